@@ -1,0 +1,1 @@
+"""A request to a path to an answer."""

@@ -1,0 +1,33 @@
+"""The protocol of an executor: arguments to a response."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+
+CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
+"""``transient``: 408, 425, 429, 5xx, timeouts. ``gone``: 404, 410, DNS, and 401 or 403 where a key was sent.
+``caller_fault``: bad arguments or a missing key. ``unknown``: a write whose answer was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """``body`` is text; ``note`` says what a reader must know of it (recorded call with other arguments, cut, not JSON)."""
+
+    outcome: CallOutcome
+    body: str
+    http_status: int | None = None
+    attempts: int = 1
+    note: str = ""
+    seconds: float = 0.0
+
+
+class Executor(Protocol):
+    """Calls a tool. Failures of the tool are results; only errors of ours are raised (``ForbiddenAddressError`` among them)."""
+
+    name: str
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,103 @@
+"""Every decision that a model takes during a run, with typed inputs and outputs (DESIGN section 4)."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.tool import ToolDoc
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tool that could come next, with the evidence for it.
+
+    ``weight``: transition weight in [0, 1] (at the start, the retriever's normalised score). ``availability`` None:
+    untested. ``relevance``: one value per clause of the request, each in [0, 1]. ``missing``: required parameters that
+    neither the request nor earlier steps of the path seem able to fill. ``feeds_from``: positions in the path whose output fills one.
+    """
+
+    tool: ToolDoc
+    weight: float
+    availability: float | None
+    relevance: tuple[float, ...]
+    origin: Literal["start", "graph", "retriever"]
+    missing: tuple[str, ...] = ()
+    feeds_from: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and why earlier branches died.
+
+    ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
+    that any tool found for the request reached: what "covered" is measured against.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    finish_weight: float
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``."""
+
+    action: Literal["advance", "finish", "backtrack", "give_up"]
+    reason: str
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Arguments for a call. ``missing``: required parameters for which no value was found; never invented."""
+
+    values: JsonObject
+    provenance: tuple[Binding, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsQuestion:
+    """What ``arguments`` sees. ``earlier``: the executed steps with their tools; ``complaint``: why the last try was refused."""
+
+    request: str
+    tool: ToolDoc
+    earlier: tuple[tuple[ToolDoc, StepResult], ...]
+    later: tuple[ToolDoc, ...] = ()
+    complaint: str = ""
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a policy used so far in a run, added to by the policy."""
+
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class Policy(Protocol):
+    """One object per run; ``cost`` is what this run used."""
+
+    name: str
+    cost: Cost
+
+    async def choose(self, situation: Situation) -> Choice:
+        """The next move of the walk."""
+        ...
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """Arguments for one call."""
+        ...
+
+    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        """The answer, streamed; it names the calls it rests on."""
+        ...

@@ -1,0 +1,73 @@
+"""One small tree of errors. Each has a stable ``code`` and a message that says what to do."""
+
+from typing import ClassVar
+
+
+class FootpathError(Exception):
+    """Base of all errors that a user can meet. ``str(error)`` is fit to be shown."""
+
+    code: ClassVar[str] = "error"
+
+
+class UsageError(FootpathError):
+    """Wrong use of a command or function (exit code 2)."""
+
+    code = "usage"
+
+
+class AmbiguousNameError(UsageError):
+    """A name that several tools carry; ``candidates`` are their ids."""
+
+    code = "ambiguous_name"
+
+    def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+
+
+class BrokenInputError(FootpathError):
+    """A file or record that cannot be read, named with its place (exit code 1 when skipped)."""
+
+    code = "broken_input"
+
+    def __init__(self, message: str, *, file: str, line: int | None = None) -> None:
+        place = file if line is None else f"{file}:{line}"
+        super().__init__(f"{place}: {message}")
+        self.file = file
+        self.line = line
+
+
+class UnavailableError(FootpathError):
+    """A store or service that is not there, or cannot be used as it is (exit code 3)."""
+
+    code = "unavailable"
+
+
+class StoreVersionError(UnavailableError):
+    """A store that was written by another version of the format, or by another encoder."""
+
+    code = "store_version"
+
+
+class StoreBusyError(UnavailableError):
+    """Another process owns the embedded store."""
+
+    code = "store_busy"
+
+
+class ForbiddenAddressError(FootpathError):
+    """The guard against server-side request forgery refused an address."""
+
+    code = "forbidden_address"
+
+
+class InvalidArgumentsError(FootpathError):
+    """Arguments that do not fit the tool's parameters: tell the policy, it may try again."""
+
+    code = "invalid_arguments"
+
+
+class BudgetExceededError(FootpathError):
+    """A run used up one of its bounds; the best path so far is still returned."""
+
+    code = "budget"

@@ -1,0 +1,134 @@
+"""Everything a run does is an event: one discriminated union, read by the page, the history, evaluation and learning."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from domain.model import JsonObject, Model
+from domain.plan import Binding, Plan, StepResult
+from domain.tool import ToolId
+
+Outcome = Literal["answered", "gave_up", "budget", "cancelled", "failed"]
+
+
+class ConsideredTool(Model):
+    """A candidate as it was shown. ``availability`` None: untested. ``relevance``: similarity to the request, 0 to 1."""
+
+    tool: ToolId
+    weight: float
+    availability: float | None
+    relevance: float
+    origin: Literal["start", "graph", "retriever"]
+    missing: tuple[str, ...] = ()
+
+
+class RunStarted(Model):
+    kind: Literal["run.started"] = "run.started"
+    request: str
+    planner: str
+    policy: str
+
+
+class CandidatesConsidered(Model):
+    """The candidates at a node; ``path`` is the path so far (empty at the start). ``finish_weight`` is Finish's share."""
+
+    kind: Literal["candidates.considered"] = "candidates.considered"
+    path: tuple[ToolId, ...]
+    candidates: tuple[ConsideredTool, ...]
+    finish_weight: float
+
+
+class StepChosen(Model):
+    kind: Literal["step.chosen"] = "step.chosen"
+    tool: ToolId
+    path: tuple[ToolId, ...]
+    reason: str
+
+
+class StepBacktracked(Model):
+    """``dropped`` left the path; ``path`` is what remains. ``phase``: while planning, or after a failed call."""
+
+    kind: Literal["step.backtracked"] = "step.backtracked"
+    dropped: ToolId
+    path: tuple[ToolId, ...]
+    reason: str
+    phase: Literal["plan", "execute"] = "plan"
+
+
+class PathEnded(Model):
+    kind: Literal["path.ended"] = "path.ended"
+    path: tuple[ToolId, ...]
+    how: Literal["finished", "gave_up", "budget"]
+    reason: str
+
+
+class PlanReady(Model):
+    kind: Literal["plan.ready"] = "plan.ready"
+    plan: Plan
+
+
+class CallStarted(Model):
+    kind: Literal["call.started"] = "call.started"
+    step: int
+    tool: ToolId
+    arguments: JsonObject
+    provenance: tuple[Binding, ...] = ()
+
+
+class CallFinished(Model):
+    kind: Literal["call.finished"] = "call.finished"
+    step: int
+    result: StepResult
+
+
+class AnswerDelta(Model):
+    kind: Literal["answer.delta"] = "answer.delta"
+    text: str
+
+
+class Usage(Model):
+    """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds."""
+
+    considered: int = 0
+    decisions: int = 0
+    backtracks: int = 0
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    plan_seconds: float = 0.0
+    execute_seconds: float = 0.0
+    total_seconds: float = 0.0
+
+
+class RunFinished(Model):
+    kind: Literal["run.finished"] = "run.finished"
+    outcome: Outcome
+    answer: str
+    usage: Usage
+    error: str = ""
+
+
+Event = Annotated[
+    RunStarted
+    | CandidatesConsidered
+    | StepChosen
+    | StepBacktracked
+    | PathEnded
+    | PlanReady
+    | CallStarted
+    | CallFinished
+    | AnswerDelta
+    | RunFinished,
+    Field(discriminator="kind"),
+]
+
+
+class EventRecord(Model):
+    """An event with its place in a run: ``seq`` counts from 1 without gaps."""
+
+    run: str
+    seq: int
+    at: datetime
+    subtask: int = 0
+    event: Event

@@ -1,0 +1,42 @@
+"""A path through the tool graph, and what its execution made of it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from domain.model import JsonObject, Model
+from domain.tool import ToolId
+
+Origin = Literal["request", "step", "default", "example", "secret", "user"]
+StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
+"""``missing``: a required argument could not be found; ``unknown``: a write whose answer was lost."""
+
+
+class Binding(Model):
+    """Where an argument's value comes from. ``reference``: the span of the request, or ``2.items[0].lat`` (step, field)."""
+
+    parameter: str
+    origin: Origin
+    reference: str = ""
+
+
+class Plan(Model):
+    """The tools to call, in order. ``complete``: the walk finished it, rather than running out of budget or tools."""
+
+    path: tuple[ToolId, ...]
+    complete: bool
+    reason: str = ""
+
+
+class StepResult(Model):
+    """One executed step. ``response`` is the body as text (cut at the executor's cap), ``note`` says what to know of it."""
+
+    tool: ToolId
+    arguments: JsonObject = Field(default_factory=dict)
+    provenance: tuple[Binding, ...] = ()
+    status: StepStatus
+    attempts: int = 0
+    http_status: int | None = None
+    response: str = ""
+    note: str = ""
+    seconds: float = 0.0

@@ -1,0 +1,93 @@
+"""Tools: their ids, their documents and their parameters."""
+
+from typing import Literal, NewType
+from urllib.parse import quote, unquote
+
+from pydantic.types import JsonValue
+
+from domain.model import Model
+
+ToolId = NewType("ToolId", str)
+"""``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
+
+FINISH = ToolId("Finish")
+"""The node every tool is linked to; no document, never scored."""
+
+JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
+Location = Literal["path", "query", "header", "body"]
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+IDEMPOTENT_METHODS = SAFE_METHODS | {"PUT", "DELETE"}
+
+
+def tool_id(category: str, toolset: str, api: str) -> ToolId:
+    """Make an id. The only function that does; the parts may hold any character."""
+    return ToolId("/".join(quote(part, safe="") for part in (category, toolset, api)))
+
+
+def tool_id_parts(tool: ToolId) -> tuple[str, str, str]:
+    """``(category, toolset, api)`` of an id made by :func:`tool_id`."""
+    category, toolset, api = tool.split("/")
+    return unquote(category), unquote(toolset), unquote(api)
+
+
+def unresolved_id(function: str, category: str = "", toolset: str = "") -> ToolId:
+    """The id of a node whose name joins no document, or several.
+
+    The category part starts with ``?``, which no document's id does, so that it never meets a real one.
+    """
+    return ToolId("/".join(("?" + quote(category, safe=""), quote(toolset, safe=""), quote(function, safe=""))))
+
+
+def is_unresolved(tool: ToolId) -> bool:
+    """Whether the id was made by :func:`unresolved_id`."""
+    return tool.startswith("?")
+
+
+class Parameter(Model):
+    """One input of a tool."""
+
+    name: str
+    type: JsonType = "string"
+    description: str = ""
+    required: bool = False
+    default: JsonValue = None
+    example: JsonValue = None
+    enum: tuple[JsonValue, ...] = ()
+    format: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    location: Location = "query"
+
+
+class ToolDoc(Model):
+    """A tool's document: all that is known of it before any call.
+
+    ``function`` is its name in trajectories. ``url`` may hold ``{name}`` placeholders for path parameters; it is empty
+    where the tool is known by document only and cannot be called live. ``example_response`` and ``response_schema``
+    are JSON texts as their source gave them (they may be broken).
+    """
+
+    id: ToolId
+    category: str
+    toolset: str
+    api: str
+    function: str
+    method: str = "GET"
+    url: str = ""
+    description: str = ""
+    toolset_description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    example_response: str | None = None
+    response_schema: str | None = None
+    source: str = ""
+
+    @property
+    def safe(self) -> bool:
+        """Whether calling it changes nothing, judged by its method."""
+        return self.method in SAFE_METHODS
+
+    @property
+    def required(self) -> tuple[Parameter, ...]:
+        """The parameters that a call must have."""
+        return tuple(p for p in self.parameters if p.required)

@@ -1,0 +1,1 @@
+"""The tool graph: facts in a store, weights computed when read."""

@@ -1,0 +1,93 @@
+"""The facts that a graph store keeps. Weights are computed from them in ``graph.weights``, never stored."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from domain.tool import ToolId
+
+LiveOutcome = Literal["ok", "transient", "gone"]
+"""Class of a live call's outcome; the caller's own errors are never recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """Per tool: imported calls of known outcome and successes, live outcomes by class, quality ``q``, reliability ``a``."""
+
+    calls: int = 0
+    successes: int = 0
+    ok: int = 0
+    transient: int = 0
+    gone: int = 0
+    quality: float = 0.0
+    reliability: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A transition with its counts. ``target`` may be ``FINISH``."""
+
+    source: ToolId
+    target: ToolId
+    imported: int = 0
+    live: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An out-edge with the facts of its target, as one read returns them. ``resolved``: the target has a document."""
+
+    edge: Edge
+    facts: ToolFacts
+    resolved: bool
+
+
+@dataclass(slots=True)
+class GraphBatch:
+    """Counts of a set of trajectories and recorded calls. Merging is associative and commutative but for the key.
+
+    ``key`` identifies the source (a hash of its content): a store applies each key once. ``transitions`` counts
+    (source, target) pairs, ``FINISH`` included; ``calls`` and ``successes`` count calls of known outcome by tool.
+    Every tool id that occurs becomes a node, with or without a document; ``nodes`` adds those without an edge or count.
+    """
+
+    key: str
+    transitions: Counter[tuple[ToolId, ToolId]] = field(default_factory=Counter[tuple[ToolId, ToolId]])
+    calls: Counter[ToolId] = field(default_factory=Counter[ToolId])
+    successes: Counter[ToolId] = field(default_factory=Counter[ToolId])
+    nodes: set[ToolId] = field(default_factory=set[ToolId])
+
+    def merge(self, other: "GraphBatch") -> None:
+        """Add the counts of ``other`` to these. The key stays."""
+        self.transitions.update(other.transitions)
+        self.calls.update(other.calls)
+        self.successes.update(other.successes)
+        self.nodes |= other.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBatch:
+    """What one run teaches, applied once by its ``key`` (the run's id).
+
+    ``transitions``: how often each was walked. ``scores``: Δ in [-1, 1] of each tool of the path, in order.
+    ``outcomes``: the class of each call, in order. ``decay`` is γ of DESIGN section 3.
+    """
+
+    key: str
+    transitions: Mapping[tuple[ToolId, ToolId], int]
+    scores: tuple[tuple[ToolId, float], ...]
+    outcomes: tuple[tuple[ToolId, LiveOutcome], ...]
+    decay: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatistics:
+    """Sizes of a stored graph. ``transitions`` counts distinct edges, those to ``FINISH`` apart."""
+
+    documents: int
+    nodes: int
+    unresolved: int
+    transitions: int
+    finish_transitions: int
+    batches: int

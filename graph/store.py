@@ -1,0 +1,66 @@
+"""The protocol of a graph store, in words. One contract suite tests every implementation against it."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Protocol
+
+from domain.tool import ToolDoc, ToolId
+from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+
+
+class GraphStore(Protocol):
+    """Facts about tools and transitions.
+
+    All methods may raise ``UnavailableError``. Writes are atomic: all of a call takes effect, or nothing.
+    """
+
+    async def setup(self) -> None:
+        """Create what is missing; idempotent; the only place that defines structure. ``StoreVersionError`` otherwise."""
+        ...
+
+    async def put_tools(self, tools: Sequence[ToolDoc]) -> None:
+        """Insert or replace documents by id. Facts of an existing node stay; an unresolved node of that id becomes resolved."""
+        ...
+
+    async def apply(self, batch: GraphBatch) -> bool:
+        """Add the counts of a batch, once per key. False: that key was applied before and nothing changed."""
+        ...
+
+    async def learn(self, batch: LiveBatch) -> bool:
+        """Add what a run taught, once per key: ``live += n``, ``q ← γq + Δ``, ``a ← γa ± 1``, in the database."""
+        ...
+
+    async def applied(self, keys: Iterable[str]) -> set[str]:
+        """Which of these batch keys were applied."""
+        ...
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        """Documents by id; ids without a document are left out."""
+        ...
+
+    def documents(self) -> AsyncIterator[ToolDoc]:
+        """All documents, ordered by id, streamed."""
+        ...
+
+    async def find_function(self, function: str) -> list[ToolId]:
+        """Ids of the documents with that function name, ordered."""
+        ...
+
+    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
+        """Facts by id; ids that are no node are left out."""
+        ...
+
+    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
+        """All edges out of a tool, ``FINISH`` and unresolved targets included, ordered by target id. One read."""
+        ...
+
+    async def in_edges(self, tool: ToolId) -> list[Edge]:
+        """All edges into a tool (or into ``FINISH``), ordered by source id."""
+        ...
+
+    async def statistics(self) -> GraphStatistics:
+        """Sizes of the graph."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        ...

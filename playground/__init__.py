@@ -1,0 +1,1 @@
+"""A local API server of small, real, deterministic APIs, its catalogue and its trajectories."""

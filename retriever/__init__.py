@@ -1,0 +1,1 @@
+"""Which tools could help: documents to text, text to vectors, search."""

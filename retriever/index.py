@@ -1,0 +1,83 @@
+"""The protocols of the retriever: an embedder and a vector index."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import ToolId
+
+Vectors = NDArray[np.float32]
+"""Shape (n, dimension), rows of unit length."""
+
+
+class Embedder(Protocol):
+    """Text to vectors. ``identity`` names model, dimension and document template: it is the collection's identity."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        """Vectors of shape (len(texts), dimension), in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A tool's vector. ``digest`` is the hash of the text it was made from; ``category`` can be filtered by."""
+
+    id: ToolId
+    vector: NDArray[np.float32]
+    digest: str
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search result; ``score`` is the cosine similarity, in [-1, 1]."""
+
+    id: ToolId
+    score: float
+
+
+class VectorIndex(Protocol):
+    """Vectors of tools by id, for one embedder identity. All methods may raise ``UnavailableError``."""
+
+    async def setup(self, identity: str, dimension: int) -> None:
+        """Open or create the collection; ``StoreVersionError`` where it was made by another identity."""
+        ...
+
+    async def put(self, points: Sequence[Point]) -> None:
+        """Insert or replace by id."""
+        ...
+
+    async def remove(self, ids: Iterable[ToolId]) -> None:
+        """Delete by id; unknown ids are ignored."""
+        ...
+
+    async def search(
+        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+    ) -> list[Hit]:
+        """The nearest, best first. ``where`` holds equality filters on the payload (``category``)."""
+        ...
+
+    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        """Stored vectors by id; unknown ids are left out."""
+        ...
+
+    async def digests(self) -> dict[ToolId, str]:
+        """All ids with the digest of their text: what a re-run need not embed again."""
+        ...
+
+    async def count(self) -> int:
+        """How many points there are."""
+        ...
+
+    async def close(self) -> None:
+        """Flush and release; idempotent."""
+        ...

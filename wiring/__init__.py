@@ -1,0 +1,1 @@
+"""The composition root: settings, and the only place that names concrete classes."""
