@@ -1,0 +1,75 @@
+"""The folder of an embedded store: what lies where, and which format it has."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from domain.errors import StoreVersionError, UnavailableError
+
+FORMAT = 1
+"""Version of the folder's layout. A change of it needs a rebuild, or a migration."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFolder:
+    """Paths inside an embedded store."""
+
+    root: Path
+
+    @property
+    def stamp(self) -> Path:
+        return self.root / "footpath.json"
+
+    @property
+    def graph(self) -> Path:
+        return self.root / "graph.db"
+
+    @property
+    def recordings(self) -> Path:
+        return self.root / "recordings.db"
+
+    @property
+    def vectors(self) -> Path:
+        return self.root / "vectors"
+
+    @property
+    def lexical(self) -> Path:
+        return self.root / "lexical"
+
+    def open(self, *, create: bool) -> None:
+        """Check the format, or stamp a new folder with it.
+
+        Raises:
+            UnavailableError: there is no store and ``create`` is false, or the folder holds something else.
+            StoreVersionError: the store has another format.
+        """
+        if self.stamp.exists():
+            self._check()
+        elif not create:
+            raise UnavailableError(
+                f"{self.root} holds no Footpath store; build one: python scripts/build_graph.py --store {self.root} …"
+            )
+        else:
+            self._create()
+
+    def _check(self) -> None:
+        try:
+            found = orjson.loads(self.stamp.read_bytes())["format"]
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise UnavailableError(f"{self.stamp} cannot be read ({error}); build the store anew elsewhere") from error
+        if found != FORMAT:
+            raise StoreVersionError(
+                f"{self.root} has store format {found}, this program reads {FORMAT}; build it anew from its sources"
+            )
+
+    def _create(self) -> None:
+        try:
+            if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
+                raise UnavailableError(f"{self.root} exists and is no Footpath store; name an empty or new folder")
+            self.root.mkdir(parents=True, exist_ok=True)
+            part = self.stamp.with_suffix(".part")
+            part.write_bytes(orjson.dumps({"format": FORMAT}))
+            part.replace(self.stamp)
+        except OSError as error:
+            raise UnavailableError(f"cannot create a store in {self.root}: {error.strerror}") from error
