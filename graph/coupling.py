@@ -1,0 +1,165 @@
+"""Coupling: can a field of one tool's response fill a parameter of another? (SoAy, definition 1)"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic.types import JsonValue
+
+from domain.tool import JsonType, Parameter, ToolDoc
+from graph.identifiers import text_words, words
+from graph.outputs import OutputField, output_fields
+
+__all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "match", "output_fields"]
+
+COUPLED = 0.6
+"""From this score on a field counts as fit for a parameter."""
+
+_VAGUE = frozenset(
+    {
+        "id", "name", "code", "key", "value", "type", "title", "date", "text", "url", "number", "query", "q", "status", "count",
+        "description", "data", "result", "item", "page", "limit", "offset", "language", "format", "message", "time", "start", "end",
+        "category", "source", "from", "to", "version", "total", "success", "error", "size", "sort", "order", "token",
+    }
+)  # fmt: skip
+_VERBS = frozenset(
+    {"get", "search", "list", "find", "fetch", "create", "add", "show", "by", "for", "of", "the", "all", "api"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """A field that fits a parameter, with its score in [0, 1]."""
+
+    field: OutputField
+    score: float
+
+
+def match(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None) -> float:
+    """How well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if known), in [0, 1].
+
+    The product of three judgements, each in [0, 1]:
+
+    - *name*: 1 for the same words; 0.95, 0.85 or 0.7 where the field lacks words of the parameter that its holder, the
+      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and the same the other way
+      round; a vague word alone (``id``, ``name``, ``status``) says little and needs such support on both sides; else the share of
+      common words, times 0.6, where the last words agree;
+    - *type*: 1 for the same, 0.95 where one is written as the other without loss, 0.5 where unsure, 0 for structures;
+    - *example*: 1, or less where the field's example is outside the parameter's enum.
+
+    The same telling example on both sides adds 0.15.
+    """
+    name = _name_score(_field_words(field), field.holder, producer, words(parameter.name), parameter, consumer)
+    if name == 0.0:
+        return 0.0
+    return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
+               + _same_example(field.example, parameter))  # fmt: skip
+
+
+def couplings(
+    fields: tuple[OutputField, ...], producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None
+) -> list[Coupling]:
+    """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field."""
+    wanted = words(parameter.name)
+    index = _by_word(fields)
+    near = {field for word in wanted for field in index.get(word, ())}
+    scored = [Coupling(field, match(field, producer, parameter, consumer)) for field in near]
+    fit = [coupling for coupling in scored if coupling.score >= COUPLED]
+    return sorted(fit, key=lambda c: (-c.score, c.field.path.count("."), c.field.position))
+
+
+def best_field(producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None) -> Coupling | None:
+    """The documented field of ``producer`` that fits best, or None where none reaches :data:`COUPLED`."""
+    found = couplings(output_fields(producer), producer, parameter, consumer)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=2048)
+def _by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ...]]:
+    index: defaultdict[str, list[OutputField]] = defaultdict(list)
+    for field in fields:
+        for word in set(_field_words(field)):
+            index[word].append(field)
+    return {word: tuple(found) for word, found in index.items()}
+
+
+def _field_words(field: OutputField) -> tuple[str, ...]:
+    return words(field.name) or field.holder
+
+
+@lru_cache(maxsize=8192)
+def subject(api: str) -> frozenset[str]:
+    """What a tool is about, by its name: ``getCoauthors`` → coauthor."""
+    return frozenset(words(api)) - _VERBS
+
+
+def _own_words(doc: ToolDoc) -> frozenset[str]:
+    return text_words(doc.description) | {word for parameter in doc.parameters for word in words(parameter.name)}
+
+
+def _name_score(
+    field: tuple[str, ...],
+    holder: tuple[str, ...],
+    producer: ToolDoc,
+    wanted: tuple[str, ...],
+    parameter: Parameter,
+    consumer: ToolDoc | None,
+) -> float:
+    has, wants = frozenset(field), frozenset(wanted)
+    common = has & wants
+    if not common:
+        return 0.0
+    surplus, lacking = has - wants, wants - has
+    if not surplus and not lacking and not wants <= _VAGUE:
+        return 1.0
+    given = _supplied(lacking, holder, producer) if lacking else 1.0
+    asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= _VAGUE else surplus)
+    taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
+    if wants <= _VAGUE and not surplus and not asked:
+        taken = 0.5
+    score = min(given, taken)
+    if score >= COUPLED or field[-1] != wanted[-1]:
+        return score if field[-1] == wanted[-1] else score * 0.6
+    return max(score, 0.6 * len(common - _VAGUE) / len(has | wants))
+
+
+def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc) -> float:
+    """Whether what the field's own name lacks is said by what holds it, or by its tool."""
+    if lacking <= set(holder):
+        return 0.95
+    if lacking <= set(holder) | subject(producer.api):
+        return 0.85
+    return 0.7 if lacking <= set(holder) | subject(producer.api) | _own_words(producer) else 0.3
+
+
+def _asked_for(asked: frozenset[str], parameter: Parameter, consumer: ToolDoc | None, *, exact: bool) -> float:
+    """Whether the parameter's description, or its tool, speaks of what the field says beyond the parameter's name."""
+    described = text_words(parameter.description)
+    about = (subject(consumer.api) | text_words(consumer.description)) if consumer else frozenset[str]()
+    for known, score in ((described, 0.9), (described | about, 0.8)):
+        if asked <= known or (not exact and asked & known):
+            return score
+    return 0.4
+
+
+def _type_score(field: JsonType | None, parameter: JsonType) -> float:
+    if field is None:
+        return 0.9
+    if field == parameter or {field, parameter} == {"integer", "number"} or parameter == "array":
+        return 1.0 if parameter != "array" or field not in ("object", "array") else 0.5
+    if parameter == "string" and field in ("integer", "number"):
+        return 0.95
+    if field == "string" and parameter in ("integer", "number"):
+        return 0.9
+    return 0.0 if "object" in (field, parameter) or field == "array" else 0.4
+
+
+def _example_score(example: JsonValue, parameter: Parameter) -> float:
+    if example is None or not parameter.enum:
+        return 1.0
+    return 1.0 if str(example).casefold() in {str(value).casefold() for value in parameter.enum} else 0.4
+
+
+def _same_example(example: JsonValue, parameter: Parameter) -> float:
+    known = {str(value) for value in (parameter.example, parameter.default) if value not in (None, "")}
+    return 0.15 if example is not None and len(str(example)) >= 4 and str(example) in known else 0.0

@@ -1,0 +1,108 @@
+"""Names of fields and parameters as words: ``personId``, ``person_ids`` and ``PERSON-ID`` are all (person, id)."""
+
+import re
+from functools import lru_cache
+
+_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+_SAME = {
+    "lat": "latitude",
+    "lon": "longitude",
+    "lng": "longitude",
+    "long": "longitude",
+    "identifier": "id",
+    "uid": "id",
+    "uuid": "id",
+    "num": "number",
+    "no": "number",
+    "nr": "number",
+    "cnt": "count",
+    "qty": "quantity",
+    "addr": "address",
+    "ccy": "currency",
+    "curr": "currency",
+    "lang": "language",
+    "tz": "timezone",
+    "src": "source",
+    "dest": "destination",
+    "dst": "destination",
+    "org": "organization",
+    "organisation": "organization",
+    "pub": "publication",
+    "msg": "message",
+    "img": "image",
+    "pic": "picture",
+    "photo": "picture",
+    "tel": "phone",
+    "telephone": "phone",
+    "zip": "postcode",
+    "zipcode": "postcode",
+    "postalcode": "postcode",
+    "uri": "url",
+    "link": "url",
+    "href": "url",
+    "ticker": "symbol",
+    "colour": "color",
+    "temp": "temperature",
+    "min": "minimum",
+    "max": "maximum",
+    "desc": "description",
+    "cat": "category",
+    "prod": "product",
+    "usr": "user",
+    "acct": "account",
+}
+
+_PLURALS = {"people": "person", "children": "child", "men": "man", "women": "woman", "indices": "index", "data": "data"}
+_NO_PLURAL = frozenset({"news", "series", "species", "status", "address", "bus", "gas", "lens", "class", "sms", "dns"})
+
+_SUFFIXES = ("id", "ids", "code", "name", "key", "token", "number", "secret")
+_WHOLE = frozenset(
+    {
+        "username", "nickname", "filename", "hostname", "surname", "rename", "firstname", "lastname", "postcode", "zipcode",
+        "barcode", "encode", "decode", "unicode", "qrcode", "geocode", "shortcode", "paid", "grid", "valid", "invalid", "android",
+        "covid", "solid", "fluid", "rapid", "avoid", "hybrid", "acid", "squid", "liquid", "asteroid", "centroid", "uuid", "guid",
+        "kids", "bids", "grids", "monkey", "turkey", "hockey", "jockey", "whiskey", "kilocode",
+    }
+)  # fmt: skip
+
+
+def singular(word: str) -> str:
+    """The singular of a lower-case English noun, by its ending; unknown forms stay as they are."""
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if len(word) < 4 or word in _NO_PLURAL or word.endswith(("ss", "us", "is")):
+        return "id" if word == "ids" else word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") else word
+
+
+def _split_suffix(word: str) -> tuple[str, ...]:
+    """``productid`` → product, id: catalogues often lower-case what was written in camel case."""
+    if word in _WHOLE:
+        return (word,)
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            return (word[: -len(suffix)], suffix)
+    return (word,)
+
+
+@lru_cache(maxsize=16384)
+def words(identifier: str) -> tuple[str, ...]:
+    """The words of an identifier in order: lower case, singular, spelling variants made one (``lng`` → longitude)."""
+    found: list[str] = []
+    for piece in _PIECE.findall(identifier[:200]):
+        lowered = piece.lower()
+        for word in (lowered,) if lowered in _SAME else _split_suffix(lowered):
+            base = word if word in _SAME else singular(word)
+            found.append(_SAME.get(base, base))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def text_words(text: str) -> frozenset[str]:
+    """The set of words of running text, in the same forms as :func:`words`; the first 600 characters count."""
+    return frozenset(words_of for piece in re.findall(r"\w+", text[:600]) for words_of in words(piece))
