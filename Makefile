@@ -1,0 +1,64 @@
+# Footpath's commands. `make help` lists them.
+#
+# Every command brings .venv up to date first (.ci/venv), which says and does nothing when it already is.
+# ARGS goes to pytest: make test ARGS="tests/unit/graph -x". PYTHON picks the interpreter: make setup PYTHON=python3.12.
+# make test also takes JOBS, the number of processes.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+ARGS ?=
+JOBS ?= 2
+ifdef PYTHON
+export PYTHON
+endif
+run := .venv/bin/python
+# Console scripts hold an absolute path in their first line, so tools are started as modules where they allow it.
+pytest := $(run) -m pytest
+LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
+  --no-emit-find-links --generate-hashes --annotation-style line
+
+.PHONY: help setup dev demo test check format architecture bench test-neural lock clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Create or update .venv with what the application needs
+	@.ci/venv run
+
+dev: ## The same, and the tools that check it
+	@.ci/venv dev
+
+demo: setup ## Start the playground, build its graph, ask five requests and check the answers
+	@$(run) scripts/demo.py
+
+test: dev ## Run all tests but the measurements and those that need torch (ARGS, JOBS)
+	@$(pytest) -m "not bench and not neural" -n $(JOBS) --dist loadfile $(ARGS)
+
+check: dev ## Formatting, lint, types, layers, duplicates, architecture
+	@$(run) -m ruff format --check
+	@$(run) -m ruff check
+	@$(run) -m pyright --warnings
+	@.venv/bin/lint-imports --no-cache
+	@$(run) -m pylint --jobs=2 domain graph retriever agent evaluation wiring playground scripts
+	@$(pytest) -q tests/architecture
+
+format: dev ## Format and fix what can be fixed
+	@$(run) -m ruff format
+	@$(run) -m ruff check --fix
+
+bench: dev ## Run the measurements and print their figures (ARGS)
+	@$(pytest) -m bench -s --timeout 900 $(ARGS)
+
+test-neural: ## Run the tests that need torch: installs it first, several gigabytes (ARGS)
+	@.ci/venv neural
+	@$(pytest) -m neural $(ARGS)
+
+lock: ## Pin again what pyproject.toml asks for, newest versions first (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: pipx install uv" >&2; exit 2; }
+	$(LOCK) --upgrade --group build --output-file requirements.lock
+	$(LOCK) --upgrade --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --upgrade --group dev --extra neural --constraint requirements-dev.lock --output-file requirements-neural.lock
+
+clean: ## Remove .venv and every cache
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist footpath.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
