@@ -1,0 +1,157 @@
+"""The graph in one SQLite file: the embedded default. Several processes may read and write it at once."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+from domain.tool import ToolDoc, ToolId
+from graph.backends import sqlite_schema as sql
+from graph.backends.sqlite_database import Database
+from graph.checks import check_batch, check_documents, check_live
+from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+
+_PAGE = 500
+
+
+class SqliteGraph:
+    """A ``GraphStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
+        self._database = Database(path, sql.GRAPH_FORMAT, busy_seconds=busy_seconds)
+
+    async def setup(self) -> None:
+        await self._database.setup()
+
+    async def put_tools(self, tools: Sequence[ToolDoc]) -> None:
+        check_documents(tools)
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany(sql.PUT_NODE, ((tool.id, tool.function) for tool in tools))
+            # pydantic's own JSON, which keeps integers of any size.
+            connection.executemany(sql.PUT_DOCUMENT, ((tool.id, tool.model_dump_json()) for tool in tools))
+
+        await self._database.write(write)
+
+    async def apply(self, batch: GraphBatch) -> bool:
+        check_batch(batch)
+
+        def write(connection: sqlite3.Connection) -> bool:
+            if not _claim(connection, batch.key):
+                return False
+            _add_nodes(connection, {*batch.nodes, *batch.calls, *batch.successes}, batch.transitions)
+            _add_edges(connection, sql.ADD_IMPORTED, batch.transitions)
+            calls = ((tool, batch.calls[tool], batch.successes[tool]) for tool in sorted(batch.calls))
+            connection.executemany(sql.ADD_CALLS, calls)
+            return True
+
+        return await self._database.write(write)
+
+    async def learn(self, batch: LiveBatch) -> bool:
+        check_live(batch)
+
+        def write(connection: sqlite3.Connection) -> bool:
+            if not _claim(connection, batch.key):
+                return False
+            tools = {tool for tool, _ in batch.scores} | {tool for tool, _ in batch.outcomes}
+            _add_nodes(connection, tools, batch.transitions)
+            _add_edges(connection, sql.ADD_LIVE, batch.transitions)
+            connection.executemany(sql.ADD_SCORE, ((tool, batch.decay, score) for tool, score in batch.scores))
+            outcomes = ((tool, batch.decay, 1.0 if kind == "ok" else -1.0, kind) for tool, kind in batch.outcomes)
+            connection.executemany(sql.ADD_OUTCOME, outcomes)
+            return True
+
+        return await self._database.write(write)
+
+    async def applied(self, keys: Iterable[str]) -> set[str]:
+        wanted = _json_list(keys)
+        return await self._database.read(lambda c: {row[0] for row in c.execute(sql.APPLIED, (wanted,))})
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        wanted = _json_list(ids)
+
+        def read(connection: sqlite3.Connection) -> dict[ToolId, ToolDoc]:
+            documents = (ToolDoc.model_validate_json(row[0]) for row in connection.execute(sql.DOCUMENTS, (wanted,)))
+            return {document.id: document for document in documents}
+
+        return await self._database.read(read)
+
+    async def documents(self) -> AsyncIterator[ToolDoc]:
+        """Page by page, each a read of its own: a slow consumer holds no snapshot open."""
+        last = ""
+        while True:
+            after = last
+
+            def read(connection: sqlite3.Connection, after: str = after) -> list[tuple[str, ToolDoc]]:
+                rows = connection.execute(sql.DOCUMENT_PAGE, (after, _PAGE))
+                return [(tool, ToolDoc.model_validate_json(body)) for tool, body in rows]
+
+            page = await self._database.read(read)
+            if not page:
+                return
+            for last, document in page:  # noqa: B007
+                yield document
+
+    async def find_function(self, function: str) -> list[ToolId]:
+        return await self._database.read(lambda c: [row[0] for row in c.execute(sql.BY_FUNCTION, (function,))])
+
+    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
+        wanted = _json_list(ids)
+        return await self._database.read(
+            lambda c: {tool: ToolFacts(*facts) for tool, *facts in c.execute(sql.FACTS, (wanted,))}
+        )
+
+    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
+        return await self._database.read(lambda connection: _out_edges(connection, tool))
+
+    def read_out_edges(self, tool: ToolId) -> list[Neighbour]:
+        """What :meth:`out_edges` does, in this very thread: for threads of one's own, and for timing. It blocks."""
+        return self._database.read_now(lambda connection: _out_edges(connection, tool))
+
+    async def in_edges(self, tool: ToolId) -> list[Edge]:
+        def read(connection: sqlite3.Connection) -> list[Edge]:
+            rows = connection.execute(sql.IN_EDGES, (tool,))
+            return [Edge(source, tool, imported, live) for source, imported, live in rows]
+
+        return await self._database.read(read)
+
+    async def statistics(self) -> GraphStatistics:
+        documents, nodes, edges, finish, batches = await self._database.read(
+            lambda connection: connection.execute(sql.STATISTICS).fetchone()
+        )
+        return GraphStatistics(documents, nodes, nodes - documents, edges - finish, finish, batches)
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+def _out_edges(connection: sqlite3.Connection, tool: ToolId) -> list[Neighbour]:
+    return [
+        Neighbour(Edge(tool, target, imported, live), ToolFacts(*facts), bool(resolved))
+        for target, imported, live, resolved, *facts in connection.execute(sql.OUT_EDGES, (tool,))
+    ]
+
+
+def _claim(connection: sqlite3.Connection, key: str) -> bool:
+    """Enter the key. False where it was there already."""
+    return connection.execute(sql.CLAIM_KEY, (key,)).rowcount == 1
+
+
+def _add_nodes(
+    connection: sqlite3.Connection, tools: set[ToolId], transitions: Mapping[tuple[ToolId, ToolId], int]
+) -> None:
+    ends = {tool for pair in transitions for tool in pair}
+    connection.executemany(sql.ADD_NODE, ((tool,) for tool in sorted(tools | ends)))
+
+
+def _add_edges(
+    connection: sqlite3.Connection, statement: str, transitions: Mapping[tuple[ToolId, ToolId], int]
+) -> None:
+    rows = ((source, target, count) for (source, target), count in sorted(transitions.items()) if count)
+    connection.executemany(statement, rows)
+
+
+def _json_list(values: Iterable[str]) -> str:
+    """A list as one bound parameter: any number of values in one statement."""
+    return orjson.dumps(list(values)).decode()

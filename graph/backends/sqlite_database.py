@@ -1,0 +1,221 @@
+"""One SQLite file in WAL mode: its connections, its threads, its transactions and its format version.
+
+Any number of processes may open the file. Within one, writes go through a single thread, so that they queue up without
+blocking readers, and reads go through a few others; a connection is used by one thread at a time.
+"""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from domain.errors import StoreVersionError, UnavailableError
+from graph.backends.sqlite_errors import translated
+
+T = TypeVar("T")
+
+_READERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a database file must be: ``application`` marks it as ours, ``version`` names the layout of its tables."""
+
+    what: str
+    application: int
+    version: int
+    tables: tuple[str, ...]
+    synchronous: Literal["NORMAL", "FULL"]
+
+
+class Database:
+    """Opens nothing until used. ``busy_seconds`` is how long a write waits for another process before it gives up."""
+
+    def __init__(self, path: Path, layout: Format, *, busy_seconds: float = 30.0) -> None:
+        self.path = path
+        self._format = layout
+        self._busy_seconds = busy_seconds
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._writer: ThreadPoolExecutor | None = None
+        self._readers: ThreadPoolExecutor | None = None
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` in a reading thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads(write=False), self.read_now, work)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` in the writing thread as one transaction: all of it, or nothing.
+
+        A caller that is cancelled does not stop a transaction that has begun: it ends whole in its thread.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._threads(write=True), self._transact, work)
+
+    async def setup(self) -> None:
+        """Create the file and its tables where they are missing. ``StoreVersionError`` where it is of another format."""
+        await asyncio.get_running_loop().run_in_executor(self._threads(write=True), self._create)
+
+    async def close(self) -> None:
+        """Wait for what is running, then close every connection; idempotent."""
+        with self._lock:
+            self._closed = True
+        await asyncio.to_thread(self._release)
+
+    def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` in this very thread, with a connection of its own while it lasts."""
+        with self._connection() as connection:
+            return work(connection)
+
+    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with self._connection() as connection:
+            # IMMEDIATE: a transaction that reads first and is upgraded later fails at once when another one wrote.
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            return result
+
+    @contextmanager
+    def _connection(self) -> Generator[sqlite3.Connection]:
+        with translated(self.path):
+            connection = self._borrow()
+            try:
+                yield connection
+            except sqlite3.Error:
+                connection.close()
+                raise
+            except BaseException:
+                self._give_back(connection)
+                raise
+            self._give_back(connection)
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._lock:
+            self._check_open()
+            if self._idle:
+                return self._idle.pop()
+        connection = self._connect("rw")
+        try:
+            self._check_format(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _connect(self, mode: Literal["rw", "rwc"]) -> sqlite3.Connection:
+        # Only setup() may create the file: "rw" fails on a missing one where a plain open would leave an empty one.
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(
+            address, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA synchronous = {self._format.synchronous}")
+        return connection
+
+    def _create(self) -> None:
+        self._check_open()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnavailableError(f"{self.path.parent}: the store folder cannot be made ({error.strerror})") from error
+        with translated(self.path):
+            connection = self._connect("rwc")
+            try:
+                if _is_empty(connection):
+                    self._fill(connection)
+                self._check_format(connection)
+            except BaseException:
+                connection.close()
+                raise
+        self._give_back(connection)
+
+    def _fill(self, connection: sqlite3.Connection) -> None:
+        self._switch_to_wal(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if _is_empty(connection):
+                for table in self._format.tables:
+                    connection.execute(table)
+                connection.execute(f"PRAGMA application_id = {self._format.application}")
+                connection.execute(f"PRAGMA user_version = {self._format.version}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
+        # The switch does not wait for its lock as statements do, so processes that set up at once must be patient here.
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        if mode != "wal":
+            raise UnavailableError(f"{self.path}: this file system cannot share a database. Choose a local folder")
+
+    def _check_format(self, connection: sqlite3.Connection) -> None:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        expected = self._format
+        if application != expected.application:
+            raise StoreVersionError(
+                f"{self.path}: this database holds no Footpath {expected.what}. Choose another store folder, "
+                "or build a store with scripts/build_graph.py --store"
+            )
+        if version != expected.version:
+            raise StoreVersionError(
+                f"{self.path}: format {version} of the {expected.what}, while this Footpath reads format "
+                f"{expected.version}. Use the version that wrote it, or build the store again in another folder"
+            )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UnavailableError(f"{self.path}: this store was closed. Open it again")
+
+    def _threads(self, *, write: bool) -> ThreadPoolExecutor:
+        with self._lock:
+            self._check_open()
+            if write:
+                self._writer = self._writer or ThreadPoolExecutor(1, thread_name_prefix="store-write")
+                return self._writer
+            self._readers = self._readers or ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
+            return self._readers
+
+    def _release(self) -> None:
+        for threads in (self._writer, self._readers):
+            if threads is not None:
+                threads.shutdown(wait=True)
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Whether the file holds nothing at all: no tables, no marks."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return not (tables or application or version)

@@ -1,0 +1,98 @@
+"""Every SQL text of the embedded graph, as constants.
+
+Nodes are numbered: edges are then two integers, and a read follows them by row number. What a neighbour query needs
+lies in ``node`` alone; the bodies of documents, a hundred times larger, lie apart. A node has a document where
+``function`` is not null. ``Finish`` is a row like any other.
+"""
+
+from graph.backends.sqlite_database import Format
+
+GRAPH_FORMAT = Format(
+    what="graph",
+    application=0x46504752,  # "FPGR"
+    version=1,
+    tables=(
+        """
+        CREATE TABLE node (
+            num INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            function TEXT,
+            calls INTEGER NOT NULL DEFAULT 0,
+            successes INTEGER NOT NULL DEFAULT 0,
+            ok INTEGER NOT NULL DEFAULT 0,
+            transient INTEGER NOT NULL DEFAULT 0,
+            gone INTEGER NOT NULL DEFAULT 0,
+            quality REAL NOT NULL DEFAULT 0,
+            reliability REAL NOT NULL DEFAULT 0
+        )
+        """,
+        "CREATE INDEX node_function ON node (function, id) WHERE function IS NOT NULL",
+        "CREATE TABLE document (num INTEGER PRIMARY KEY REFERENCES node, body TEXT NOT NULL)",
+        """
+        CREATE TABLE edge (
+            source INTEGER NOT NULL REFERENCES node,
+            target INTEGER NOT NULL REFERENCES node,
+            imported INTEGER NOT NULL DEFAULT 0,
+            live INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (source, target)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX edge_target ON edge (target)",
+        "CREATE TABLE batch (key TEXT PRIMARY KEY) WITHOUT ROWID",
+    ),
+    # Acknowledged means kept, even through a power cut: what a run taught cannot be learnt a second time. A commit
+    # then costs one fsync (about 3 ms), and there is one commit a run or an imported batch, not one a row.
+    synchronous="FULL",
+)
+
+CLAIM_KEY = "INSERT INTO batch (key) VALUES (?) ON CONFLICT DO NOTHING"
+ADD_NODE = "INSERT INTO node (id) VALUES (?) ON CONFLICT DO NOTHING"
+PUT_NODE = "INSERT INTO node (id, function) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET function = excluded.function"
+PUT_DOCUMENT = """
+    INSERT INTO document (num, body) SELECT num, ?2 FROM node WHERE id = ?1
+    ON CONFLICT (num) DO UPDATE SET body = excluded.body
+"""
+
+_ADD_EDGE = """
+    INSERT INTO edge (source, target, {count}) SELECT s.num, t.num, ?3 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
+    ON CONFLICT (source, target) DO UPDATE SET {count} = {count} + excluded.{count}
+"""
+ADD_IMPORTED = _ADD_EDGE.format(count="imported")
+ADD_LIVE = _ADD_EDGE.format(count="live")
+ADD_CALLS = "UPDATE node SET calls = calls + ?2, successes = successes + ?3 WHERE id = ?1"
+ADD_SCORE = "UPDATE node SET quality = ?2 * quality + ?3 WHERE id = ?1"
+ADD_OUTCOME = """
+    UPDATE node SET ok = ok + (?4 = 'ok'), transient = transient + (?4 = 'transient'), gone = gone + (?4 = 'gone'),
+        reliability = ?2 * reliability + ?3
+    WHERE id = ?1
+"""
+
+_FACTS = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
+
+# CROSS JOIN keeps the order of the tables: one search by id, then only row numbers.
+OUT_EDGES = f"""
+    SELECT t.id, e.imported, e.live, t.function IS NOT NULL, {_FACTS}
+    FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
+    WHERE s.id = ? ORDER BY t.id
+"""  # noqa: S608
+IN_EDGES = """
+    SELECT s.id, e.imported, e.live
+    FROM node t CROSS JOIN edge e ON e.target = t.num CROSS JOIN node s ON s.num = e.source
+    WHERE t.id = ? ORDER BY s.id
+"""
+FACTS = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id IN (SELECT value FROM json_each(?))"  # noqa: S608
+APPLIED = "SELECT key FROM batch WHERE key IN (SELECT value FROM json_each(?))"
+DOCUMENTS = """
+    SELECT d.body FROM node n JOIN document d ON d.num = n.num WHERE n.id IN (SELECT value FROM json_each(?))
+"""
+DOCUMENT_PAGE = """
+    SELECT n.id, d.body FROM node n CROSS JOIN document d ON d.num = n.num WHERE n.id > ? ORDER BY n.id LIMIT ?
+"""
+BY_FUNCTION = "SELECT id FROM node WHERE function = ? ORDER BY id"
+STATISTICS = """
+    SELECT (SELECT count(*) FROM document),
+        (SELECT count(*) FROM node WHERE id <> 'Finish'),
+        (SELECT count(*) FROM edge),
+        (SELECT count(*) FROM edge WHERE target = (SELECT num FROM node WHERE id = 'Finish')),
+        (SELECT count(*) FROM batch)
+"""

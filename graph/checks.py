@@ -1,0 +1,56 @@
+"""What every graph store refuses, in one place, so that all back ends refuse the same."""
+
+import math
+from collections.abc import Sequence
+
+from domain.errors import UsageError
+from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
+from graph.facts import GraphBatch, LiveBatch
+
+
+def check_documents(tools: Sequence[ToolDoc]) -> None:
+    """Raise ``UsageError`` for a document whose id is ``FINISH`` or that of an unresolved name."""
+    for tool in tools:
+        if tool.id == FINISH or is_unresolved(tool.id):
+            raise UsageError(f"{tool.id!r} cannot have a document: make ids of documents with tool_id()")
+
+
+def check_batch(batch: GraphBatch) -> None:
+    """Raise ``UsageError`` for a batch without a key, negative counts, more successes than calls or edges out of Finish."""
+    _check_key(batch.key)
+    for (source, target), count in batch.transitions.items():
+        _check_transition(source, target, count)
+    for tool, count in batch.calls.items():
+        if count < 0:
+            raise UsageError(f"{count} calls of {tool!r}: a count cannot be negative")
+    for tool, count in batch.successes.items():
+        if not 0 <= count <= batch.calls[tool]:
+            raise UsageError(
+                f"{count} successes among {batch.calls[tool]} calls of {tool!r}: count each success as a call"
+            )
+
+
+def check_live(batch: LiveBatch) -> None:
+    """Raise ``UsageError`` for a run without a key, γ outside (0, 1], Δ outside [-1, 1], or a scored or called Finish."""
+    _check_key(batch.key)
+    if not 0 < batch.decay <= 1:
+        raise UsageError(f"decay {batch.decay}: γ must be above 0 and at most 1")
+    for (source, target), count in batch.transitions.items():
+        _check_transition(source, target, count)
+    for tool, score in batch.scores:
+        if tool == FINISH or math.isnan(score) or not -1 <= score <= 1:
+            raise UsageError(f"score {score} of {tool!r}: scores lie in [-1, 1], and Finish is never scored")
+    if any(tool == FINISH for tool, _ in batch.outcomes):
+        raise UsageError("Finish cannot be called: leave it out of the outcomes")
+
+
+def _check_key(key: str) -> None:
+    if not key:
+        raise UsageError("a batch needs a key: the hash of its source, or the id of its run")
+
+
+def _check_transition(source: ToolId, target: ToolId, count: int) -> None:
+    if count < 0:
+        raise UsageError(f"{count} transitions {source!r} -> {target!r}: a count cannot be negative")
+    if source == FINISH:
+        raise UsageError(f"{source!r} -> {target!r}: Finish has no successors")
