@@ -1,0 +1,64 @@
+"""What a run may use, and what it has used."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.policy import Cost
+from domain.model import Model
+
+
+class Budget(Model):
+    """Bounds of a run. ``depth`` is the longest path in tools; ``seconds`` is wall time of the whole run."""
+
+    decisions: int = 64
+    model_calls: int = 64
+    tokens: int = 200_000
+    seconds: float = 120.0
+    depth: int = 8
+    reflections: int = 3
+
+
+@dataclass(slots=True)
+class Meter:
+    """What one run has used so far, against its budget. ``cost`` is the policy's own account."""
+
+    budget: Budget
+    cost: Cost
+    clock: Callable[[], float] = time.monotonic
+    decisions: int = 0
+    reflections: int = 0
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return self.clock() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time bound, never negative."""
+        return max(0.0, self.budget.seconds - self.elapsed)
+
+    @property
+    def exhausted(self) -> str:
+        """Which bound is used up, in words; empty while none is."""
+        used = (
+            ("decisions", self.decisions, self.budget.decisions),
+            ("model calls", self.cost.model_calls, self.budget.model_calls),
+            ("tokens", self.cost.prompt_tokens + self.cost.completion_tokens, self.budget.tokens),
+            ("seconds", self.elapsed, self.budget.seconds),
+        )
+        for name, amount, bound in used:
+            spends_nothing = amount == 0 and name in ("model calls", "tokens")
+            if amount >= bound and not spends_nothing:
+                return f"the budget of {bound:g} {name} is used up"
+        return ""
+
+    @property
+    def may_reflect(self) -> bool:
+        """Whether another reflection is allowed; running out of them ends no walk."""
+        return self.reflections < self.budget.reflections

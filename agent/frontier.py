@@ -1,0 +1,97 @@
+"""The pure state of the depth-first walk: a value that is replaced, never changed (DESIGN section 4)."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from domain.model import Model
+from domain.tool import ToolId
+
+Path = tuple[ToolId, ...]
+
+
+class DeadPrefix(Model):
+    """A path that was given up, with the reason. No path that begins with it is tried again."""
+
+    path: Path
+    reason: str
+
+
+class Frontier(Model):
+    """Where a walk stands.
+
+    ``offered`` holds the candidates of every node on the path, the start's first: ``len(offered) == len(path) + 1``.
+    ``banned``: tools whose call failed for good in this run, wherever they stand. ``best`` is the most valuable path
+    seen, for when a budget runs out. ``given_up``: the walk went back past its start.
+    """
+
+    path: Path = ()
+    offered: tuple[Path, ...] = ((),)
+    dead: tuple[DeadPrefix, ...] = ()
+    banned: tuple[ToolId, ...] = ()
+    best: Path = ()
+    best_value: float = 0.0
+    given_up: bool = False
+
+    def offer(self, candidates: Sequence[ToolId], value: float = 0.0) -> Self:
+        """Set the candidates of the current node. ``value`` of the path decides whether it is the best so far."""
+        offered = (*self.offered[:-1], tuple(candidates))
+        better = {"best": self.path, "best_value": value} if value > self.best_value else {}
+        return self.model_copy(update={"offered": offered, **better})
+
+    def is_open(self, tool: ToolId) -> bool:
+        """Whether the walk may advance to a tool: not banned, not on the path, its prefix not dead."""
+        return tool not in self.banned and tool not in self.path and not self.is_dead((*self.path, tool))
+
+    @property
+    def open(self) -> Path:
+        """The candidates of the current node that are still to be tried."""
+        return tuple(tool for tool in self.offered[-1] if self.is_open(tool))
+
+    def is_dead(self, path: Path) -> bool:
+        """Whether a path begins with a dead prefix."""
+        return any(path[: len(dead.path)] == dead.path for dead in self.dead)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why branches died, oldest first: the walk's short-term memory."""
+        return tuple(dead.reason for dead in self.dead)
+
+    def push(self, tool: ToolId) -> Self:
+        """Advance to an open candidate of the current node. ``ValueError`` for any other tool."""
+        if self.given_up or tool not in self.open:
+            msg = f"{tool} is no open candidate of this node"
+            raise ValueError(msg)
+        return self.model_copy(update={"path": (*self.path, tool), "offered": (*self.offered, ())})
+
+    def backtrack(self, reason: str) -> Self:
+        """Pop exactly one tool; the path that ended in it is dead. From the empty path: give up."""
+        if not self.path:
+            return self.model_copy(update={"given_up": True})
+        dead = self.mark_dead(self.path, reason)
+        return dead.model_copy(update={"path": self.path[:-1], "offered": self.offered[:-1]})
+
+    def mark_dead(self, path: Path, reason: str) -> Self:
+        """Record a path as never to be tried again. ``ValueError`` for the empty path, which would end every walk."""
+        if not path:
+            msg = "the empty path cannot be dead"
+            raise ValueError(msg)
+        if self.is_dead(path):
+            return self
+        return self.model_copy(update={"dead": (*self.dead, DeadPrefix(path=path, reason=reason))})
+
+    def reopen(self, depth: int, reason: str, *, ban: bool = False) -> Self:
+        """Go back to the node where the tool at position ``depth`` of the path was chosen, after its call failed.
+
+        The prefix up to and including that tool is dead; ``ban`` keeps the tool out of the rest of the run. The node's
+        candidates are to be found anew. A best path that runs through what died is forgotten.
+        """
+        if not 0 <= depth < len(self.path):
+            msg = f"no tool at position {depth} of a path of {len(self.path)}"
+            raise ValueError(msg)
+        tool = self.path[depth]
+        state = self.mark_dead(self.path[: depth + 1], reason)
+        banned = (*self.banned, tool) if ban and tool not in self.banned else self.banned
+        lost = state.is_dead(state.best) or any(step in banned for step in state.best)
+        best = {"best": (), "best_value": 0.0} if lost else {}
+        offered = (*self.offered[:depth], ())
+        return state.model_copy(update={"path": self.path[:depth], "offered": offered, "banned": banned, **best})
