@@ -83,7 +83,10 @@ class LiveBatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphStatistics:
-    """Sizes of a stored graph. ``transitions`` counts distinct edges, those to ``FINISH`` apart."""
+    """Sizes of a stored graph. ``transitions`` counts distinct edges, those to ``FINISH`` apart.
+
+    ``nodes`` leaves ``FINISH`` out, so that ``nodes = documents + unresolved``.
+    """
 
     documents: int
     nodes: int
