@@ -89,7 +89,8 @@ class LiveBatch:
 class GraphStatistics:
     """Sizes of a stored graph. ``transitions`` counts distinct edges, those to ``FINISH`` apart.
 
-    ``nodes`` leaves ``FINISH`` out, so that ``nodes = documents + unresolved``.
+    ``nodes`` leaves ``FINISH`` out, so that ``nodes = documents + unresolved``. ``batches`` counts all
+    applied keys, those of records among them.
     """
 
     documents: int
