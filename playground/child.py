@@ -2,24 +2,24 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from domain.errors import UnavailableError
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "playground.py"
+SCRIPT = Path(__file__).parents[1] / "scripts" / "serve_playground.py"
 
 
 @contextmanager
-def running_playground(port: int = 0, *, meteo_in_service: bool = False) -> Iterator[str]:
-    """Start ``scripts/playground.py`` and yield its address; on leaving, however that happens, stop it.
+def running_playground(port: int = 0, *, meteo_in_service: bool = False) -> Generator[str]:
+    """Start ``scripts/serve_playground.py`` and yield its address; on leaving, however that happens, stop it.
 
     Raises:
         UnavailableError: it did not start; the message is what it wrote.
     """
     command = [sys.executable, str(SCRIPT), "--port", str(port), "--meteo" if meteo_in_service else "--no-meteo"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 (our own script)
         try:
             yield _address(child)
         finally:
