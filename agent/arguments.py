@@ -6,10 +6,10 @@ from datetime import date, datetime
 
 from pydantic.types import JsonValue
 
-from agent.readings import Reading, readings
 from agent.feeding import fed
 from agent.needs import Need, need_of
 from agent.policy import Arguments, ArgumentsQuestion
+from agent.readings import Reading, readings
 from agent.spans import Span, spans
 from domain.model import JsonObject
 from domain.plan import Binding
