@@ -14,7 +14,7 @@ from graph.identifiers import text_words, words
 
 NeedKind = Literal[
     "secret", "technical", "email", "url", "domain", "ip", "phone", "latitude", "longitude", "coordinates", "currency", "unit",
-    "language", "country", "date", "year", "time", "place", "person", "symbol", "identifier", "amount", "number", "boolean", "query",
+    "language", "country", "date", "year", "time", "place", "person", "organization", "symbol", "identifier", "amount", "number", "boolean", "query",
     "text", "entity",
 ]  # fmt: skip
 
@@ -38,6 +38,7 @@ FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "time": {"time": 0.9},
     "place": {"name": 0.6, "country": 0.62, "quoted": 0.65, "phrase": 0.4},
     "person": {"name": 0.7, "quoted": 0.75, "phrase": 0.35},
+    "organization": {"quoted": 0.7, "name": 0.52, "code": 0.45, "phrase": 0.3},
     "symbol": {"code": 0.75, "name": 0.5, "quoted": 0.6, "currency": 0.55},
     "identifier": {"code": 0.55, "quoted": 0.5, "number": 0.2},
     "amount": {"number": 0.45},
@@ -45,7 +46,7 @@ FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "boolean": {},
     "query": {"quoted": 0.9, "phrase": 0.66, "name": 0.68},
     "text": {"quoted": 0.92},
-    "entity": {"quoted": 0.75, "name": 0.55, "phrase": 0.4, "code": 0.4, "number": 0.1},
+    "entity": {"quoted": 0.75, "name": 0.52, "phrase": 0.36, "code": 0.4, "number": 0.42},
 }
 """How well a span's kind alone speaks for it, in [0, 1]; words around the span move it (agent.candidates)."""
 
@@ -69,6 +70,9 @@ _PLACE = frozenset({"city", "location", "place", "address", "region", "town", "d
                     "area", "where", "venue", "state", "province", "locality", "departure", "arrival"})  # fmt: skip
 _PERSON = frozenset({"author", "artist", "actor", "player", "person", "director", "singer", "scholar", "firstname", "lastname",
                      "surname", "writer", "composer", "username", "nickname", "celebrity"})  # fmt: skip
+_ORGANIZATION = frozenset(
+    {"organization", "company", "university", "affiliation", "institution", "employer", "institute"}
+)
 _QUERY = frozenset(
     {
         "q",
@@ -108,6 +112,7 @@ _IDENTIFIER = frozenset(
 )
 _AMOUNT = frozenset({"amount", "price", "value", "quantity", "weight", "height", "distance", "length", "temperature", "number",
                      "sum", "total", "budget", "age", "principal"})  # fmt: skip
+_NUMERIC = frozenset({"count", "limit", "maximum", "minimum", "page", "size", "offset", "radius", "zoom", "percent"})
 _BY_WORD: tuple[tuple[frozenset[str], NeedKind], ...] = (
     (frozenset({"email", "mail"}), "email"), (frozenset({"url", "website", "webpage"}), "url"),
     (frozenset({"domain", "host", "hostname"}), "domain"), (frozenset({"ip"}), "ip"), (frozenset({"phone", "mobile"}), "phone"),
@@ -186,7 +191,7 @@ def _kind(
             return semantic
     if kind in ("number", "integer"):
         return "amount" if own & _AMOUNT else "number"
-    return _textual(own, described)
+    return "number" if own & _NUMERIC else _textual(own, described)
 
 
 def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
