@@ -16,9 +16,9 @@ from domain.tool import ToolDoc, ToolId
 from graph.blocks import Block, Counted, count_block
 from graph.counting import Tally
 from graph.importers.records import Skipped
-from graph.sources import Source, read_tools
 from graph.names import NameIndex
 from graph.recordings import Recordings
+from graph.sources import Source, read_tools
 from graph.store import GraphStore
 
 DOCUMENTS_A_WRITE = 1_000
@@ -35,9 +35,14 @@ class Progress(Protocol):
 
 @dataclass(slots=True)
 class Ingested:
-    """What an import came to. ``already``: records that the store knew. Seconds of work, added over processes."""
+    """What an import came to. ``already``: records that the store knew. Seconds of work, added over processes.
+
+    ``duplicates``: ids of documents left out because an earlier, different one has the same category, tool set and name.
+    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
+    """
 
     documents: int = 0
+    duplicates: list[ToolId] = field(default_factory=list[ToolId])
     tally: Tally = field(default_factory=Tally)
     already: int = 0
     skipped: list[Skipped] = field(default_factory=list[Skipped])
@@ -106,7 +111,7 @@ class Ingest:
                 self._digests[document.id] = hash(document.model_dump_json())
                 batch.append(document)
             elif self._digests[document.id] != hash(document.model_dump_json()):
-                self._skip([_same_id(document)])
+                self.result.duplicates.append(document.id)
             if len(batch) >= DOCUMENTS_A_WRITE:
                 break
         self.result.parse_seconds += perf_counter() - start
@@ -171,8 +176,3 @@ class Ingest:
             first = skipped[0]
             raise BrokenInputError(f"{first.reason} (--strict stops here)", file=first.file, line=first.line)
         self.result.skipped.extend(skipped)
-
-
-def _same_id(document: ToolDoc) -> Skipped:
-    place = f"{document.category}/{document.toolset}/{document.api}"
-    return Skipped(place, None, "a second, different document with this id; the first one counts. Rename one of them")

@@ -92,8 +92,7 @@ def _openapi(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
 
     problems: list[BrokenInputError] = []
     try:
-        for document in read_openapi(path, problems.append, server=server):
-            yield document
+        yield from read_openapi(path, problems.append, server=server)
     except BrokenInputError as error:
         problems.append(error)
     for problem in problems:

@@ -33,6 +33,7 @@ class Summary(TypedDict):
     """``tools``, ``transitions`` and ``finish_transitions`` describe the store, the others the sources of this import.
 
     ``transitions`` are distinct edges, those to Finish apart. ``already``: records that the store had before.
+    ``duplicates``: documents left out because an earlier, different one has their id.
     ``elsewhere``: calls whose name joined a document of another tool set than they named. ``peak_mb``: of this process
     and of the largest worker together.
     """
@@ -45,6 +46,7 @@ class Summary(TypedDict):
     finish_transitions: int
     already: int
     skipped: int
+    duplicates: int
     seconds: Seconds
     peak_mb: float
 
@@ -56,6 +58,7 @@ class Report(TypedDict):
     unresolved: dict[str, int]
     ambiguous: dict[str, int]
     skipped: list[dict[str, str | int | None]]
+    duplicates: list[str]
 
 
 def summarise(result: Ingested, store: GraphStatistics, embed_seconds: float, total_seconds: float) -> Summary:
@@ -72,6 +75,7 @@ def summarise(result: Ingested, store: GraphStatistics, embed_seconds: float, to
         finish_transitions=store.finish_transitions,
         already=result.already,
         skipped=len(result.skipped),
+        duplicates=len(result.duplicates),
         seconds=Seconds(
             parse=round(result.parse_seconds, 3),
             count=round(result.count_seconds, 3),
@@ -91,6 +95,7 @@ def report(result: Ingested, summary: Summary) -> Report:
         unresolved=dict(result.tally.unresolved.most_common()),
         ambiguous=dict(result.tally.ambiguous.most_common()),
         skipped=[{"file": s.file, "line": s.line, "reason": s.reason} for s in places],
+        duplicates=sorted(result.duplicates),
     )
 
 

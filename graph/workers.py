@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ _names = NameIndex()
 
 
 @asynccontextmanager
-async def counting_processes(names: NameIndex, workers: int) -> AsyncIterator[Count]:
+async def counting_processes(names: NameIndex, workers: int) -> AsyncGenerator[Count]:
     """A ``Count`` that sends search trees to ``workers`` processes. Lines are cheaper to count than to send."""
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start, initargs=(names,))
 
@@ -45,7 +45,7 @@ async def counting_processes(names: NameIndex, workers: int) -> AsyncIterator[Co
 
 def _start(names: NameIndex) -> None:
     """Ctrl-C reaches all processes of a terminal: the first one decides, the workers go on until they are stopped."""
-    global _names  # noqa: PLW0603
+    global _names
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _names = names
 

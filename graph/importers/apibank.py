@@ -6,12 +6,14 @@ is. All APIs form the tool set ``API-Bank``. Functions are called by their class
 
 import ast
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 from domain.trajectory import Call, Outcome, Trajectory
-from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, json_text, text
+from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, json_text, optional_text, text
 
 TOOLSET = "API-Bank"
 _SCENES = {
@@ -38,6 +40,8 @@ _TYPES: dict[str, JsonType] = {
     "list": "array",
 }
 
+_SIGNATURE = re.compile(r"(\w+): *(\w+)")
+
 
 def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
     """The APIs of ``all_apis.csv``."""
@@ -60,9 +64,8 @@ def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
 
 def _tool(row: Record) -> ToolDoc:
     name, scene, kind = text(row, "类名"), text(row, "应用场景"), text(row, "类型")
-    info = _assignments(text(row, "api_info"))
+    info = _assignments(optional_text(row, "api_info") or "")
     category = _SCENES.get(scene, scene)
-    inputs = as_object(info.get("input_parameters") or {}, "'input_parameters'")
     return ToolDoc(
         id=tool_id(category, TOOLSET, name),
         category=category,
@@ -70,15 +73,15 @@ def _tool(row: Record) -> ToolDoc:
         api=name,
         function=name,
         method=_EFFECTS.get(kind[-1], "POST" if kind.startswith("对外影响") else "GET"),
-        description=str(info.get("description") or ""),
-        parameters=tuple(_parameter(name, as_object(about, f"parameter {name!r}")) for name, about in inputs.items()),
+        description=str(info.get("description") or optional_text(row, "API名称") or ""),
+        parameters=_parameters(optional_text(row, "input_parameters") or "", info.get("input_parameters")),
         response_schema=json_text(info.get("output_parameters")),
         source="apibank",
     )
 
 
 def _assignments(source: str) -> Record:
-    """The literals that a snippet of Python assigns to names; it is read, never run."""
+    """The literals that a snippet of Python assigns to names; it is read, never run. One API's is a full stop: nothing."""
     try:
         body = ast.parse(source).body
         return {
@@ -86,20 +89,28 @@ def _assignments(source: str) -> Record:
             for node in body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise RecordError(f"'api_info' is not a list of assignments ({error})") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
 
 
-def _parameter(name: str, about: Record) -> Parameter:
-    kind = str(about.get("type", "str")).lower().split("[")[0]
-    return Parameter(
-        name=name,
-        type=_TYPES.get(kind, "string"),
-        description=str(about.get("description") or ""),
-        required=True,
-        format="date-time" if kind == "datetime" else None,
-        location="body",
+def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
+    """Names and types by the signature, ``(token: str, time: datetime)``; descriptions where a mapping holds them."""
+    about = cast(Record, described) if isinstance(described, dict) else {}
+    return tuple(
+        Parameter(
+            name=name,
+            type=_TYPES.get(kind.lower(), "string"),
+            description=_description(about.get(name)),
+            required=True,
+            format="date-time" if kind == "datetime" else None,
+            location="body",
+        )
+        for name, kind in _SIGNATURE.findall(signature)
     )
+
+
+def _description(entry: object) -> str:
+    return str(cast(Record, entry).get("description") or "") if isinstance(entry, dict) else ""
 
 
 def trajectory(record: Record) -> Trajectory:
