@@ -167,7 +167,8 @@ def _shape(example: str, text: str) -> float:
     """The same pattern of letters and digits as the example's: ``tt0111161`` for ``tt1375666``."""
     if not any(character.isdigit() for character in example):
         return 0.0
-    return 0.3 if _pattern(example) == _pattern(text.lstrip("#")) else -0.1
+    bare = text.lstrip("#")
+    return 0.3 if _pattern(example) == _pattern(bare) else 0.1 if len(example) == len(bare) else -0.1
 
 
 def _pattern(text: str) -> str:
