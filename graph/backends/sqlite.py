@@ -131,7 +131,7 @@ class SqliteGraph:
 def _out_edges(connection: sqlite3.Connection, tool: ToolId) -> list[Neighbour]:
     return [
         Neighbour(Edge(tool, target, imported, live), ToolFacts(*facts), bool(resolved))
-        for target, imported, live, resolved, *facts in connection.execute(sql.OUT_EDGES, (tool,))
+        for target, imported, live, resolved, *facts in sorted(connection.execute(sql.OUT_EDGES, (tool,)))
     ]
 
 
