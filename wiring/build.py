@@ -1,5 +1,6 @@
 """Builds a store from sources: the graph, the recorded responses, the vectors."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -39,10 +40,7 @@ async def build(
         UsageError: a source is not there. BrokenInputError: in strict mode. UnavailableError: the store cannot be used.
     """
     start = perf_counter()
-    for path in options.tools:
-        read_tools(path)  # Checks that it is there, before a store is made.
-    trajectories = [read_records(path, "trajectories") for path in options.trajectories]
-    calls = [read_records(path, "calls") for path in options.calls]
+    trajectories, calls = await asyncio.to_thread(_sources, options)
     async with open_container(settings, options.store, create=True) as container:
         recordings = await container.recordings() if calls else None
         ingest = Ingest(container.graph, recordings, progress, strict=options.strict)
@@ -58,7 +56,18 @@ async def build(
         end = perf_counter()
         statistics = await container.graph.statistics()
         embed_seconds = end - embed_start if options.embed else 0.0
-        return ingest.result, summarise(ingest.result, statistics, embed_seconds, end - start)
+        summary = await asyncio.to_thread(summarise, ingest.result, statistics, embed_seconds, end - start)
+        return ingest.result, summary
+
+
+def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
+    """Trajectories and calls. Whatever is not there is told before a store is made."""
+    for path in options.tools:
+        read_tools(path)
+    return (
+        [read_records(path, "trajectories") for path in options.trajectories],
+        [read_records(path, "calls") for path in options.calls],
+    )
 
 
 @asynccontextmanager
