@@ -46,7 +46,7 @@ async def _bytes(response: httpx.Response, limit: int) -> tuple[bytes, bool, str
     chunks: list[bytes] = []
     size = 0
     try:
-        async for chunk in response.aiter_raw(65_536):
+        async for chunk in response.aiter_raw():
             chunks.append(chunk[: limit - size])
             size += len(chunk)
             if size > limit:
