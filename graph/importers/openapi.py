@@ -95,7 +95,7 @@ def _operations(document: Schema, path: Path, report: Report) -> Iterator[tuple[
         for method in METHODS:
             if method not in path_item:
                 continue
-            if mapping(path_item[method]):
+            if isinstance(path_item[method], dict):
                 yield route, path_item, method, mapping(path_item[method])
             else:
                 report(BrokenInputError(f"{method.upper()} {route} is not imported: not an object", file=str(path)))

@@ -38,10 +38,10 @@ _CAPITAL = (
 def scenarios() -> Iterator[Scenario]:
     """All of this domain."""
     yield from told(_NOW, _now, [{"city": city.name} for city in some_cities(14, "now")])
-    yield from told(_AHEAD, _old_forecast, _stays(18, "old"), old=True)
+    yield from told(_AHEAD, _old_forecast, _stays(26, "old"), old=True)
     yield from told(_AHEAD[2:] + _AHEAD[:2], _around, _stays(6, "around"))
-    yield from told(_AHEAD[1:], _forecast, _stays(5, "new"))
-    yield from told(_AHEAD[3:], _hopeless, _stays(3, "hopeless"))
+    yield from told(_AHEAD[1:], _forecast, _stays(3, "new"))
+    yield from told(_AHEAD[3:], _hopeless, _stays(2, "hopeless"))
     yield from told(_AIR, _air, [{"city": city.name} for city in some_cities(6, "air")])
     yield from told(_FAHRENHEIT, _fahrenheit, [{"city": city.name} for city in some_cities(6, "fahrenheit")])
     yield from told(_CAPITAL, _capital, [{"country": country.name} for country in some_countries(6, "capital")])
