@@ -139,6 +139,18 @@ class GraphStoreContract:
         assert await graph.applied(["k1", "k2", "k3", "K1", "k1 "]) == {"k1", "k2"}
         assert (await graph.statistics()).batches == 2
 
+    async def test_the_records_of_a_batch_are_marked_with_it(self, graph: GraphStore) -> None:
+        assert await graph.apply(batch("k1", {(A, B): 1}, records={"r1", "r2"}))
+        assert await graph.applied(["k1", "r1", "r2", "r3"]) == {"k1", "r1", "r2"}
+        assert (await graph.statistics()).batches == 3
+
+    async def test_a_batch_with_a_record_counted_before_is_refused_whole(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k1", {(A, B): 1}, records={"r1"}))
+        assert not await graph.apply(batch("k2", {(A, B): 1, (B, C): 1}, records={"r1", "r2"}))
+        assert await graph.applied(["k2", "r2"]) == set()
+        assert [n.edge.imported for n in await graph.out_edges(A)] == [1]
+        assert await graph.apply(batch("k2", {(A, B): 1}, records={"r2"}))
+
     async def test_every_id_that_occurs_becomes_a_node(self, graph: GraphStore) -> None:
         ids = [tool_id("c", "s", str(n)) for n in range(5)]
         await graph.apply(batch("k", {(ids[0], ids[1]): 1}, {ids[2]: 0}, nodes={ids[3]}))
