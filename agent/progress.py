@@ -23,6 +23,10 @@ from domain.tool import ToolDoc, ToolId, tool_id_parts
 _NAMED = 5
 
 
+_OF_ARGUMENTS = frozenset({400, 404, 409, 422})
+"""HTTP statuses that other arguments could change: they speak against the call, not against the tool."""
+
+
 @dataclass(slots=True)
 class Progress:
     """The changing part of a run. ``done``: results by step (from 1) of ``path``. ``failed``: steps that were gone around."""
@@ -74,12 +78,20 @@ class Progress:
         """Reopen the node where a failed step was chosen."""
         self.failed.append(result)
         del self.done[step]
-        self.state = self.state.reopen(step - 1, reason, ban=result.status == "failed")
+        self.state = self.state.reopen(step - 1, reason, ban=self._speaks_against_tool(result))
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
+
+    def _speaks_against_tool(self, result: StepResult) -> bool:
+        """Whether a tool is to be left alone for the rest of the run: it failed as such, or fails in the same way again."""
+        again = (result.tool, result.status, result.arguments)
+        if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
+            return True
+        return result.status == "failed" and result.attempts > 0 and result.http_status not in _OF_ARGUMENTS
 
     def steps(self, docs: dict[ToolId, ToolDoc]) -> Steps:
         """The steps of the path with their results, then those that failed on the way."""
-        results = [*(self.done[step] for step in sorted(self.done)), *self.failed]
+        failed = {(result.tool, result.status): result for result in self.failed}
+        results = [*(self.done[step] for step in sorted(self.done)), *failed.values()]
         return [(docs[result.tool], result) for result in results]
 
     def finished(self, outcome: Outcome, error: str = "") -> RunFinished:

@@ -8,6 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.tool_text import clean, shown
 from agent.wording import match
+from graph.identifiers import words
 from graph.literals import read_value
 
 MOST_ITEMS = 8
@@ -40,7 +41,7 @@ def view(response: str, asked: frozenset[str], used: str = "") -> View:
     if value is None or isinstance(value, str):
         text = clean(value if isinstance(value, str) else response, 400)
         return View((text,) if text else (), 0)
-    records = _records(value, used)
+    records = [_without_ids(record, asked) for record in _records(value, used)]
     fields = [_scored(record, asked) for record in records]
     matched = max((len(scored) for scored in fields), default=0)
     if not records:
@@ -91,6 +92,13 @@ def _leaves(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[Leaf]:
             yield from _leaves(item, f"{prefix}.", depth + 1)
     elif value not in (None, "", []):
         yield prefix.rstrip("."), value
+
+
+def _without_ids(record: list[Leaf], asked: frozenset[str]) -> list[Leaf]:
+    """A record without its identifiers, which tell a person nothing, unless one is asked for or nothing else is there."""
+    if "id" in asked:
+        return record
+    return [(name, value) for name, value in record if words(name.rpartition(".")[2])[-1:] != ("id",)] or record
 
 
 def _scored(record: list[Leaf], asked: frozenset[str]) -> dict[str, float]:

@@ -114,9 +114,19 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 def asked_words(request: str) -> frozenset[str]:
     """The words that a field's name may share with the request."""
-    own = {word for token in _TOKEN.findall(request.lower()) if token not in _STOP for word in words(token)}
-    meant = {word for pattern, names in _STANDS_FOR if pattern.search(request) for word in names.split()}
-    return frozenset(own | meant)
+    meant = (name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
+    return frozenset((*meant, *(word for group in asked_groups(request) for word in group)))
+
+
+def asked_groups(text: str) -> tuple[frozenset[str], ...]:
+    """Each telling word of a text, with the names that it alone may stand for."""
+    groups: dict[str, frozenset[str]] = {}
+    for token in _TOKEN.findall(re.sub(r"(?<=\be)-(?=mail)", "", text.lower())):
+        if token not in _STOP:
+            own = words(token)
+            meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
+            groups[token] = frozenset((*own, *meant))
+    return tuple(groups.values())
 
 
 def match(name: str, asked: frozenset[str]) -> int:

@@ -7,19 +7,23 @@ from agent.coverage import COVERED, answerable
 from agent.policies.offline_changes import may_call
 from agent.policies.offline_routes import Missing, Route, available, route
 from agent.policy import Candidate, Choice, Situation
+from agent.support import bare
 from domain.tool import ToolDoc
 from graph.coupling import best_field
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParameters:
-    """``floor``: relevance below which a tool fits no clause. ``acceptable``: the share of the best relevance from which
+    """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
     a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs.
     """
 
     floor: float = 0.35
     acceptable: float = 0.65
+    passed: float = 0.7
+    walked: float = 0.4
     step: float = 0.93
+    ungrounded: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +85,16 @@ def served(
 
 def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
     reachable = [(situation.candidates[at], situation.candidates[at].relevance[clause]) for at in ways]
-    achieved = max(
-        (
-            relevance[clause]
-            for position, relevance in enumerate(situation.path_relevance)
-            if not any(position in c.feeds_from and value > relevance[clause] for c, value in reachable)
-        ),
-        default=0.0,
-    )
     best = situation.best_relevance[clause]
     target = min(best, max((value for _, value in reachable), default=0.0))
-    return achieved >= max(parameters.floor, parameters.acceptable * best, COVERED * target)
+    for position, relevance in enumerate(situation.path_relevance):
+        value = relevance[clause]
+        if any(position in c.feeds_from and other > value for c, other in reachable):
+            continue
+        enough = COVERED * target if position == len(situation.path) - 1 else parameters.passed * target
+        if value >= max(parameters.acceptable * best, enough):
+            return True
+    return False
 
 
 def _ways(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> dict[int, Route]:
@@ -108,26 +111,42 @@ def _ways(situation: Situation, missing: Missing, parameters: ChoiceParameters) 
 
 def _acceptable(candidate: Candidate, situation: Situation, parameters: ChoiceParameters) -> bool:
     return any(
-        value >= parameters.floor and value >= parameters.acceptable * best
+        best >= parameters.floor and value >= parameters.acceptable * best
         for value, best in zip(candidate.relevance, situation.best_relevance, strict=True)
     )
 
 
 def _option(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> _Option | None:
+    """The best way to serve a clause: the goal's relevance leads, what past walks say of it decides among the like."""
     best = situation.best_relevance[clause]
+    fit = [way for way in ways.values() if way.goal.relevance[clause] >= parameters.acceptable * best]
+    most = max((_evidence(way) for way in fit), default=0.0)
     options = [
-        _Option(clause, way, _worth(way, clause, best, parameters))
-        for way in ways.values()
-        if way.goal.relevance[clause] >= max(parameters.floor, parameters.acceptable * best)
+        _Option(
+            clause,
+            way,
+            (way.goal.relevance[clause] / best) ** 2
+            * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
+            * parameters.step ** (len(way.steps) - 1)
+            * _grounded(situation, way, clause, parameters),
+        )
+        for way in fit
     ]
     return max(options, key=lambda o: o.worth, default=None)
 
 
-def _worth(way: Route, clause: int, best: float, parameters: ChoiceParameters) -> float:
-    """Relevance as a share of the best (squared: it must lead), the chance of success, the evidence of past walks, length."""
-    share = way.goal.relevance[clause] / best if best else 0.0
-    chance = 0.4 + 0.6 * way.chance
-    return share**2 * chance * (1 + 0.3 * way.first.weight) * parameters.step ** (len(way.steps) - 1)
+def _evidence(way: Route) -> float:
+    """Weight of the goal times the chance that all steps succeed."""
+    return way.goal.weight * way.chance
+
+
+def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceParameters) -> float:
+    """Less for a clause that names no value, as "the city" in "the population of the city where the author was born", while
+    other clauses do: what it is about is not known before those are served.
+    """
+    text = situation.clauses[clause]
+    waits = bare(text) == text and len(situation.clauses) > 1 and way.first.tool.required
+    return parameters.ungrounded if waits and not way.first.feeds_from else 1.0
 
 
 def _why(situation: Situation, option: _Option) -> str:
