@@ -84,7 +84,7 @@ def _beside(need: Need, span: Span) -> float:
     specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
     near = {word for token in (*span.before[-3:], *span.after[:1]) for word in words(token)}
     if specific & near or any(token.startswith(word) for word in specific if len(word) >= 5 for token in near):
-        return 0.4 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
+        return 0.5 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
     if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
         return 0.25
     return 0.0

@@ -1,7 +1,5 @@
 """How alike two calls' arguments are: what the replay executor ranks recorded calls by."""
 
-import difflib
-import json
 from functools import lru_cache
 
 from pydantic.types import JsonValue
@@ -11,11 +9,9 @@ from graph.literals import read_value
 _LONG = 200
 
 
-def canonical(arguments: JsonValue) -> str:
-    """One text for equal arguments, whatever their order or the type they were written in (``"3"`` and 3; None and absent)."""
-    if not isinstance(arguments, dict):
-        return json.dumps(_plain(arguments), sort_keys=True)
-    return json.dumps({key: _plain(value) for key, value in arguments.items() if value is not None}, sort_keys=True)
+def canonical(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """One form for equal arguments, whatever the type they were written in (``"3"`` and 3; None and absent)."""
+    return {key: _plain(value) for key, value in arguments.items() if value is not None}
 
 
 def _plain(value: JsonValue) -> JsonValue:
@@ -45,8 +41,8 @@ def recorded_arguments(text: str) -> dict[str, JsonValue]:
 def similarity(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> float:
     """In [0, 1]: the mean over all names of either call of how alike their values are.
 
-    1 for equal values, the ratio of common text (difflib) times 0.9 for others, 0.05 where only one call has the name:
-    an optional parameter more or less matters less than another value.
+    1 for equal values; for others the share of common pairs of neighbouring characters (Dice) times 0.9; 0.05 where only one
+    call has the name.
     """
     names = {name for name, value in (*wanted.items(), *recorded.items()) if value is not None}
     if not names:
@@ -63,9 +59,15 @@ def _alike(wanted: JsonValue, recorded: JsonValue) -> float:
     return 0.9 * _ratio(str(first).casefold()[:_LONG], str(second).casefold()[:_LONG])
 
 
-@lru_cache(maxsize=4096)
 def _ratio(first: str, second: str) -> float:
-    return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio()
+    """Dice's coefficient of the pairs of neighbouring characters: an order of magnitude cheaper than an edit distance."""
+    one, other = _pairs(first), _pairs(second)
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _pairs(text: str) -> frozenset[str]:
+    return frozenset(text[at : at + 2] for at in range(max(1, len(text) - 1)))
 
 
 def differences(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> str:

@@ -38,7 +38,7 @@ class ReplayExecutor:
         started = time.perf_counter()
         calls = await self._recordings.of_tool(tool.id)
         wanted = canonical(arguments)
-        exact = [call for call in calls if canonical(dict(recorded_arguments(call.arguments))) == wanted]
+        exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
         if exact:
             chosen = next((call for call in exact if not call.outcome.failed), exact[0])
             note = "recorded call with the same arguments"
