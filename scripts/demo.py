@@ -71,7 +71,7 @@ def _next(address: str, store: Path) -> None:
     console.print("\nAsk your own: start the playground in one terminal,", soft_wrap=True)
     console.print(f"  {python} scripts/serve_playground.py --port {port}", soft_wrap=True, markup=False)
     console.print("and ask in another:", soft_wrap=True)
-    question = "How good is the air in Lindmere?"
+    question = "Which public holidays does Caldera have in 2026?"
     console.print(
         f'  FOOTPATH_ALLOW_HOSTS={host}:{port} {python} scripts/ask.py "{question}" --store {store}',
         soft_wrap=True,
