@@ -21,6 +21,7 @@ from playground.serve import bind
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.layout import StoreFolder
+from wiring.runs import budget_of, run_deps
 from wiring.settings import Settings
 
 Show = Callable[[Event], None]
@@ -59,10 +60,12 @@ async def opened(address: str, store: Path) -> AsyncGenerator[Container]:
 async def ask_all(container: Container, view: Callable[[], Show]) -> list[Verdict]:
     """Ask the five requests one after the other; ``view`` makes what shows the events of one, as they happen."""
     verdicts: list[Verdict] = []
+    executor = await container.executor("http")
     for request in demo_requests():
         events: list[Event] = []
         show = view()
-        async for record in run(request.request, await container.run_deps("offline", "http"), container.budget):
+        deps = await run_deps(container, "offline", executor)
+        async for record in run(request.request, deps, budget_of(container)):
             events.append(record.event)
             show(record.event)
         verdicts.append(judge(request, events))
