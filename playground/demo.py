@@ -46,7 +46,7 @@ async def build_demo(address: str, store: Path) -> Summary:
         catalogue = Path(folder) / CATALOGUE
         catalogue.write_bytes(await _document(address))
         options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
-        _, summary = await build(options, lambda _stage, _done, _total: None, _settings(address, store))
+        _, summary = await build(options, _quietly, _settings(address, store))
     return summary
 
 
@@ -89,6 +89,11 @@ async def _document(address: str) -> bytes:
         raise UnavailableError(
             f"the playground at {address} does not answer ({error}); start the demo again"
         ) from error
+
+
+def _quietly(stage: str, done: int, total: int | None) -> None:
+    """No progress bar: it takes two seconds."""
+    del stage, done, total
 
 
 def _port() -> int:
