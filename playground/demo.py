@@ -1,7 +1,7 @@
 """The demo: the playground's graph is built from its own catalogue, five requests are asked, the answers are checked."""
 
 import shutil
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +28,7 @@ Show = Callable[[Event], None]
 
 
 @contextmanager
-def demo_playground() -> Iterator[str]:
+def demo_playground() -> Generator[str]:
     """A running playground: on its usual port where that is free, so that one can go on with it, else on any."""
     with running_playground(_port()) as address:
         yield address
