@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 from _ask_view import AskView
+from _demo import ask_all, build_demo, demo_playground, host_of, opened
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from domain.errors import FootpathError
-from playground.demo import ask_all, build_demo, demo_playground, host_of, opened
 from playground.demo_check import Verdict
 
 console = Console(highlight=False)
