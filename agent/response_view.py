@@ -91,7 +91,7 @@ def _leaves(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[Leaf]:
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for item in value[:3]:
             yield from _leaves(item, f"{prefix}.", depth + 1)
-    elif value not in (None, "", []):
+    elif value not in (None, "", []) and not isinstance(value, dict):
         yield prefix.rstrip("."), value
 
 
