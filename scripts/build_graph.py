@@ -5,7 +5,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
@@ -15,11 +15,12 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 
 from domain.errors import FootpathError, UnavailableError, UsageError
-from domain.tool import ToolId, tool_id_parts
-from graph.importers.records import Skipped
-from graph.ingest import Progress
-from graph.summary import Summary, report
-from wiring.build import BuildOptions, build
+
+if TYPE_CHECKING:
+    from domain.tool import ToolId
+    from graph.importers.records import Skipped
+    from graph.ingest import Ingested, Progress
+    from graph.summary import Summary
 
 SHOWN = 20
 """Skipped records shown on the terminal; the report lists more."""
@@ -46,16 +47,20 @@ def main(
     server: Annotated[str, typer.Option(help="Address that an OpenAPI document's servers are relative to.")] = "",
 ) -> None:
     """Build a store, or add to it. Repeated or interrupted, it adds what is missing and nothing twice."""
-    options = BuildOptions(
-        tuple(tools or ()), tuple(trajectories or ()), tuple(calls or ()), store, server, strict, embed, workers
-    )
-    if not (options.tools or options.trajectories or options.calls):
+    if not (tools or trajectories or calls):
         raise _stop("nothing to import: give --tools, --trajectories or --calls", 2)
     try:
-        with _progress() as progress:
-            result, summary = asyncio.run(build(options, progress))
+        sources = {"tools": tools, "trajectories": trajectories, "calls": calls}
+        result, summary = _build(
+            **{name: tuple(paths or ()) for name, paths in sources.items()},
+            store=store,
+            server=server,
+            strict=strict,
+            embed=embed,
+            workers=workers,
+        )
         if report_to is not None:
-            report_to.write_bytes(orjson.dumps(report(result, summary), option=orjson.OPT_INDENT_2))
+            _write_report(report_to, result, summary)
     except KeyboardInterrupt:
         raise _stop(
             "interrupted; what was applied is kept. Run the same command again to go on from there", 130
@@ -70,6 +75,20 @@ def main(
     if as_json:
         sys.stdout.write(orjson.dumps(summary).decode() + "\n")
     raise typer.Exit(1 if result.skipped else 0)
+
+
+def _build(**options: Any) -> "tuple[Ingested, Summary]":
+    """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
+    from wiring.build import BuildOptions, build
+
+    with _progress() as progress:
+        return asyncio.run(build(BuildOptions(**options), progress))
+
+
+def _write_report(path: Path, result: "Ingested", summary: "Summary") -> None:
+    from graph.summary import report
+
+    path.write_bytes(orjson.dumps(report(result, summary), option=orjson.OPT_INDENT_2))
 
 
 def _exit_code(error: FootpathError) -> int:
@@ -88,7 +107,7 @@ def _stop(message: str, code: int) -> typer.Exit:
 
 
 @contextmanager
-def _progress() -> Generator[Progress]:
+def _progress() -> "Generator[Progress]":
     """Bars on a terminal; nothing where stderr is a file."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     tasks: dict[str, TaskID] = {}
@@ -102,16 +121,18 @@ def _progress() -> Generator[Progress]:
         yield advance
 
 
-def _show_skipped(skipped: list[Skipped]) -> None:
+def _show_skipped(skipped: "list[Skipped]") -> None:
     for item in skipped[:SHOWN]:
         console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
     if len(skipped) > SHOWN:
         console.print(f"… and {len(skipped) - SHOWN} more; --report F lists them", style="yellow", markup=False)
 
 
-def _show_duplicates(ids: list[ToolId]) -> None:
+def _show_duplicates(ids: "list[ToolId]") -> None:
     """Two tools of one name: the first counts. Told, though nothing is broken."""
     if ids:
+        from domain.tool import tool_id_parts
+
         shown = ", ".join("/".join(tool_id_parts(tool)) for tool in ids[:3])
         more = f" and {len(ids) - 3} more (--report F lists them)" if len(ids) > 3 else ""
         text = (
@@ -120,7 +141,7 @@ def _show_duplicates(ids: list[ToolId]) -> None:
         console.print(text + more, style="yellow", markup=False, soft_wrap=True)
 
 
-def _show(summary: Summary) -> None:
+def _show(summary: "Summary") -> None:
     table = Table(show_header=False, box=None)
     trajectories, calls = summary["trajectories"], summary["calls"]
     dropped = ", ".join(f"{reason} {n:,}" for reason, n in trajectories["dropped"].items()) or "none"
