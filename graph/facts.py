@@ -50,6 +50,8 @@ class GraphBatch:
     ``key`` identifies the source (a hash of its content): a store applies each key once. ``transitions`` counts
     (source, target) pairs, ``FINISH`` included; ``calls`` and ``successes`` count calls of known outcome by tool.
     Every tool id that occurs becomes a node, with or without a document; ``nodes`` adds those without an edge or count.
+    ``records`` are keys of the single records counted here: a store marks them as applied together with ``key``, so that a
+    source that grew, or was cut into other batches, adds only what is new. They share one key space with ``key``.
     """
 
     key: str
@@ -57,6 +59,7 @@ class GraphBatch:
     calls: Counter[ToolId] = field(default_factory=Counter[ToolId])
     successes: Counter[ToolId] = field(default_factory=Counter[ToolId])
     nodes: set[ToolId] = field(default_factory=set[ToolId])
+    records: set[str] = field(default_factory=set[str])
 
     def merge(self, other: "GraphBatch") -> None:
         """Add the counts of ``other`` to these. The key stays."""
@@ -64,6 +67,7 @@ class GraphBatch:
         self.calls.update(other.calls)
         self.successes.update(other.successes)
         self.nodes |= other.nodes
+        self.records |= other.records
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,8 @@ class LiveBatch:
 class GraphStatistics:
     """Sizes of a stored graph. ``transitions`` counts distinct edges, those to ``FINISH`` apart.
 
-    ``nodes`` leaves ``FINISH`` out, so that ``nodes = documents + unresolved``.
+    ``nodes`` leaves ``FINISH`` out, so that ``nodes = documents + unresolved``. ``batches`` counts all
+    applied keys, those of records among them.
     """
 
     documents: int

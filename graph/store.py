@@ -22,7 +22,10 @@ class GraphStore(Protocol):
         ...
 
     async def apply(self, batch: GraphBatch) -> bool:
-        """Add the counts of a batch, once per key. False: that key was applied before and nothing changed."""
+        """Add the counts of a batch, once per key, and mark its ``key`` and ``records`` as applied.
+
+        False: the key, or one of the records, was applied before, and nothing changed.
+        """
         ...
 
     async def learn(self, batch: LiveBatch) -> bool:

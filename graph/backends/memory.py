@@ -29,8 +29,9 @@ class MemoryGraph:
 
     async def apply(self, batch: GraphBatch) -> bool:
         check_batch(batch)
-        if not self._claim(batch.key):
+        if not self._keys.isdisjoint({batch.key, *batch.records}):
             return False
+        self._keys |= {batch.key, *batch.records}
         self._add_edges(batch.transitions, live=False)
         for tool in {*batch.nodes, *batch.calls, *batch.successes}:
             old = self._facts.get(tool, ToolFacts())

@@ -38,8 +38,10 @@ class SqliteGraph:
         check_batch(batch)
 
         def write(connection: sqlite3.Connection) -> bool:
-            if not _claim(connection, batch.key):
+            keys = {batch.key, *batch.records}
+            if connection.execute(sql.APPLIED, (_json_list(keys),)).fetchone():
                 return False
+            connection.executemany(sql.CLAIM_KEY, ((key,) for key in sorted(keys)))
             _add_nodes(connection, {*batch.nodes, *batch.calls, *batch.successes}, batch.transitions)
             _add_edges(connection, sql.ADD_IMPORTED, batch.transitions)
             calls = ((tool, batch.calls[tool], batch.successes[tool]) for tool in sorted(batch.calls))

@@ -1,0 +1,95 @@
+"""What became of a recorded call: from ToolBench's codes, from flags, and from the text of an error."""
+
+import re
+from functools import lru_cache
+
+from domain.trajectory import Outcome
+
+_CODES = {
+    0: Outcome.OK,
+    1: Outcome.CALLER_FAULT,  # no such function
+    2: Outcome.CALLER_FAULT,  # bad input
+    5: Outcome.FAILED,  # timeout
+    6: Outcome.FAILED,  # 404
+    7: Outcome.FAILED,  # not subscribed: a key was sent and refused
+    8: Outcome.CALLER_FAULT,  # unauthorised: the tool wants a key of its own
+    9: Outcome.FAILED,  # too many requests
+    10: Outcome.FAILED,  # rate limit
+    11: Outcome.FAILED,  # the response held an error message
+    12: Outcome.FAILED,  # the request could not be sent or came back broken
+}
+"""``observation_code`` of the official search trees; 3 (final answer) and 4 (give up) end a branch and are no calls."""
+
+TEXT_CAP = 500
+"""Characters of a response that are judged: a message stands at its beginning."""
+
+_NOT_THE_CALLER = re.compile(
+    r"not subscribed|quota|rate limit|limit (?:is )?(?:reached|exceeded)|too many requests|exceeded the"
+    r"|timed? ?out|unavailable|internal (?:server )?error|server (?:problem|error)|license expire|suspended"
+    r"|unexpected token|provider_error|bad gateway|connection|maintenance",
+    re.IGNORECASE,
+)
+"""Words of the tool's own trouble. They go first: an exceeded quota is often told as an invalid key."""
+
+_KEY = r"(?:api[\s_-]?key|apikey|app[\s_-]?id|application id|token|secret|credentials?|password|authorization|session ?info)"
+_THING = r"(?:param|argument|field|input|quer(?:y|ies)|value|url|uri|date|format|id|uuid|guid|name|email|address|code|symbol)"
+_CALLER = re.compile(
+    "|".join(
+        (
+            # A key that is missing or wrong.
+            _KEY
+            + r"\b.{0,60}\b(?:required|missing|invalid|not valid|blank|empty|passed|provided|specified|incorrect|wrong|must)",
+            r"(?:required|missing|invalid|not (?:provided|supplied)|no|provide|valid|wrong|incorrect|your)\W+(?:\w+\W+){0,3}?"
+            + _KEY,
+            r"unauthori[sz]ed|not authori[sz]ed|header_required|(?:empty|missing)_(?:token|secret|key)|key is invalid",
+            # Arguments that are missing.
+            r"\b(?:is|are|be|were|was|field)[\s_]required|required (?:input |query |request )?(?:param|field|argument|property)",
+            r"missing\b.{0,40}" + _THING + r"|missing or invalid|insufficient arguments|cannot be (?:empty|blank|null)",
+            r"(?:can(?:'|`|no)?t|must not|should not|may not) be (?:empty|blank|null|in (?:the )?past)|not be empty",
+            r"please (?:provide|specify|enter|check your input|supply|pass|use a valid)|must (?:provide|specify|supply|contain)",
+            # Arguments that are wrong.
+            r"\binvalid\b|_invalid\b|\binvalid_|\b(?:is|are|was) not (?:a )?(?:valid|recogni[sz]ed|supported)|not a valid",
+            r"validation|unprocessable|bad[\s_]request|malformed|incorrect|illegal|\bunknown (?:\w+ )?"
+            + _THING
+            + r"|unknown measure|unsupported",
+            r"(?:must|should) (?:be|have|match)|out of range|does not match|not[_ ]match|(?:is|are|was) wrong",
+            r"expected (?:a|an|one|type|string|int)|could not (?:parse|convert)|failed to parse",
+        )
+    ),
+    re.IGNORECASE | re.DOTALL,
+)
+"""Arguments that are missing or wrong, and keys that are."""
+
+
+def of_code(code: object) -> Outcome:
+    """The outcome by ToolBench's ``observation_code``; anything else, None too, is unknown."""
+    return _CODES.get(code, Outcome.UNKNOWN) if isinstance(code, int) else Outcome.UNKNOWN
+
+
+def of_flag(ok: bool | None) -> Outcome:
+    """The outcome by a trajectory's ``ok``, taken at its word: false is a failure known."""
+    if ok is None:
+        return Outcome.UNKNOWN
+    return Outcome.OK if ok else Outcome.FAILED
+
+
+def of_error(text: str) -> Outcome:
+    """``CALLER_FAULT`` where an error's text blames arguments or a missing key, else ``FAILED``.
+
+    "Not found" is a failure: it does not say whether the argument or the tool was wrong.
+    """
+    return _judge(text[:TEXT_CAP])
+
+
+@lru_cache(maxsize=8_192)
+def _judge(head: str) -> Outcome:
+    if _NOT_THE_CALLER.search(head):
+        return Outcome.FAILED
+    return Outcome.CALLER_FAULT if _CALLER.search(head) else Outcome.FAILED
+
+
+def of_recorded(kind: str, error: str, response: str) -> Outcome:
+    """The outcome of a line of recorded calls: ``ok`` and ``empty`` are successes, an error is judged by its text."""
+    if kind in ("ok", "empty"):
+        return Outcome.OK
+    return of_error(f"{error}\n{response}")

@@ -1,0 +1,54 @@
+"""Serves the playground on a local port, until it is told to stop."""
+
+import contextlib
+import errno
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from domain.errors import UnavailableError
+from playground.application import create_app
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any that is free.
+
+    Raises:
+        UnavailableError: the port is taken, or the address is not one of this machine; the message says what to do.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UnavailableError(_refusal(host, port, error)) from error
+    return listener
+
+
+def serve(host: str, port: int, announce: Callable[[str], None], *, meteo_in_service: bool = False) -> None:
+    """Serve until SIGINT or SIGTERM. ``announce`` is called with the address once connections are accepted.
+
+    Raises:
+        UnavailableError: as :func:`bind`.
+    """
+    with bind(host, port) as listener:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        app = create_app(address, meteo_in_service=meteo_in_service)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+        announce(address)  # the socket listens already: who connects now is served in a moment
+        with contextlib.suppress(KeyboardInterrupt):  # uvicorn has shut down by then
+            server.run(sockets=[listener])
+
+
+def _refusal(host: str, port: int, error: OSError | OverflowError) -> str:
+    if isinstance(error, OverflowError):
+        return f"{port} is no port; give --port a number from 0 to 65535"
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use by another program; stop it, or choose another: --port {min(port + 1, 65535)}"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"port {port} needs special rights; choose one above 1023: --port 8765"
+    return f"cannot listen on {host}, port {port} ({error.strerror}); try --host 127.0.0.1"

@@ -1,0 +1,28 @@
+"""Starts the playground: a local server of small APIs to plan against."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from domain.errors import UnavailableError
+from playground.serve import serve
+
+
+def main(
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any that is free.")] = 8765,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    meteo: Annotated[
+        bool, typer.Option("--meteo/--no-meteo", help="Keep the retired Meteo Classic service working.")
+    ] = False,
+) -> None:
+    """Serve the playground until Ctrl-C. Its catalogue is at /openapi.json, a page to try it at /docs."""
+    try:
+        serve(host, port, lambda address: print(f"playground: {address}", flush=True), meteo_in_service=meteo)
+    except UnavailableError as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(3) from error
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,54 @@
+"""What every test gets: a clean environment, no network but loopback, a guard on the event loop, hypothesis profiles."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.guards import guarded_event_loop, guarded_sockets
+from wiring.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED_DATA = Path(os.environ.get("FOOTPATH_SHARED_DATA") or ROOT.parent / "shared" / "data").resolve()
+
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("dev", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+# Repeatable unless one asks for new examples: HYPOTHESIS_PROFILE=dev make test.
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """A developer's own settings never change what a test sees."""
+    for name in list(os.environ):
+        if name.startswith("FOOTPATH_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setitem(Settings.model_config, "env_file", None)
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """What pytest-socket leaves open: name look-ups, datagrams and ``connect_ex``."""
+    guarded_sockets(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _event_loop_never_blocks(request: pytest.FixtureRequest) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """A blocking call of our packages on the event loop fails the test; measurements run unguarded."""
+    if request.node.get_closest_marker("bench"):  # pyright: ignore[reportUnknownMemberType]
+        yield
+        return
+    with guarded_event_loop():
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The public data beside the project (``$FOOTPATH_SHARED_DATA``), or a skip."""
+    if not (SHARED_DATA / "README.md").is_file():
+        pytest.skip("no data set beside the project: set FOOTPATH_SHARED_DATA to its folder")
+    return SHARED_DATA

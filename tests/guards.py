@@ -1,0 +1,72 @@
+"""The guards that the fixtures of ``conftest`` put around every test."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from pytest_socket import SocketConnectBlockedError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+OUR_PACKAGES = ("domain", "graph", "retriever", "agent", "evaluation", "wiring", "playground")
+
+
+def _is_loopback(host: object) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    return name is None or name == "" or name in LOOPBACK or (isinstance(name, str) and name.startswith("127."))
+
+
+def guarded_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse what pytest-socket lets through: look-ups of names, datagrams, ``connect_ex``.
+
+    Names that cannot exist (``*.invalid``, RFC 2606) fail as they do everywhere, without asking a name server; an
+    address is no name and needs no look-up.
+    """
+
+    def guard(name: str, host_of: Callable[..., object]) -> None:
+        true = getattr(socket.socket, name)
+
+        def guarded(self: socket.socket, *args: Any) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(host := host_of(*args)):
+                raise SocketConnectBlockedError(list(LOOPBACK), str(host))
+            return true(self, *args)
+
+        monkeypatch.setattr(socket.socket, name, guarded)
+
+    guard("connect_ex", lambda address: address[0])
+    guard("sendto", lambda *args: args[-1][0])
+    monkeypatch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
+
+
+def _guarded_lookup(true: Callable[..., Any]) -> Callable[..., Any]:
+    def getaddrinfo(host: object, *args: Any, **named: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        if isinstance(name, str) and not _is_loopback(name) and not _is_address(name):
+            if name.rstrip(".").endswith(".invalid"):
+                raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+            raise SocketConnectBlockedError(list(LOOPBACK), name)
+        return true(host, *args, **named)
+
+    return getaddrinfo
+
+
+def _is_address(name: str) -> bool:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, name.partition("%")[0])
+        except OSError:
+            continue
+        return True
+    return False
+
+
+@contextmanager
+def guarded_event_loop() -> Iterator[None]:
+    """Blocking calls (files, SQLite, sockets, locks, sleep) from our packages raise while an event loop runs."""
+    with blockbuster_ctx(list(OUR_PACKAGES)) as guard:
+        # Looking at a path is a matter of microseconds, and many libraries do it on import.
+        for name in ("os.stat", "os.getcwd", "os.path.abspath", "os.access"):
+            guard.functions[name].deactivate()
+        yield
