@@ -1,10 +1,9 @@
 """The connection to Neo4j: transactions that are retried where that is safe, and errors that say what to do."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, TypeVar
-from urllib.parse import urlsplit
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
@@ -47,7 +46,7 @@ class Connection:
             driver = self._new_driver()
             try:
                 # An auto-commit query is not repeated: a wrong address fails now, not after the retries.
-                async with driver.session(database=self._server.database, default_access_mode="READ") as session:
+                async with self._session(driver) as session:
                     result = await session.run(cypher.SERVER)
                     version = (await result.single(strict=True)).value()
                 check_version(version, self._server)
@@ -63,7 +62,7 @@ class Connection:
             result = await transaction.run(query, dict(parameters or {}))
             return await result.values()
 
-        async with self._explained(), self._session() as session:
+        async with self._explained(), self._session(self._driver) as session:
             return await session.execute_read(work)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
@@ -75,11 +74,11 @@ class Connection:
         async with self._explained():
             for _ in range(_COMMITS - 1):
                 try:
-                    async with self._session() as session:
+                    async with self._session(self._driver) as session:
                         return await session.execute_write(work)
                 except IncompleteCommit:
                     continue
-            async with self._session() as session:
+            async with self._session(self._driver) as session:
                 return await session.execute_write(work)
 
     async def close(self) -> None:
@@ -89,7 +88,7 @@ class Connection:
             await driver.close()
 
     def _new_driver(self) -> AsyncDriver:
-        return AsyncGraphDatabase.driver(
+        return AsyncGraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
             self._server.url,
             auth=(self._server.user, self._password) if self._server.user else None,
             connection_timeout=_CONNECT_SECONDS,
@@ -99,14 +98,16 @@ class Connection:
             user_agent="footpath",
         )
 
-    def _session(self) -> AsyncSession:
-        if self._driver is None:
+    def _session(self, driver: AsyncDriver | None) -> AsyncSession:
+        if driver is None:
             raise UnavailableError(f"{self._server}: the connection is not open; call setup() first")
         # The bookmarks make a cluster's members read what was written before, through whichever of them.
-        return self._driver.session(database=self._server.database, bookmark_manager=self._bookmarks)
+        return driver.session(  # pyright: ignore[reportUnknownMemberType]
+            database=self._server.database, bookmark_manager=self._bookmarks, default_access_mode="READ"
+        )
 
     @asynccontextmanager
-    async def _explained(self) -> AsyncIterator[None]:
+    async def _explained(self) -> AsyncGenerator[None]:
         try:
             yield
         except (Neo4jError, DriverError, ValueError) as error:
@@ -118,10 +119,6 @@ def check_version(version: str, server: Server) -> None:
     numbers = re.match(r"(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise UnavailableError(f"{server}: this is Neo4j {version}; Footpath needs {oldest} or newer. Upgrade the server")
-
-
-def safe_url(url: str) -> str:
-    """The URL without user name and password, fit to be shown."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        raise UnavailableError(
+            f"{server}: this is Neo4j {version}; Footpath needs {oldest} or newer. Upgrade the server"
+        )

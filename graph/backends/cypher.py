@@ -3,7 +3,7 @@
     (:Category {name})-[:HAS]->(:ToolSet {id, name})-[:HAS]->(:Tool {id, name, …})-[:NEXT {imported, live}]->(:Tool)
 
 Every node of the tool graph is a ``Tool``. One without a document is also ``Unresolved``; the end of every path is
-``(:Tool:Finish)``. A ``Batch`` is the key of a batch that was applied. ``Footpath`` holds the version of all this.
+``(:Tool:Finish)``. ``Applied`` holds the key of a batch or record that was counted, ``Footpath`` the version of all this.
 """
 
 from typing import Final, LiteralString
@@ -27,7 +27,7 @@ STRUCTURE: Final[tuple[LiteralString, ...]] = (
     "CREATE CONSTRAINT footpath_category IF NOT EXISTS FOR (n:Category) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT footpath_toolset IF NOT EXISTS FOR (n:ToolSet) REQUIRE n.id IS UNIQUE",
     "CREATE CONSTRAINT footpath_tool IF NOT EXISTS FOR (n:Tool) REQUIRE n.id IS UNIQUE",
-    "CREATE CONSTRAINT footpath_batch IF NOT EXISTS FOR (n:Batch) REQUIRE n.key IS UNIQUE",
+    "CREATE CONSTRAINT footpath_applied IF NOT EXISTS FOR (n:Applied) REQUIRE n.key IS UNIQUE",
     "CREATE INDEX footpath_function IF NOT EXISTS FOR (n:Tool) ON (n.function)",
 )
 
@@ -53,7 +53,8 @@ MERGE (s)-[:HAS]->(t)
 
 # The uniqueness constraint makes a second writer of the same key wait here until the first has ended. The token tells a
 # repetition of this very call, whose commit went through although its answer was lost, from a key of somebody else's.
-CLAIM_KEY: Final = "MERGE (b:Batch {key: $key}) ON CREATE SET b.token = $token RETURN b.token = $token AS ours"
+CLAIM_KEY: Final = "MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token RETURN k.token = $token AS ours"
+CLAIM_RECORDS: Final = "UNWIND $rows AS key MERGE (:Applied {key: key})"
 
 # Both add to every node of the batch, if only zero: so the nodes are locked in the order of their ids before any edge
 # is touched, and two writers cannot wait for each other. `SET t.x = t.x + …` reads under the lock that it takes.
@@ -92,10 +93,10 @@ SET r.live = r.live + row.count
 
 _FACTS: Final = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
 
-APPLIED: Final = "UNWIND $keys AS key MATCH (b:Batch {key: key}) RETURN b.key"
+APPLIED: Final = "UNWIND $values AS key MATCH (k:Applied {key: key}) RETURN k.key"
 
 # A tool has a document where it has a function.
-DOCUMENTS: Final = "UNWIND $ids AS id MATCH (t:Tool {id: id}) WHERE t.function IS NOT NULL RETURN properties(t)"
+DOCUMENTS: Final = "UNWIND $values AS id MATCH (t:Tool {id: id}) WHERE t.function IS NOT NULL RETURN properties(t)"
 
 DOCUMENT_PAGE: Final = """
 MATCH (t:Tool) WHERE t.id > $after AND t.function IS NOT NULL
@@ -104,7 +105,7 @@ RETURN properties(t) ORDER BY t.id LIMIT $limit
 
 BY_FUNCTION: Final = "MATCH (t:Tool {function: $function}) RETURN t.id ORDER BY t.id"
 
-FACTS: Final = f"UNWIND $ids AS id MATCH (t:Tool {{id: id}}) RETURN t.id, {_FACTS}"
+FACTS: Final = f"UNWIND $values AS id MATCH (t:Tool {{id: id}}) RETURN t.id, {_FACTS}"
 
 OUT_EDGES: Final = f"""
 MATCH (:Tool {{id: $id}})-[r:NEXT]->(t:Tool)
@@ -120,6 +121,6 @@ CALL () { MATCH (t:Unresolved) RETURN count(t) AS unresolved }
 CALL () { MATCH (t:Finish) RETURN count(t) AS finish }
 CALL () { MATCH ()-[r:NEXT]->() RETURN count(r) AS edges }
 CALL () { MATCH ()-[r:NEXT]->(:Finish) RETURN count(r) AS finish_edges }
-CALL () { MATCH (b:Batch) RETURN count(b) AS batches }
+CALL () { MATCH (k:Applied) RETURN count(k) AS batches }
 RETURN tools, unresolved, finish, edges, finish_edges, batches
 """

@@ -4,19 +4,17 @@
 that says why. A test that uses a server carries the server's name in its node id; xdist gives all of them to one worker.
 """
 
+import asyncio
 import shutil
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, NoReturn, cast
 
 import pytest
-from xdist.scheduler import LoadFileScheduling
+from xdist.scheduler import LoadFileScheduling  # pyright: ignore[reportMissingTypeStubs]
 
+from graph.backends.neo4j import Neo4jGraph
 from tests.servers.neo4j.jars import MissingServerError
 from tests.servers.neo4j.server import Neo4jServer
-
-if TYPE_CHECKING:
-    from xdist.remote import Producer
-    from xdist.scheduler import Scheduling
 
 SERVERS = {"neo4j": "neo4j_server"}
 """Names as ``--require`` takes them, and the fixture of each."""
@@ -28,7 +26,11 @@ _SKIPPED = "not tested on a real server: "
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--require", action="append", default=[], choices=sorted(SERVERS), help="fail where this server cannot be started"
+        "--require",
+        action="append",
+        default=[],
+        choices=sorted(SERVERS),
+        help="fail where this server cannot be started",
     )
 
 
@@ -50,18 +52,17 @@ class _ServerScheduling(LoadFileScheduling):
         return next((name for name in SERVERS if name in nodeid), nodeid.partition("::")[0])
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
     return _ServerScheduling(config, log) if config.getoption("dist") in ("load", "loadfile") else None
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say once what was not tested: a line of skips is easily overlooked."""
-    reasons: set[str] = set()
-    for report in terminalreporter.stats.get("skipped", ()):
-        if isinstance(report.longrepr, tuple):
-            reasons.update(line for line in str(report.longrepr[2]).splitlines() if _SKIPPED in line)
+    reports: list[Any] = terminalreporter.stats.get("skipped", [])
+    lines = (line for report in reports for line in str(report.longrepr).splitlines())
+    reasons = {line.strip("()'\"") for line in lines if _SKIPPED in line}
     for reason in sorted(reasons):
-        terminalreporter.write_line(reason.removeprefix("Skipped: "), yellow=True)
+        terminalreporter.write_line(reason[reason.index("Skipped: ") :], yellow=True)
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +79,17 @@ def neo4j_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     shutil.rmtree(home, ignore_errors=True)
 
 
+@pytest.fixture
+async def neo4j_graph(neo4j_server: Neo4jServer) -> AsyncIterator[Neo4jGraph]:
+    """An empty graph on the server, set up."""
+    await asyncio.to_thread(neo4j_server.wipe)
+    graph = Neo4jGraph(neo4j_server.url, neo4j_server.user, neo4j_server.password)
+    await graph.setup()
+    yield graph
+    await graph.close()
+
+
 def _missing(config: pytest.Config, name: str, why: str) -> NoReturn:
-    if name in config.getoption("require"):
+    if name in cast("list[str]", config.getoption("require")):
         pytest.fail(f"--require={name}: {why}", pytrace=False)
     pytest.skip(f"{name} {_SKIPPED}{why}")

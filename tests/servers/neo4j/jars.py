@@ -48,7 +48,17 @@ def _fetch(jars: Path) -> None:
     if maven is None:
         raise MissingServerError("mvn is not on the PATH: install Maven")
     copy = "org.apache.maven.plugins:maven-dependency-plugin:copy-dependencies"
-    command = [maven, "-B", "-ntp", "-q", "-Dmaven.artifact.threads=24", "-f", str(POM), copy, f"-DoutputDirectory={jars}"]
+    command = [
+        maven,
+        "-B",
+        "-ntp",
+        "-q",
+        "-Dmaven.artifact.threads=24",
+        "-f",
+        str(POM),
+        copy,
+        f"-DoutputDirectory={jars}",
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from neo4j import GraphDatabase
+from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
 from tests.servers.neo4j.jars import MissingServerError, fetched_jars
@@ -19,11 +19,17 @@ STOP_SECONDS = 30
 _USER, _FIRST_PASSWORD = "neo4j", "neo4j"
 
 _JVM = (
-    "-Xms256m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dfile.encoding=UTF-8 "
-    "--add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED "
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-opens=java.base/java.util.concurrent=ALL-UNNAMED "
-    "--enable-native-access=ALL-UNNAMED"
-).split()
+    "-Xms256m",
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Dfile.encoding=UTF-8",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+)
 
 # Without preallocation a fresh home takes 3 MB instead of 517; without the internal key a stop takes ten seconds.
 _CONFIGURATION = """\
@@ -127,12 +133,23 @@ class Neo4jServer:
         return False
 
     def _sign_in(self, password: str) -> None:
-        with GraphDatabase.driver(self.url, auth=(self.user, password), connection_timeout=5) as driver:
+        with self.driver(password) as driver:
             if password == self.password:
                 driver.execute_query("RETURN 1", database_="neo4j")
             else:
                 change = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
                 driver.execute_query(change, old=password, new=self.password, database_="system")
+
+    def driver(self, password: str = password) -> Driver:
+        """A connection of the tests' own, beside the code under test."""
+        return GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
+            self.url, auth=(self.user, password), connection_timeout=5, notifications_min_severity="OFF"
+        )
+
+    def wipe(self) -> None:
+        """Remove all data; constraints and indexes stay."""
+        with self.driver() as driver, driver.session(database="neo4j") as session:  # pyright: ignore[reportUnknownMemberType]
+            session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
 
     def _last_lines(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace")[-1500:]
