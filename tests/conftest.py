@@ -1,7 +1,7 @@
 """What every test gets: a clean environment, no network but loopback, a guard on the event loop, hypothesis profiles."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -37,7 +37,7 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[
 
 
 @pytest.fixture(autouse=True)
-def _event_loop_never_blocks(request: pytest.FixtureRequest) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+def _event_loop_never_blocks(request: pytest.FixtureRequest) -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
     """A blocking call of our packages on the event loop fails the test; measurements run unguarded."""
     if request.node.get_closest_marker("bench"):  # pyright: ignore[reportUnknownMemberType]
         yield

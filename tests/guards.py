@@ -1,7 +1,7 @@
 """The guards that the fixtures of ``conftest`` put around every test."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,18 +25,19 @@ def guarded_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
     address is no name and needs no look-up.
     """
 
-    def guard(name: str, host_of: Callable[..., object]) -> None:
+    def guard(name: str) -> None:
         true = getattr(socket.socket, name)
 
         def guarded(self: socket.socket, *args: Any) -> Any:
-            if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(host := host_of(*args)):
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(host := args[-1][0]):
                 raise SocketConnectBlockedError(list(LOOPBACK), str(host))
             return true(self, *args)
 
         monkeypatch.setattr(socket.socket, name, guarded)
 
-    guard("connect_ex", lambda address: address[0])
-    guard("sendto", lambda *args: args[-1][0])
+    # The address is the last argument of both: sendto takes flags before it.
+    guard("connect_ex")
+    guard("sendto")
     monkeypatch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
 
 
@@ -63,7 +64,7 @@ def _is_address(name: str) -> bool:
 
 
 @contextmanager
-def guarded_event_loop() -> Iterator[None]:
+def guarded_event_loop() -> Generator[None]:
     """Blocking calls (files, SQLite, sockets, locks, sleep) from our packages raise while an event loop runs."""
     with blockbuster_ctx(list(OUR_PACKAGES)) as guard:
         # Looking at a path is a matter of microseconds, and many libraries do it on import.

@@ -44,32 +44,39 @@ class Database:
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
-        self._writer: ThreadPoolExecutor | None = None
-        self._readers: ThreadPoolExecutor | None = None
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` in a reading thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads(write=False), self.read_now, work)
+        return await self._run(self._readers, lambda: self._use(work))
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` in the writing thread as one transaction: all of it, or nothing.
 
         A caller that is cancelled does not stop a transaction that has begun: it ends whole in its thread.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._threads(write=True), self._transact, work)
+        return await self._run(self._writer, lambda: self._transact(work))
 
     async def setup(self) -> None:
         """Create the file and its tables where they are missing. ``StoreVersionError`` where it is of another format."""
-        await asyncio.get_running_loop().run_in_executor(self._threads(write=True), self._create)
+        await self._run(self._writer, self._create)
 
     async def close(self) -> None:
-        """Wait for what is running, then close every connection; idempotent."""
-        with self._lock:
-            self._closed = True
+        """Wait for what was asked for before, then close every connection; idempotent."""
+        self._closed = True
         await asyncio.to_thread(self._release)
+
+    async def _run(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` in this very thread, with a connection of its own while it lasts."""
+        self._check_open()
+        return self._use(work)
+
+    def _use(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with self._connection() as connection:
             return work(connection)
 
@@ -102,7 +109,6 @@ class Database:
 
     def _borrow(self) -> sqlite3.Connection:
         with self._lock:
-            self._check_open()
             if self._idle:
                 return self._idle.pop()
         connection = self._connect("rw")
@@ -126,12 +132,15 @@ class Database:
         connection = sqlite3.connect(
             address, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(f"PRAGMA synchronous = {self._format.synchronous}")
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA synchronous = {self._format.synchronous}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _create(self) -> None:
-        self._check_open()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -195,19 +204,9 @@ class Database:
         if self._closed:
             raise UnavailableError(f"{self.path}: this store was closed. Open it again")
 
-    def _threads(self, *, write: bool) -> ThreadPoolExecutor:
-        with self._lock:
-            self._check_open()
-            if write:
-                self._writer = self._writer or ThreadPoolExecutor(1, thread_name_prefix="store-write")
-                return self._writer
-            self._readers = self._readers or ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
-            return self._readers
-
     def _release(self) -> None:
         for threads in (self._writer, self._readers):
-            if threads is not None:
-                threads.shutdown(wait=True)
+            threads.shutdown(wait=True)
         with self._lock:
             while self._idle:
                 self._idle.pop().close()

@@ -1,0 +1,168 @@
+"""The offline arguments: values out of the request, earlier results and defaults. What is not found is missing, never invented."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from pydantic.types import JsonValue
+
+from agent.feeding import fed
+from agent.needs import Need, need_of
+from agent.policy import Arguments, ArgumentsQuestion
+from agent.readings import Reading, readings
+from agent.spans import Span, spans
+from domain.model import JsonObject
+from domain.plan import Binding
+from domain.tool import Parameter, ToolDoc
+from graph.coupling import best_field
+
+_WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
+_UNTOUCHED = frozenset({"secret", "technical"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fillable:
+    """What is known before any call. ``feeds_from``: positions in the path, from 0, whose documented output fills a parameter."""
+
+    missing: tuple[str, ...]
+    feeds_from: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A possible value for one parameter, with its origin; ``span`` where it comes from the request."""
+
+    parameter: Parameter
+    score: float
+    value: JsonValue
+    binding: Binding
+    span: Span | None = None
+
+
+def bind(question: ArgumentsQuestion, today: date | None = None) -> Arguments:
+    """Arguments for one call, with the origin of each value.
+
+    Every parameter collects candidates from the request (typed spans, DESIGN section 4) and from earlier results (coupled
+    fields); the strongest pair of parameter and value is bound first, and a span is bound to a second parameter of the call
+    only where nothing else is left for it. Required parameters then fall back on their default. ``today`` is what
+    relative dates count from (the local date by default).
+    """
+    needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
+    choices = _choices(question, needs, today or _today())
+    bound = _assign(choices, needs)
+    values: JsonObject = {}
+    provenance: list[Binding] = []
+    missing: list[str] = []
+    for parameter in question.tool.parameters:
+        choice = bound.get(parameter.name) or _fallback(parameter, question.request)
+        if choice is not None:
+            values[parameter.name] = choice.value
+            provenance.append(choice.binding)
+        elif parameter.required:
+            missing.append(parameter.name)
+    return Arguments(values, tuple(provenance), tuple(missing))
+
+
+def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> Fillable:
+    """Which required parameters nothing could fill yet, and which steps of the path feed the tool (by their documents)."""
+    found = spans(request, today or _today())
+    missing: list[str] = []
+    feeds: set[int] = set()
+    taken: list[Span] = []
+    for parameter in tool.required:
+        need = need_of(parameter)
+        best = next(
+            (c for c in _from_request(need, found, request) if not any(c.span.overlaps(s) for s in taken)), None
+        )
+        source = _feeding(parameter, need, tool, path)
+        if source is not None and (best is None or source[1] >= best.score):
+            feeds.add(source[0])
+        elif best is not None:
+            taken.append(best.span)
+        elif _fallback(parameter, request) is None:
+            missing.append(parameter.name)
+    return Fillable(tuple(missing), tuple(sorted(feeds)))
+
+
+def _today() -> date:
+    return datetime.now().astimezone().date()
+
+
+def _from_request(need: Need, found: tuple[Span, ...], request: str) -> list[Reading]:
+    return [] if need.kind in _UNTOUCHED else readings(need, found, request)
+
+
+def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> tuple[int, float] | None:
+    """The last step of the path that fits best, with its score."""
+    if need.kind in _UNTOUCHED:
+        return None
+    best: tuple[int, float] | None = None
+    for position, producer in enumerate(path):
+        coupling = best_field(producer, parameter, tool)
+        if coupling is not None and (best is None or coupling.score >= best[1]):
+            best = (position, coupling.score)
+    return best
+
+
+def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date) -> list[_Choice]:
+    found = spans(question.request, today)
+    choices: list[_Choice] = []
+    for parameter in question.tool.parameters:
+        need = needs[parameter.name]
+        for item in _from_request(need, found, question.request):
+            binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
+            choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
+        if parameter.required and need.kind not in _UNTOUCHED:
+            for value in fed(parameter, need, question.tool, question.request, question.earlier):
+                binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
+                choices.append(_Choice(parameter, value.score, value.value, binding))
+    return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
+
+
+def _assign(choices: Sequence[_Choice], needs: Mapping[str, Need]) -> dict[str, _Choice]:
+    bound: dict[str, _Choice] = {}
+    used: list[tuple[Span, Need]] = []
+    for again in (False, True):
+        for choice in choices:
+            name = choice.parameter.name
+            if name in bound or (again and not choice.parameter.required):
+                continue
+            if choice.span is not None and not again and _taken(choice.span, needs[name], used):
+                continue
+            bound[name] = choice
+            if choice.span is not None:
+                used.append((choice.span, needs[name]))
+    return bound
+
+
+def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
+    """Whether another parameter has the span; a pair of coordinates serves both of its halves."""
+    halves = {"latitude", "longitude"}
+    return any(
+        span.overlaps(other) and not (span.kind == other.kind == "coordinates" and {need.kind, owner.kind} == halves)
+        for other, owner in used
+    )
+
+
+def _fallback(parameter: Parameter, request: str) -> _Choice | None:
+    """A required parameter's default, its only allowed value, or, for a free query in words, the request itself.
+
+    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance.
+    """
+    if not parameter.required:
+        return None
+    if parameter.default is not None and parameter.default != "":
+        binding = Binding(parameter=parameter.name, origin="default", reference="the document's default")
+        return _Choice(parameter, 0.0, parameter.default, binding)
+    if len(parameter.enum) == 1:
+        binding = Binding(parameter=parameter.name, origin="default", reference="the only allowed value")
+        return _Choice(parameter, 0.0, parameter.enum[0], binding)
+    if (
+        parameter.type == "string"
+        and not parameter.enum
+        and parameter.name.lower() in _WHOLE_REQUEST
+        and request.strip()
+    ):
+        binding = Binding(parameter=parameter.name, origin="request", reference="the whole request")
+        return _Choice(parameter, 0.0, request.strip(), binding)
+    return None

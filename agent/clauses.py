@@ -1,0 +1,109 @@
+"""A request to its clauses, by rules: what is asked for, one thing each, so that relevance can be judged per thing."""
+
+import re
+
+MOST = 6
+"""More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
+
+_QUOTED = re.compile(r"\"[^\"]{1,300}\"|“[^”]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`]{1,300}`")
+_END = re.compile(r"(?<=[?!;\n])\s+|(?:(?<=[a-z0-9)\]\"'~]\.)|(?<=[A-Z][A-Z]\.))\s+(?=[A-Z\"'(~])")
+_ABBREVIATED = re.compile(r"(?:\b(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|etc|Inc|Ltd|Jr|Sr|approx|ca)\.)$")
+
+_ASKS = (
+    "find|get|give|tell|show|fetch|retrieve|convert|translate|calculate|compute|look up|provide|generate|recommend|suggest|"
+    "identify|determine|describe|explain|summari[sz]e|compare|verify|validate|analy[sz]e|detect|create|delete|remove|cancel|"
+    "add|send|remind|return|obtain|discover|count|help|let me|let us|who|what|when|where|how|why|whose|which"
+)
+_ASKS_WITH_OBJECT = "list|name|check|search|book|plan|play|order|rate|report|schedule|track|post|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
+_OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|that|these|those|if|whether|what|you|i|there|up)\b|\d|(?-i:[A-Z\"'~])"
+_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|i(?:'d| would| want| need| also|\s+am looking)\b)"
+_JOIN = re.compile(
+    rf"(?:\s*,\s*|\s+)(?:and then|and also|and|then|also|plus|but also|as well as)\s+(?:then\s+|also\s+|please\s+|finally\s+)*(?={_OPENER})"
+    rf"|\s*,\s*(?=(?:(?!(?:who|which|where|when|whose)\b){_OPENER}))",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:and|also|then|please|finally|additionally|furthermore|moreover|first|firstly|second|secondly|next|lastly|plus|so|hi|hello|hey|ok|okay|thanks)\b[\s,:]*"
+    r"|(?:can|could|would|will) you (?:please )?(?:help me (?:to )?)?|(?:i'd|i would) (?:also )?(?:like|love)(?: you)?(?: to)?\s+"
+    r"|i (?:also )?(?:want|need|wish)(?: you)?(?: to)?\s+|i(?:'m| am) looking for\s+|help me (?:to )?|let me know\s+|tell me\s+|give me\s+)+",
+    re.IGNORECASE,
+)
+_STORY = re.compile(
+    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|the \w+ (?:should|must|will|is|are|needs?))\b", re.IGNORECASE
+)
+_EMPTY = frozenset(
+    [
+        "help",
+        "with",
+        "that",
+        "this",
+        "it",
+        "me",
+        "us",
+        "you",
+        "please",
+        "do",
+        "so",
+        "thanks",
+        "thank",
+        "for",
+        "your",
+        "assistance",
+        "much",
+        "very",
+    ]
+)
+_WORD = re.compile(r"\w+")
+
+
+def clauses(request: str) -> tuple[str, ...]:
+    """What a request asks for, in order; at least one clause, verbatim but for leading pleasantries.
+
+    Parts that only tell a story ("I am planning a trip") are left out where another asks something. Quoted text is
+    never split. ``()`` for a request without words.
+    """
+    masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
+    parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
+    parts = [part for part in parts if not _STORY.match(part)] or parts
+    kept = [*parts[: MOST - 1], " and ".join(parts[MOST - 1 :])] if len(parts) > MOST else parts
+    return tuple(dict.fromkeys(_unmask(part, quotes) for part in kept))
+
+
+def _mask(text: str) -> tuple[str, list[str]]:
+    """Quoted spans as ``~n~``, so that no rule looks inside them."""
+    quotes: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        quotes.append(found.group())
+        return f"~{len(quotes) - 1}~"
+
+    return _QUOTED.sub(keep, text.replace("~", "-")), quotes
+
+
+def _unmask(text: str, quotes: list[str]) -> str:
+    return re.sub(r"~(\d+)~", lambda found: quotes[int(found.group(1))], text)
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences; an end after an abbreviation or an initial is none."""
+    found: list[str] = []
+    for piece in _END.split(text):
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] = f"{found[-1]} {piece}"
+        else:
+            found.append(piece)
+    return found
+
+
+def _parts(sentence: str) -> list[str]:
+    """One sentence at its conjunctions; a part too short to mean anything stays with the one before it."""
+    parts: list[str] = []
+    for piece in _JOIN.split(sentence):
+        clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
+        if set(_WORD.findall(clean.lower())) <= _EMPTY:
+            continue
+        if parts and len(_WORD.findall(clean)) < 2:
+            parts[-1] = f"{parts[-1]} and {clean}"
+        else:
+            parts.append(clean)
+    return parts

@@ -1,0 +1,101 @@
+"""Dates in a request, absolute and relative, and the forms in which parameters want them."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+
+_MONTHS = {name: number for number, name in enumerate(
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1)}  # fmt: skip
+_DAYS = {name: number for number, name in enumerate(
+    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))}  # fmt: skip
+_MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_NUMBERS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+
+_ISO = re.compile(r"\b(?P<year>\d{4})[-/](?P<monthnumber>\d{1,2})[-/](?P<day>\d{1,2})(?!\d)")
+_DAY_MONTH = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b(?:,?\s+(?P<year>\d{{4}}))?", re.I
+)
+_MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+(?P<year>\d{{4}}))?", re.I)
+_DOTTED = re.compile(r"\b(?P<day>\d{1,2})\.(?P<monthnumber>\d{1,2})\.(?P<year>\d{4})\b")
+_SLASHED = re.compile(r"\b(?P<monthnumber>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
+_NAMED = re.compile(r"\b(?P<name>the day after tomorrow|today|tonight|tomorrow|yesterday)\b", re.I)
+_WEEKDAY = re.compile(rf"\b(?P<which>next|this|last|on)\s+(?P<weekday>{'|'.join(_DAYS)})\b", re.I)
+_OFFSET = re.compile(
+    r"\b(?P<in>in\s+)?(?P<n>\d{1,3}|one|a|two|three|four|five|six|seven)\s+(?P<unit>day|week)s?(?:\s+(?P<way>ago|from now|later))?\b",
+    re.I,
+)
+
+
+def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
+    """Start, end and day of each date in a text. A date without a year is the next one to come from ``today`` on.
+
+    ``12/06/2024`` is read month first where that is possible, as the American catalogues do.
+    """
+    for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DOTTED, _SLASHED):
+        for found in pattern.finditer(text):
+            day = _absolute(found.groupdict(), today)
+            if day is not None:
+                yield found.start(), found.end(), day
+    yield from _relative(text, today)
+
+
+def _absolute(parts: dict[str, str | None], today: date) -> date | None:
+    month = int(parts["monthnumber"] or 0) if "monthnumber" in parts else _MONTHS[(parts["month"] or "").lower()[:3]]
+    day, year = int(parts["day"] or 0), parts.get("year")
+    if month > 12 and day <= 12:
+        month, day = day, month
+    try:
+        if year is not None:
+            return date(int(year), month, day)
+        this_year = date(today.year, month, day)
+        return this_year if this_year >= today else date(today.year + 1, month, day)
+    except ValueError:
+        return None
+
+
+def _relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
+    named = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2}
+    for found in _NAMED.finditer(text):
+        yield found.start(), found.end(), today + timedelta(days=named[found["name"].lower()])
+    for found in _WEEKDAY.finditer(text):
+        ahead = (_DAYS[found["weekday"].lower()] - today.weekday()) % 7
+        which = found["which"].lower()
+        days = {"next": ahead or 7, "last": ahead - 7, "this": ahead, "on": ahead}[which]
+        yield found.start(), found.end(), today + timedelta(days=days)
+    for found in _OFFSET.finditer(text):
+        if not found["in"] and not found["way"]:
+            continue
+        count = _NUMBERS.get(found["n"].lower()) or int(found["n"])
+        days = count * (7 if found["unit"].lower() == "week" else 1)
+        back = (found["way"] or "").lower() == "ago"
+        yield found.start(), found.end(), today + timedelta(days=-days if back else days)
+
+
+_WANTED = (
+    (re.compile(r"unix|epoch|timestamp", re.I), "unix"),
+    (re.compile(r"yyyy-mm-ddt|iso.?8601.*time|date-time", re.I), "date-time"),
+    (re.compile(r"yyyy-mm-dd", re.I), "%Y-%m-%d"),
+    (re.compile(r"yyyy/mm/dd", re.I), "%Y/%m/%d"),
+    (re.compile(r"yyyymmdd", re.I), "%Y%m%d"),
+    (re.compile(r"dd/mm/yyyy", re.I), "%d/%m/%Y"),
+    (re.compile(r"mm/dd/yyyy", re.I), "%m/%d/%Y"),
+    (re.compile(r"dd-mm-yyyy", re.I), "%d-%m-%Y"),
+    (re.compile(r"mm-dd-yyyy", re.I), "%m-%d-%Y"),
+    (re.compile(r"dd\.mm\.yyyy", re.I), "%d.%m.%Y"),
+)
+_SHAPES = (
+    (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d"),
+    (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d"),
+    (re.compile(r"(19|20)\d{6}"), "%Y%m%d"),
+    (re.compile(r"\d{4}-\d{2}-\d{2}T.*"), "date-time"),
+    (re.compile(r"1\d{9}"), "unix"),
+)
+
+
+def written(day: date, *, described: str, example: str) -> str:
+    """A day in the form that a parameter's description, format or example asks for; ISO 8601 where they say nothing."""
+    wanted = next((form for pattern, form in _WANTED if pattern.search(described)), None)
+    wanted = wanted or next((form for pattern, form in _SHAPES if pattern.fullmatch(example)), "%Y-%m-%d")
+    if wanted == "unix":
+        return str(int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()))
+    return f"{day.isoformat()}T00:00:00Z" if wanted == "date-time" else day.strftime(wanted)

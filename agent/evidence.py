@@ -1,0 +1,101 @@
+"""What one run has read about tools: documents, availability, relevance and neighbours, each read once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from agent.frontier import Path
+from domain.tool import ToolDoc, ToolId
+from graph.store import GraphStore
+from graph.weights import Weighted, WeightParameters, availability, transition_weights
+
+
+class FoundTool(Protocol):
+    """A tool that the retriever found; ``score`` in [0, 1]."""
+
+    @property
+    def id(self) -> ToolId: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+class ToolFinder(Protocol):
+    """The part of the retriever that a walk needs."""
+
+    async def start_tools(
+        self, request: str, limit: int, where: Mapping[str, str] | None = None
+    ) -> Sequence[FoundTool]:
+        """The tools nearest to a text, best first."""
+        ...
+
+    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
+        """Each text against each tool, in [0, 1]; tools that are not indexed are left out."""
+        ...
+
+
+class Evidence:
+    """A run's own view of the stores. Made for one run and dropped with it."""
+
+    def __init__(
+        self, clauses: tuple[str, ...], store: GraphStore, search: ToolFinder, weights: WeightParameters
+    ) -> None:
+        self.clauses = clauses
+        self._store = store
+        self._search = search
+        self._weights = weights
+        self._docs: dict[ToolId, ToolDoc] = {}
+        self._availability: dict[ToolId, float | None] = {}
+        self._relevance: dict[ToolId, tuple[float, ...]] = {}
+        self._neighbours: dict[ToolId, list[Weighted]] = {}
+        self._found: dict[tuple[str, int], tuple[FoundTool, ...]] = {}
+
+    async def read(self, ids: Iterable[ToolId]) -> None:
+        """Read what is not known yet of these tools, in three reads at most."""
+        unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
+        if not unknown:
+            return
+        self._docs.update(await self._store.get_tools(unknown))
+        facts = await self._store.facts(unknown)
+        relevance = await self._search.relevance(self.clauses, unknown)
+        for tool in unknown:
+            self._availability[tool] = availability(facts[tool], self._weights) if tool in facts else None
+            self._relevance[tool] = relevance.get(tool, (0.0,) * len(self.clauses))
+
+    def has(self, tool: ToolId) -> bool:
+        """Whether a tool that was read has a document."""
+        return tool in self._docs
+
+    def doc(self, tool: ToolId) -> ToolDoc:
+        """The document of a tool that was read."""
+        return self._docs[tool]
+
+    def docs(self, path: Path) -> tuple[ToolDoc, ...]:
+        """The documents of a path that was read."""
+        return tuple(self._docs[tool] for tool in path)
+
+    def availability(self, tool: ToolId) -> float | None:
+        """The availability of a tool that was read; None: untested."""
+        return self._availability[tool]
+
+    def relevance(self, tool: ToolId) -> tuple[float, ...]:
+        """A tool's relevance, one value per clause, each in [0, 1]."""
+        return self._relevance[tool]
+
+    async def neighbours(self, tool: ToolId) -> list[Weighted]:
+        """All out-edges of a tool with their weights."""
+        if tool not in self._neighbours:
+            edges = await self._store.out_edges(tool)
+            self._neighbours[tool] = transition_weights(edges, self._weights)
+        return self._neighbours[tool]
+
+    async def predecessors(self, tool: ToolId, most: int) -> list[tuple[ToolId, float]]:
+        """The tools most often walked just before this one, each with its share of the walks into it."""
+        edges = [(edge.source, edge.imported + edge.live) for edge in await self._store.in_edges(tool)]
+        total = sum(count for _, count in edges) or 1
+        return [(source, count / total) for source, count in sorted(edges, key=lambda e: (-e[1], e[0]))[:most]]
+
+    async def find(self, text: str, limit: int) -> tuple[FoundTool, ...]:
+        """What the retriever finds for a text."""
+        if (text, limit) not in self._found:
+            self._found[text, limit] = tuple(await self._search.start_tools(text, limit))
+        return self._found[text, limit]

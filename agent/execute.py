@@ -1,0 +1,126 @@
+"""The execution of a path: step by step, arguments → validation → call, as a stream of events."""
+
+import json
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from agent.executor import CallOutcome, CallResult, Executor
+from agent.policy import Arguments, ArgumentsQuestion, Policy
+from agent.validation import validate
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError
+from domain.event import CallFinished, CallStarted
+from domain.model import JsonObject
+from domain.plan import StepResult, StepStatus
+from domain.tool import ToolDoc
+
+TRIES = 3
+"""How often the policy may answer for one step's arguments, the first answer included."""
+
+_STATUS: dict[CallOutcome, StepStatus] = {
+    "ok": "ok",
+    "transient": "failed",
+    "gone": "failed",
+    "caller_fault": "failed",
+    "unknown": "unknown",
+}
+
+
+async def execute(
+    request: str, tools: Sequence[ToolDoc], policy: Policy, executor: Executor, done: Mapping[int, StepResult]
+) -> AsyncIterator[CallStarted | CallFinished]:
+    """Execute a path. Steps count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
+
+    ``done``: results of steps that need no second call, by step; they give no event, whatever their status (what is not
+    ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made. A safe
+    call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. The
+    stream ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed``, or
+    the answer of a write was lost (``unknown``).
+    """
+    results: dict[int, StepResult] = {}
+    for step, tool in enumerate(tools, start=1):
+        if step in done:
+            results[step] = done[step]
+            continue
+        prepared = await _prepare(request, step, tools, results, policy)
+        if isinstance(prepared, StepResult):
+            yield CallFinished(step=step, result=prepared)
+            return
+        same = _same_call(tool, prepared.values, results)
+        if same is None:
+            yield CallStarted(step=step, tool=tool.id, arguments=prepared.values, provenance=prepared.provenance)
+            result = await _call(tool, prepared, executor)
+        else:
+            result = _repeat(same, results[same], prepared)
+        results[step] = result
+        yield CallFinished(step=step, result=result)
+        if result.status != "ok":
+            return
+
+
+async def _prepare(
+    request: str, step: int, tools: Sequence[ToolDoc], results: Mapping[int, StepResult], policy: Policy
+) -> Arguments | StepResult:
+    """Valid arguments, or the result of a step that cannot be called. A complaint goes back to the policy."""
+    tool = tools[step - 1]
+    earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
+    complaint = ""
+    answer = Arguments({}, ())
+    for _ in range(TRIES):
+        question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
+        previous, answer = answer, await policy.arguments(question)
+        if answer.missing:
+            return _not_called(tool, answer, "missing", f"No value was found for: {', '.join(answer.missing)}.")
+        try:
+            return Arguments(validate(tool, answer.values), answer.provenance)
+        except InvalidArgumentsError as error:
+            if complaint and answer.values == previous.values:
+                break
+            complaint = str(error)
+    return _not_called(tool, answer, "failed", complaint)
+
+
+def _not_called(tool: ToolDoc, answer: Arguments, status: StepStatus, note: str) -> StepResult:
+    return StepResult(tool=tool.id, arguments=answer.values, provenance=answer.provenance, status=status, note=note)
+
+
+def _same_call(tool: ToolDoc, arguments: JsonObject, results: Mapping[int, StepResult]) -> int | None:
+    """The step that made the same safe call with success."""
+    if not tool.safe:
+        return None
+    wanted = _canonical(arguments)
+    return next(
+        (
+            step
+            for step, result in results.items()
+            if result.tool == tool.id and result.status == "ok" and _canonical(result.arguments) == wanted
+        ),
+        None,
+    )
+
+
+def _canonical(arguments: JsonObject) -> str:
+    return json.dumps(arguments, sort_keys=True)
+
+
+def _repeat(step: int, earlier: StepResult, prepared: Arguments) -> StepResult:
+    note = f"The same call as step {step}; answered from it."
+    return earlier.model_copy(update={"provenance": prepared.provenance, "attempts": 0, "seconds": 0.0, "note": note})
+
+
+async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepResult:
+    started = time.perf_counter()
+    try:
+        answer = await executor.call(tool, prepared.values)
+    except (ForbiddenAddressError, InvalidArgumentsError) as error:
+        answer = CallResult("caller_fault", "", attempts=0, note=str(error))
+    return StepResult(
+        tool=tool.id,
+        arguments=prepared.values,
+        provenance=prepared.provenance,
+        status=_STATUS[answer.outcome],
+        attempts=answer.attempts,
+        http_status=answer.http_status,
+        response=answer.body,
+        note=answer.note,
+        seconds=time.perf_counter() - started,
+    )

@@ -1,0 +1,157 @@
+"""The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.arguments import fillable
+from agent.coverage import unserved
+from agent.evidence import Evidence
+from agent.frontier import Frontier, Path
+from agent.policy import Candidate
+from agent.pool import Pool, gather
+from agent.search import Node
+from domain.tool import FINISH, ToolId
+from graph.weights import UNTESTED, rank
+
+Offer = tuple[ToolId, float, Literal["start", "graph", "retriever"]]
+"""A tool, its weight at this node, and where it comes from."""
+
+_KEPT_FREE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSettings:
+    """``k``: candidates a node. ``floor``: relevance below which the retriever adds none. ``found``: tools it looks at a text."""
+
+    k: int = 10
+    floor: float = 0.25
+    found: int = 20
+
+
+class Expander:
+    """Makes the nodes of one run's walk."""
+
+    def __init__(self, request: str, evidence: Evidence, settings: WalkSettings) -> None:
+        self._request = request
+        self._evidence = evidence
+        self._settings = settings
+        self._pool: Pool | None = None
+        self._nodes: dict[tuple[Path, Path], Node] = {}
+
+    async def __call__(self, state: Frontier) -> Node:
+        """The node at the end of a state's path; read once while nothing new is banned."""
+        key = (state.path, state.banned)
+        if key not in self._nodes:
+            self._nodes[key] = await self._expand(state)
+        return self._nodes[key]
+
+    async def _expand(self, state: Frontier) -> Node:
+        chosen = self._settings
+        if self._pool is None:
+            self._pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor)
+        await self._evidence.read(state.path)
+        relevance = tuple(self._evidence.relevance(tool) for tool in state.path)
+        best = self._pool.best_relevance(self._evidence, state.banned)
+        closed = {*state.path, *state.banned}
+        if state.path:
+            offers, finish = await self._after(state.path[-1], closed, self._pool, relevance, best)
+        else:
+            offers, finish = self._start(closed, self._pool), 0.0
+        docs = self._evidence.docs(state.path)
+        return Node(
+            path=docs,
+            path_relevance=relevance,
+            best_relevance=best,
+            candidates=tuple(self._candidate(offer, state.path) for offer in offers),
+            finish_weight=finish,
+            value=_value(relevance, best, chosen.floor),
+        )
+
+    def _start(self, closed: set[ToolId], pool: Pool) -> list[Offer]:
+        """The start: the best for the request, for each clause, and the producers they need, in turns."""
+        weights = {**pool.producers, **pool.found}
+        tools = _in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
+        offers: list[Offer] = [(tool, min(1.0, weights[tool]), _origin(tool, pool)) for tool in tools]
+        return sorted(offers, key=lambda offer: (-offer[1] * self._available(offer[0]), offer[0]))
+
+    async def _after(
+        self,
+        last: ToolId,
+        closed: set[ToolId],
+        pool: Pool,
+        relevance: tuple[tuple[float, ...], ...],
+        best: tuple[float, ...],
+    ) -> tuple[list[Offer], float]:
+        """A later node: its neighbours by weight times availability; what is left of the K places goes to the pool.
+
+        Where the neighbours fill all places and none of them serves a clause that is still open, the last few places
+        are kept for the pool: else a request of two unrelated parts could never leave a well-trodden corner.
+        """
+        k = self._settings.k
+        weighted = await self._evidence.neighbours(last)
+        finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
+        ranked = [w for w in rank(weighted) if w.target not in closed][:k]
+        await self._evidence.read(w.target for w in ranked)
+        shown = [self._evidence.relevance(w.target) for w in ranked]
+        kept = _KEPT_FREE if unserved(relevance, shown, best, self._settings.floor) else 0
+        graph: list[Offer] = [(w.target, w.weight, "graph") for w in ranked[: k - min(kept, k - 1)]]
+        known = closed | {offer[0] for offer in graph}
+        filled = _in_turns(self._queues(known, pool, self._settings.floor), k - len(graph))
+        return [*graph, *((tool, 0.0, "retriever") for tool in filled)], finish
+
+    def _queues(self, closed: set[ToolId], pool: Pool, floor: float) -> list[list[ToolId]]:
+        """The pool, ranked once per clause by relevance, once as found, and the producers by what they make possible."""
+        relevance = self._evidence.relevance
+        found = [tool for tool in pool.found if tool not in closed and max(relevance(tool)) >= floor]
+        clauses = range(len(self._evidence.clauses))
+        by_clause = [sorted(found, key=lambda t, i=i: (-relevance(t)[i], t)) for i in clauses]
+        as_found = sorted(found, key=lambda t: (-pool.found[t] * self._available(t), t))
+        producers = sorted(
+            (tool for tool in pool.producers if tool not in closed),
+            key=lambda t: (-pool.producers[t] * self._available(t), t),
+        )
+        return [*by_clause, producers, as_found]
+
+    def _candidate(self, offer: Offer, path: Path) -> Candidate:
+        tool, weight, origin = offer
+        doc = self._evidence.doc(tool)
+        fill = fillable(doc, self._request, self._evidence.docs(path))
+        return Candidate(
+            tool=doc,
+            weight=weight,
+            availability=self._evidence.availability(tool),
+            relevance=self._evidence.relevance(tool),
+            origin=origin,
+            missing=fill.missing,
+            feeds_from=fill.feeds_from,
+        )
+
+    def _available(self, tool: ToolId) -> float:
+        known = self._evidence.availability(tool)
+        return UNTESTED if known is None else known
+
+
+def _origin(tool: ToolId, pool: Pool) -> Literal["start", "graph"]:
+    return "start" if tool in pool.found else "graph"
+
+
+def _in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
+    """The first ``most`` distinct tools, one from each queue in turn."""
+    taken: dict[ToolId, None] = {}
+    rows: list[Iterator[ToolId]] = [iter(queue) for queue in queues]
+    while rows and len(taken) < most:
+        for row in list(rows):
+            tool = next((tool for tool in row if tool not in taken), None)
+            if tool is None:
+                rows.remove(row)
+            elif len(taken) < most:
+                taken[tool] = None
+    return list(taken)
+
+
+def _value(relevance: tuple[tuple[float, ...], ...], best: tuple[float, ...], floor: float) -> float:
+    """How much of the request a path serves: per clause, its best relevance as a share of the best there is."""
+    return sum(
+        max((r[i] for r in relevance), default=0.0) / top for i, top in enumerate(best) if top >= max(floor, 1e-9)
+    )

@@ -1,0 +1,87 @@
+"""Words with a fixed meaning in requests: number words, currencies, languages, countries, units, cues."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NUMBER_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100,
+}  # fmt: skip
+
+CURRENCIES = {
+    "dollar": "USD", "us dollar": "USD", "usd": "USD", "$": "USD", "euro": "EUR", "eur": "EUR", "€": "EUR", "pound sterling": "GBP",
+    "british pound": "GBP", "gbp": "GBP", "£": "GBP", "yen": "JPY", "japanese yen": "JPY", "jpy": "JPY", "¥": "JPY",
+    "swiss franc": "CHF", "chf": "CHF", "rupee": "INR", "indian rupee": "INR", "inr": "INR", "₹": "INR", "yuan": "CNY",
+    "renminbi": "CNY", "cny": "CNY", "canadian dollar": "CAD", "cad": "CAD", "australian dollar": "AUD", "aud": "AUD",
+    "won": "KRW", "krw": "KRW", "peso": "MXN", "mxn": "MXN", "brl": "BRL", "zar": "ZAR", "sek": "SEK", "nok": "NOK", "dkk": "DKK",
+    "pln": "PLN", "czk": "CZK", "huf": "HUF", "try": "TRY", "lira": "TRY", "rub": "RUB", "ruble": "RUB", "nzd": "NZD", "sgd": "SGD",
+    "hkd": "HKD", "thb": "THB", "baht": "THB", "idr": "IDR", "myr": "MYR", "php": "PHP", "ils": "ILS", "aed": "AED", "sar": "SAR",
+    "bitcoin": "BTC", "btc": "BTC", "ethereum": "ETH", "eth": "ETH",
+}  # fmt: skip
+CURRENCY_WORDS_NEEDING_CAPITALS = frozenset({"try", "cad", "php", "won", "all"})
+
+LANGUAGES = {
+    "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "portuguese": "pt", "dutch": "nl",
+    "russian": "ru", "chinese": "zh", "japanese": "ja", "korean": "ko", "arabic": "ar", "hindi": "hi", "turkish": "tr",
+    "polish": "pl", "swedish": "sv", "danish": "da", "norwegian": "no", "finnish": "fi", "greek": "el", "hebrew": "he",
+    "czech": "cs", "hungarian": "hu", "ukrainian": "uk", "thai": "th", "vietnamese": "vi", "indonesian": "id", "romanian": "ro",
+}  # fmt: skip
+
+COUNTRIES = {
+    "united states": "US", "usa": "US", "us": "US", "america": "US", "united kingdom": "GB", "uk": "GB", "britain": "GB",
+    "england": "GB", "france": "FR", "germany": "DE", "spain": "ES", "italy": "IT", "portugal": "PT", "netherlands": "NL",
+    "belgium": "BE", "switzerland": "CH", "austria": "AT", "ireland": "IE", "sweden": "SE", "norway": "NO", "denmark": "DK",
+    "finland": "FI", "poland": "PL", "czech republic": "CZ", "hungary": "HU", "greece": "GR", "turkey": "TR", "russia": "RU",
+    "ukraine": "UA", "china": "CN", "japan": "JP", "south korea": "KR", "india": "IN", "pakistan": "PK", "indonesia": "ID",
+    "thailand": "TH", "vietnam": "VN", "singapore": "SG", "malaysia": "MY", "australia": "AU", "new zealand": "NZ",
+    "canada": "CA", "mexico": "MX", "brazil": "BR", "argentina": "AR", "chile": "CL", "colombia": "CO", "egypt": "EG",
+    "south africa": "ZA", "nigeria": "NG", "kenya": "KE", "morocco": "MA", "israel": "IL", "saudi arabia": "SA",
+}  # fmt: skip
+
+UNITS = {
+    "km": "kilometer", "kilometre": "kilometer", "m": "meter", "metre": "meter", "cm": "centimeter", "centimetre": "centimeter",
+    "mm": "millimeter", "mi": "mile", "ft": "foot", "feet": "foot", "in": "inch", "inche": "inch", "yd": "yard", "nm": "nautical_mile",
+    "kg": "kilogram", "kilo": "kilogram", "g": "gram", "gramme": "gram", "mg": "milligram", "lb": "pound", "oz": "ounce",
+    "c": "celsius", "°c": "celsius", "f": "fahrenheit", "°f": "fahrenheit", "k": "kelvin", "l": "liter", "litre": "liter",
+    "ml": "milliliter", "gal": "gallon", "h": "hour", "hr": "hour", "sec": "second", "s": "second",
+    "kph": "kilometer_per_hour", "mph": "mile_per_hour",
+} | {
+    unit: unit
+    for unit in (
+        "kilometer", "meter", "centimeter", "millimeter", "mile", "foot", "inch", "yard", "kilogram", "gram", "milligram", "pound",
+        "ounce", "stone", "ton", "celsius", "fahrenheit", "kelvin", "liter", "milliliter", "gallon", "pint", "cup", "hour", "minute",
+        "second", "day", "week", "month", "year", "acre", "hectare", "joule", "calorie", "watt", "byte", "kilobyte", "megabyte", "gigabyte",
+    )
+}  # fmt: skip
+SHORT_UNITS = frozenset(unit for unit in UNITS if len(unit) <= 2)
+"""Read as units directly after a number only."""
+
+FROM_CUES = frozenset({"from", "between", "since", "starting", "departing", "leaving", "after"})
+TO_CUES = frozenset({"to", "into", "until", "till", "through", "towards", "before", "by", "many"})
+PLACE_CUES = frozenset({"in", "at", "near", "from", "to", "around", "for", "of", "between", "and"})
+NAMING_CUES = frozenset({"named", "called", "titled", "name", "title", "entitled"})
+TOPIC_CUES = frozenset({"about", "on", "for", "regarding", "of", "with", "by", "to", "from", "in", "near", "at", "around", "like",
+                        "matching", "containing", "concerning", "into", "between", "using"}) | NAMING_CUES  # fmt: skip
+
+FROM_WORDS = frozenset(
+    {"from", "source", "origin", "base", "departure", "start", "begin", "since", "have", "check", "checkin"}
+)
+TO_WORDS = frozenset({"to", "target", "destination", "arrival", "end", "until", "want", "finish", "checkout"})
+
+STARTERS = _words(
+    "a an and are as at be but by can check compare compute convert could did do does explain fetch find for from get give gives "
+    "hello help hey hi how i if i'd i'm i've in is it its let list look make may me my need now of on or please provide recommend search "
+    "show so some suggest tell than thank thanks that the their them then there these they this to translate use want was we what what's "
+    "whats when where which while who who's whose why will with would you your additionally also finally first firstly next lastly "
+    "second secondly give calculate generate retrieve display create send add count any all api apis our us lets let's weather"
+)
+ARTICLES = frozenset(
+    {"the", "a", "an", "my", "our", "your", "his", "her", "its", "their", "some", "any", "all", "me", "us", "this"}
+)
+PHRASE_ENDS = STARTERS | _words(
+    "about after around as before between called containing during into like named near over published regarding since released "
+    "starting that through till titled today tomorrow tonight under until using via where which within without works written yesterday "
+    "worked has have had having were been being not only just using costs happening including"
+)

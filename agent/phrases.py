@@ -1,0 +1,86 @@
+"""Names and noun phrases of a request, found by capitals and by the words before them."""
+
+import re
+from collections.abc import Iterator
+
+from agent.lexicon import ARTICLES, PHRASE_ENDS, STARTERS, TOPIC_CUES
+
+_TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
+_JOINING = frozenset({"of", "de", "van", "von", "der", "la", "le", "del", "&", "the"})
+_NOT_NAMES = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "url", "id", "json", "iso",
+    }
+)  # fmt: skip
+_MAX_WORDS = 7
+
+
+def names_in(request: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each run of capitalised words (``Bank of England``), common first words of a sentence left off."""
+    tokens = list(_TOKEN.finditer(request))
+    at = 0
+    while at < len(tokens):
+        if not _is_name(tokens[at], request):
+            at += 1
+            continue
+        end = _end_of_name(tokens, at, request)
+        yield tokens[at].start(), _trimmed(request, tokens[end].end())
+        at = end + 1
+
+
+def _trimmed(request: str, end: int) -> int:
+    return end - 2 if request[max(0, end - 2) : end] in ("'s", "’s") else end
+
+
+def _is_name(token: re.Match[str], request: str) -> bool:
+    word = token[0]
+    if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
+        return False
+    if word.lower() not in STARTERS:
+        return True
+    starts = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
+    return not starts and len(word) > 2 and word.lower() not in ARTICLES
+
+
+def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
+    end = at
+    while end + 1 < len(tokens) and end - at < _MAX_WORDS:
+        if request[tokens[end].start() : tokens[end].end()].endswith(("'s", "’s")):
+            break
+        step = 2 if tokens[end + 1][0].lower() in _JOINING and end + 2 < len(tokens) else 1
+        following = tokens[end + step]
+        gap = request[tokens[end].end() : following.start()]
+        if (
+            not following[0][0].isupper()
+            or re.search(r"[,;:!?()\"“”\n]|\.\s", gap)
+            or following[0].lower() in _NOT_NAMES
+        ):
+            break
+        end += step
+    return end
+
+
+def phrases_in(request: str) -> Iterator[tuple[int, int]]:
+    """Start and end of the noun phrases after a cue word: ``books about [machine learning] published in [2020]``."""
+    tokens = list(_TOKEN.finditer(request))
+    for at, token in enumerate(tokens[:-1]):
+        if token[0].lower() not in TOPIC_CUES:
+            continue
+        first = at + 1
+        while first < len(tokens) and tokens[first][0].lower() in ARTICLES:
+            first += 1
+        last = _end_of_phrase(tokens, first, request)
+        if last >= first:
+            yield tokens[first].start(), tokens[last].end()
+
+
+def _end_of_phrase(tokens: list[re.Match[str]], first: int, request: str) -> int:
+    """Index of the last word of the phrase; ``first - 1`` where there is none."""
+    last = first - 1
+    for at in range(first, min(first + _MAX_WORDS, len(tokens))):
+        gap = request[tokens[at - 1].end() : tokens[at].start()]
+        if tokens[at][0].lower() in PHRASE_ENDS or re.search(r"[.,;:!?()\"“”\n]", gap):
+            break
+        last = at
+    return last

@@ -1,0 +1,102 @@
+"""The tools that a request calls for, before any walking: what the retriever finds, and what makes those tools fillable."""
+
+from dataclasses import dataclass, field
+
+from agent.arguments import fillable
+from agent.evidence import Evidence
+from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
+
+WANTED = 3
+"""Per clause, of how many of the most relevant tools the missing inputs are looked for."""
+
+_PRODUCERS = 6
+_FOUND = 8
+_QUERIES = 6
+
+
+@dataclass(slots=True)
+class Pool:
+    """``found``: the retriever's score of each tool it found. ``producers``: tools whose output such a tool needs, each
+    with the relevance of what it makes possible times how often (or how well) it leads there.
+    """
+
+    found: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+    producers: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+
+    def best_relevance(self, evidence: Evidence, banned: tuple[ToolId, ...]) -> tuple[float, ...]:
+        """Per clause, the highest relevance of any tool found that is not banned."""
+        left = [evidence.relevance(tool) for tool in self.found if tool not in banned]
+        return tuple(max((r[i] for r in left), default=0.0) for i in range(len(evidence.clauses)))
+
+
+async def gather(request: str, evidence: Evidence, *, limit: int, floor: float) -> Pool:
+    """Ask the retriever for the request and each of its clauses, then look for producers, two steps back at most.
+
+    ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them.
+    """
+    pool = Pool()
+    for text in dict.fromkeys((request, *evidence.clauses)):
+        for hit in await evidence.find(text, limit):
+            pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
+    await evidence.read(pool.found)
+    pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool)}
+    queries = _QUERIES
+    wanted = _wanted(pool, evidence, floor)
+    for _ in range(2):
+        added: dict[ToolId, float] = {}
+        for tool, worth in wanted.items():
+            missing = fillable(evidence.doc(tool), request, ()).missing
+            if missing and not _served(tool, request, pool, evidence):
+                added |= await _producers(tool, worth, missing, request, evidence, seek=queries > 0)
+                queries -= 1
+        wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
+        for tool, worth in added.items():
+            pool.producers[tool] = max(worth, pool.producers.get(tool, 0.0))
+    return pool
+
+
+def _wanted(pool: Pool, evidence: Evidence, floor: float) -> dict[ToolId, float]:
+    """The most relevant tools of each clause, with their relevance to it."""
+    wanted: dict[ToolId, float] = {}
+    for i in range(len(evidence.clauses)):
+        ranked = sorted(pool.found, key=lambda tool: (-evidence.relevance(tool)[i], tool))
+        for tool in ranked[:WANTED]:
+            if evidence.relevance(tool)[i] >= floor:
+                wanted[tool] = max(evidence.relevance(tool)[i], wanted.get(tool, 0.0))
+    return wanted
+
+
+def _served(tool: ToolId, request: str, pool: Pool, evidence: Evidence) -> bool:
+    """Whether some tool that was found, and can itself be called at once, gives all that a tool lacks."""
+    doc = evidence.doc(tool)
+    return any(
+        not fillable(evidence.doc(other), request, ()).missing
+        and not fillable(doc, request, (evidence.doc(other),)).missing
+        for other in pool.found
+        if other != tool
+    )
+
+
+async def _producers(
+    tool: ToolId, worth: float, missing: tuple[str, ...], request: str, evidence: Evidence, *, seek: bool
+) -> dict[ToolId, float]:
+    """Tools that fill something a tool lacks: those that came before it in past calls, and those the retriever finds."""
+    doc = evidence.doc(tool)
+    offers = dict(await evidence.predecessors(tool, _PRODUCERS))
+    if seek:
+        for parameter in doc.required:
+            if parameter.name in missing:
+                for hit in await evidence.find(_question(doc, parameter), _FOUND):
+                    offers.setdefault(hit.id, 0.25)
+    ids = [other for other in offers if other != tool and not is_unresolved(other)]
+    await evidence.read(ids)
+    return {
+        other: worth * (0.5 + 0.5 * offers[other])
+        for other in ids
+        if evidence.has(other) and len(fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
+    }
+
+
+def _question(doc: ToolDoc, parameter: Parameter) -> str:
+    """What to ask the retriever for a tool that knows a parameter."""
+    return f"search {doc.category} {parameter.name.replace('_', ' ')} {parameter.description[:120]}"

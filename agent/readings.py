@@ -1,0 +1,150 @@
+"""Which spans of a request speak for a value of a parameter, and how strongly."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+
+from agent.lexicon import FROM_CUES, NAMING_CUES, PLACE_CUES, TO_CUES, UNITS
+from agent.needs import FITS, Need
+from agent.spans import Span
+from agent.values import enum_value, value_for
+from graph.identifiers import words
+
+FLOOR = 0.5
+"""Below this a span is no value for a required parameter."""
+
+STRONG = 0.8
+"""From here on a span is good enough for an optional parameter, which nobody asked to be filled."""
+
+_LENGTHS = frozenset({"kilometer", "meter", "mile", "foot", "centimeter", "inch"})
+_SPELLS = frozenset({"minute", "hour", "second", "day", "week"})
+_DIMENSIONS = {
+    "radius": _LENGTHS, "distance": _LENGTHS, "height": _LENGTHS, "length": _LENGTHS, "day": frozenset({"day"}), "duration": _SPELLS,
+    "weight": frozenset({"kilogram", "pound", "gram"}), "temperature": frozenset({"celsius", "fahrenheit", "kelvin"}),
+    "percent": frozenset({"%"}), "rate": frozenset({"%"}), "year": frozenset({"year"}), "month": frozenset({"month"}),
+    "hour": frozenset({"hour"}), "minute": frozenset({"minute"}),
+}  # fmt: skip
+_MEASURED = frozenset({"amount", "value", "quantity"})
+_COUNTING = frozenset({"limit", "count", "size", "quantity", "result", "top", "maximum", "amount", "number"})
+_QUALIFIERS = frozenset(
+    {"id", "name", "code", "from", "to", "start", "end", "number", "value", "query", "q", "key", "type", "in", "of"}
+)
+_SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
+_YEAR = re.compile(r"(1[89]|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value for a parameter with its strength in [0, 1] and the span it comes from."""
+
+    value: JsonValue
+    score: float
+    span: Span
+
+
+def readings(need: Need, spans: tuple[Span, ...], request: str) -> list[Reading]:
+    """What reaches the floor for this need (``FLOOR``, or ``STRONG`` where it is optional), best first, then by place."""
+    floor = FLOOR if need.required else STRONG
+    found = _mentioned(need, spans, request) if need.enum else _typed(need, spans)
+    return sorted((item for item in found if item.score >= floor), key=lambda item: (-item.score, item.span.start))
+
+
+def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Reading]:
+    """Members of the enum that the request names."""
+    for span in spans:
+        value = enum_value(span.value, need)
+        if value is not None:
+            yield Reading(value, min(1.0, 0.9 + _role(need, span)), span)
+    for value in need.enum:
+        if not isinstance(value, str) or len(value) < 2:
+            continue
+        hit = re.search(rf"(?<!\w){re.escape(value.replace('_', ' '))}s?(?!\w)", request, re.I)
+        if hit:
+            before = tuple(re.findall(r"\w+", request[: hit.start()].lower())[-4:])
+            span = Span("phrase", hit[0], hit[0], hit.start(), hit.end(), before)
+            yield Reading(value, min(1.0, 0.9 + _role(need, span)), span)
+
+
+def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
+    fits = FITS[need.kind]
+    for span in spans:
+        base = fits.get(span.kind)
+        value = None if base is None else value_for(span, need)
+        if base is not None and value is not None:
+            score = base + _beside(need, span) + _role(need, span) + _manner(need, span)
+            yield Reading(value, max(0.0, min(1.0, score)), span)
+
+
+def _beside(need: Need, span: Span) -> float:
+    """The parameter's own words right beside the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
+    own = set(need.words)
+    specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
+    near = {word for token in (*span.before[-3:], *span.after[:1]) for word in words(token)}
+    if specific & near:
+        return 0.4 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
+    if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
+        return 0.25
+    return 0.0
+
+
+def _role(need: Need, span: Span) -> float:
+    """``from`` and ``to`` in the request against the parameter's own role."""
+    if not need.role:
+        return 0.0
+    side = "from" if span.cue in FROM_CUES else "to" if span.cue in TO_CUES else ""
+    if span.cue == "and" and "between" in span.before[-4:]:
+        side = "to"
+    if not side:
+        return 0.0 if need.role == "from" else -0.1
+    return 0.1 if side == need.role else -0.35
+
+
+def _manner(need: Need, span: Span) -> float:
+    """What else the words around say about a span, by the kind of need."""
+    cue, named = span.cue, span.cue in NAMING_CUES
+    match need.kind:
+        case "amount" | "number":
+            return _number_manner(need, span)
+        case "place":
+            return 0.25 if cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if cue in PLACE_CUES else 0.0
+        case "person":
+            return -0.25 if cue in ("in", "at", "to") else 0.1 if named or cue in ("by", "of", "for") else 0.0
+        case "query":
+            return 0.15 if named or cue in ("about", "for", "on", "regarding") else -0.1 if cue in ("in", "to") else 0.0
+        case "entity":
+            return 0.12 if named or cue in ("by", "about", "for") else 0.0
+        case "identifier":
+            return _shape(need.example, span.text)
+        case "symbol":
+            return 0.1 if span.text.isupper() else -0.2
+        case "year":
+            return 0.85 if _YEAR.fullmatch(span.value) and not span.unit else 0.0
+        case _:
+            return 0.0
+
+
+def _number_manner(need: Need, span: Span) -> float:
+    own = set(need.words)
+    if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in own):
+        return 0.5
+    if span.unit in UNITS.values():
+        return 0.4 if own & _MEASURED else -0.2
+    if span.unit and span.unit != "%":  # a currency
+        return 0.5 if need.kind == "amount" else -0.2
+    if _YEAR.fullmatch(span.value):
+        return -0.3
+    counted = own & _COUNTING and span.after and span.after[0] not in _SMALL_WORDS
+    return 0.25 if counted else 0.12 if need.kind == "amount" else 0.0
+
+
+def _shape(example: str, text: str) -> float:
+    """The same pattern of letters and digits as the example's: ``tt0111161`` for ``tt1375666``."""
+    if not any(character.isdigit() for character in example):
+        return 0.0
+    return 0.3 if _pattern(example) == _pattern(text.lstrip("#")) else -0.1
+
+
+def _pattern(text: str) -> str:
+    return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", text)))

@@ -1,0 +1,182 @@
+"""Typed spans of a request: what in it could be a value, where it stands, and the words around it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Literal
+
+from agent.dates import dates_in
+from agent.lexicon import (
+    COUNTRIES,
+    CURRENCIES,
+    CURRENCY_WORDS_NEEDING_CAPITALS,
+    LANGUAGES,
+    NUMBER_WORDS,
+    SHORT_UNITS,
+    UNITS,
+)
+from agent.phrases import names_in, phrases_in
+from graph.identifiers import singular
+
+SpanKind = Literal[
+    "number", "date", "time", "quoted", "email", "url", "domain", "ip", "phone", "coordinates", "code", "currency", "language",
+    "country", "unit", "name", "phrase",
+]  # fmt: skip
+MAX_REQUEST = 4_000
+_MAX_SPANS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """``text`` is request[start:end]; ``value`` its standard form (ISO day, currency code, number as text, ``lat,lon``).
+
+    ``before``: up to four words before, nearest last; ``after``: up to three words after; lower case, singular.
+    ``unit``: for numbers, the standard unit or currency behind or before them.
+    """
+
+    kind: SpanKind
+    text: str
+    value: str
+    start: int
+    end: int
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    unit: str = ""
+
+    @property
+    def cue(self) -> str:
+        """The word directly before, articles skipped."""
+        return next((word for word in reversed(self.before) if word not in ("the", "a", "an", "my")), "")
+
+    def overlaps(self, other: "Span") -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+_PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
+    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("url", re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]]", re.I)),
+    ("coordinates", re.compile(r"(?<![\d.])-?\d{1,2}\.\d+\s*°?\s*,\s*-?\d{1,3}\.\d+")),
+    ("ip", re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")),
+    ("phone", re.compile(r"(?<!\w)\+\d[\d ()-]{6,16}\d\b")),
+    (
+        "domain",
+        re.compile(r"\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|gov|edu|co|uk|de|fr|info|app|ai|me|tv|us|eu)\b", re.I),
+    ),
+)
+_QUOTED = re.compile(r"[\"“«]([^\"”»\n]{1,300})[\"”»]|(?<!\w)['‘`]([^'’`\n]{1,200})['’`](?!\w)")
+_TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b(?:1[0-2]|0?[1-9])\s*[ap]m\b", re.I)
+_NUMBER = re.compile(
+    r"(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
+)
+_CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
+
+
+def spans(request: str, today: date) -> tuple[Span, ...]:
+    """The typed spans of a request, in order. Only its first ``MAX_REQUEST`` characters are read."""
+    return _spans(request[:MAX_REQUEST], today)
+
+
+@lru_cache(maxsize=64)
+def _spans(request: str, today: date) -> tuple[Span, ...]:
+    found: list[Span] = []
+    for kind, pattern in _PATTERNS:
+        for hit in pattern.finditer(request):
+            value = re.sub(r"\s|°", "", hit[0]) if kind == "coordinates" else hit[0]
+            _add(found, Span(kind, hit[0], value, hit.start(), hit.end()))
+    for start, end, day in dates_in(request, today):
+        _add(found, Span("date", request[start:end], day.isoformat(), start, end))
+    for hit in _TIME.finditer(request):
+        _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
+    fixed = tuple(found)
+    loose = (*_numbers(request), *_codes(request))
+    found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
+    found += [*_quoted(request), *_terms(request)]
+    found += [Span("name", request[start:end], request[start:end], start, end) for start, end in names_in(request)]
+    found += [Span("phrase", request[start:end], request[start:end], start, end) for start, end in phrases_in(request)]
+    found.sort(key=lambda span: (span.start, -span.end))
+    return tuple(_with_context(request, found[:_MAX_SPANS]))
+
+
+def _add(found: list[Span], span: Span) -> None:
+    if not any(span.overlaps(other) for other in found):
+        found.append(span)
+
+
+def _numbers(request: str) -> Iterator[Span]:
+    for hit in _NUMBER.finditer(request):
+        value = hit[0].replace(",", "").replace("−", "-")
+        tail = re.match(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])", request[hit.end() :])
+        head = request[hit.start() - 1 : hit.start()]
+        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=_unit(tail[1] if tail else "", head))
+    for hit in re.finditer(r"\b(?:" + "|".join(NUMBER_WORDS) + r")\b", request, re.I):
+        tail = re.match(r"\s*([^\W\d_]+)", request[hit.end() :])
+        value = str(NUMBER_WORDS[hit[0].lower()])
+        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=_unit(tail[1] if tail else "", ""))
+
+
+def _unit(tail: str, head: str) -> str:
+    if head in CURRENCIES:
+        return CURRENCIES[head]
+    word = tail.lower()
+    base = singular(word)
+    return (
+        CURRENCIES.get(base)
+        or CURRENCIES.get(word)
+        or UNITS.get(word)
+        or UNITS.get(base)
+        or ("%" if tail == "%" else "")
+    )
+
+
+def _codes(request: str) -> Iterator[Span]:
+    for hit in _CODE.finditer(request):
+        yield Span("code", hit[0], hit[0].lstrip("#"), hit.start(), hit.end())
+
+
+def _quoted(request: str) -> Iterator[Span]:
+    for hit in _QUOTED.finditer(request):
+        group = 1 if hit[1] is not None else 2
+        yield Span("quoted", hit[group], hit[group].strip(), hit.start(group), hit.end(group))
+
+
+def _terms(request: str) -> Iterator[Span]:
+    """Currencies, languages, countries and units by their names or codes; the longest name at a place wins."""
+    tokens = list(_WORD.finditer(request))
+    for at, token in enumerate(tokens):
+        for size in (2, 1):
+            last = tokens[min(at + size, len(tokens)) - 1]
+            text = request[token.start() : last.end()]
+            term = _term(text, after_number=bool(re.search(r"\d\s*°?$", request[: token.start()])))
+            if term and (size == 1 or len(tokens) > at + 1):
+                yield Span(term[0], text, term[1], token.start(), last.end())
+                break
+
+
+def _term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
+    lowered = text.lower()
+    base = " ".join(singular(word) for word in lowered.split(" "))
+    currency = CURRENCIES.get(base) or CURRENCIES.get(lowered)
+    if currency and (text.isupper() or lowered not in CURRENCY_WORDS_NEEDING_CAPITALS):
+        return "currency", currency
+    if lowered in LANGUAGES:
+        return "language", LANGUAGES[lowered]
+    if lowered in COUNTRIES and (len(lowered) > 3 or text.isupper()):
+        return "country", COUNTRIES[lowered]
+    unit = UNITS.get(lowered) or UNITS.get(base)
+    if unit and (
+        after_number or (lowered not in SHORT_UNITS and lowered not in ("day", "second", "stone", "cup", "foot"))
+    ):
+        return "unit", unit
+    return None
+
+
+def _with_context(request: str, found: list[Span]) -> Iterator[Span]:
+    for span in found:
+        before = [singular(hit[0].lower()) for hit in _WORD.finditer(request[max(0, span.start - 60) : span.start])]
+        after = [singular(hit[0].lower()) for hit in _WORD.finditer(request[span.end : span.end + 50])]
+        yield Span(
+            span.kind, span.text, span.value, span.start, span.end, tuple(before[-4:]), tuple(after[:3]), span.unit
+        )

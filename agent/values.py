@@ -1,0 +1,101 @@
+"""A span's value in the type and form that a parameter asks for, or nothing where it does not fit."""
+
+from datetime import date
+
+from pydantic.types import JsonValue
+
+from agent.dates import written
+from agent.lexicon import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
+from agent.needs import Need
+from agent.spans import Span
+from graph.identifiers import singular
+
+_PARTS = {"year": 0, "month": 1, "day": 2}
+
+
+def value_for(span: Span, need: Need) -> JsonValue:
+    """The value, or None where the span does not fit the parameter's type, bounds, enum or form."""
+    if need.enum:
+        return enum_value(span.value, need) if enum_value(span.value, need) is not None else enum_value(span.text, need)
+    if need.type == "boolean" or need.type == "object":
+        return None
+    text = _text(span, need)
+    if text is None:
+        return None
+    if need.type in ("number", "integer"):
+        return _number(text, need)
+    return [text] if need.type == "array" else text
+
+
+def enum_value(text: str, need: Need) -> JsonValue:
+    """The member of the enum that a text means: the same text, or the same unit, currency, language or country."""
+    wanted = _canonical(text)
+    for value in need.enum:
+        if isinstance(value, str) and (value.casefold() == text.casefold() or _canonical(value) == wanted):
+            return value
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and str(value) == text:
+            return value
+    return None
+
+
+def _canonical(text: str) -> str:
+    lowered = text.strip().lower().replace("_", " ")
+    base = " ".join(singular(word) for word in lowered.split(" "))
+    for table in (UNITS, CURRENCIES, LANGUAGES, COUNTRIES):
+        if lowered in table or base in table:
+            return table.get(lowered) or table[base]
+    return base.replace(" ", "_")
+
+
+def _text(span: Span, need: Need) -> str | None:
+    match span.kind:
+        case "coordinates":
+            latitude, longitude = span.value.split(",")
+            return {"latitude": latitude, "longitude": longitude}.get(need.kind, span.value)
+        case "date":
+            return _day(date.fromisoformat(span.value), need)
+        case "country":
+            return span.value if _wants_code(need) else span.text
+        case "language":
+            return (
+                span.text
+                if "name" in need.words or (need.example and len(need.example) > 5 and "-" not in need.example)
+                else span.value
+            )
+        case "currency" if need.kind in ("currency", "symbol"):
+            return span.value.lower() if need.example.islower() and len(need.example) == 3 else span.value
+        case "url" if need.kind == "domain":
+            return span.value.split("//")[-1].split("/")[0]
+        case "number" | "code" | "quoted" | "email" | "url" | "ip" | "phone" | "time" | "domain":
+            return span.value
+        case "currency" | "unit" | "name" | "phrase":
+            return span.text
+
+
+def _wants_code(need: Need) -> bool:
+    return (
+        "code" in need.words
+        or bool(need.described & {"code", "iso", "alpha"})
+        or (len(need.example) == 2 and need.example.isalpha())
+    )
+
+
+def _day(day: date, need: Need) -> str:
+    if len(need.words) == 1 and need.words[0] in _PARTS and need.type in ("number", "integer"):
+        return str((day.year, day.month, day.day)[_PARTS[need.words[0]]])
+    if need.kind == "year":
+        return str(day.year)
+    return written(day, described=need.form, example=need.example)
+
+
+def _number(text: str, need: Need) -> JsonValue:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    whole = number.is_integer()
+    if need.type == "integer" and not whole:
+        return None
+    if (need.minimum is not None and number < need.minimum) or (need.maximum is not None and number > need.maximum):
+        return None
+    return int(number) if whole and abs(number) < 2**53 else number

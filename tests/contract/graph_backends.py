@@ -1,0 +1,33 @@
+"""The back ends of the graph store that the contract is tested on. A further one adds its line, and nothing else."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from graph.backends.memory import MemoryGraph
+from graph.backends.sqlite import SqliteGraph
+from graph.store import GraphStore
+
+Opener = Callable[[Path], AbstractAsyncContextManager[GraphStore]]
+"""Opens an empty store, set up; the folder is the test's own."""
+
+
+@asynccontextmanager
+async def _memory(folder: Path) -> AsyncGenerator[GraphStore]:
+    graph = MemoryGraph()
+    await graph.setup()
+    yield graph
+    await graph.close()
+
+
+@asynccontextmanager
+async def _sqlite(folder: Path) -> AsyncGenerator[GraphStore]:
+    graph = SqliteGraph(folder / "graph.db")
+    try:
+        await graph.setup()
+        yield graph
+    finally:
+        await graph.close()
+
+
+BACKENDS: dict[str, Opener] = {"memory": _memory, "sqlite": _sqlite}

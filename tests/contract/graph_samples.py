@@ -1,0 +1,34 @@
+"""Small tools and batches that the tests of graph stores share."""
+
+from collections import Counter
+from itertools import pairwise
+
+from domain.tool import ToolDoc, ToolId, tool_id, unresolved_id
+from graph.facts import GraphBatch, LiveBatch
+
+A = tool_id("Maps", "geo", "Geocode")
+B = tool_id("Weather", "meteo", "Current weather")
+C = tool_id("Weather", "meteo", "Fore/cast ?#é")
+LOST = unresolved_id("lost_for_ever", "Weather")
+
+
+def document(tool: ToolId, function: str = "f", description: str = "") -> ToolDoc:
+    return ToolDoc(id=tool, category="Weather", toolset="meteo", api="x", function=function, description=description)
+
+
+def batch(
+    key: str,
+    transitions: dict[tuple[ToolId, ToolId], int] | None = None,
+    calls: dict[ToolId, int] | None = None,
+    successes: dict[ToolId, int] | None = None,
+    nodes: set[ToolId] | None = None,
+) -> GraphBatch:
+    return GraphBatch(
+        key, Counter(transitions or {}), Counter(calls or {}), Counter(successes or {}), nodes if nodes else set()
+    )
+
+
+def walked(key: str, *path: ToolId, score: float = 1.0, decay: float = 0.8) -> LiveBatch:
+    """A run that walked ``path``, whose tools all answered."""
+    pairs = Counter(pairwise(path))
+    return LiveBatch(key, pairs, tuple((tool, score) for tool in path), tuple((tool, "ok") for tool in path), decay)

@@ -1,0 +1,264 @@
+"""What every graph store promises, sentence by sentence of its protocol. Run against each back end."""
+
+import asyncio
+
+import pytest
+
+from domain.errors import UsageError
+from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
+from graph.facts import Edge, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
+from graph.store import GraphStore
+from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+
+
+async def all_documents(graph: GraphStore) -> list[ToolDoc]:
+    return [tool async for tool in graph.documents()]
+
+
+class GraphStoreContract:
+    """Needs a fixture ``graph``: an empty store, set up."""
+
+    async def test_an_empty_graph_has_nothing(self, graph: GraphStore) -> None:
+        assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+        assert await all_documents(graph) == []
+        assert await graph.out_edges(A) == []
+        assert await graph.in_edges(FINISH) == []
+        assert await graph.facts([A, FINISH]) == {}
+        assert await graph.get_tools([A]) == {}
+        assert await graph.find_function("f") == []
+        assert await graph.applied(["k"]) == set()
+
+    async def test_setup_again_keeps_everything(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A)])
+        await graph.apply(batch("k", {(A, FINISH): 1}))
+        before = await graph.statistics()
+        await graph.setup()
+        assert await graph.statistics() == before
+
+    async def test_a_document_comes_back_as_it_was(self, graph: GraphStore) -> None:
+        whole = ToolDoc(
+            id=C,
+            category="Wetter ☔",
+            toolset="a'b\"c",
+            api="x\0y",
+            function="fore_cast",
+            method="POST",
+            url="http://127.0.0.1/{n}",
+            description="é" * 5000,
+            parameters=(
+                Parameter(name="n", type="integer", default=2**80, enum=(1, None, "a"), minimum=-0.5, location="path"),
+            ),
+            example_response='{"broken": ',
+            response_schema="",
+            source="test",
+        )
+        await graph.put_tools([whole])
+        assert await graph.get_tools([C]) == {C: whole}
+
+    async def test_a_document_put_again_is_replaced(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A, "old"), document(B, "b")])
+        await graph.put_tools([document(A, "new", "better")])
+        assert (await graph.get_tools([A]))[A].description == "better"
+        assert await graph.find_function("old") == []
+        assert await graph.find_function("new") == [A]
+        assert (await graph.statistics()).documents == 2
+
+    async def test_of_one_id_put_twice_at_once_the_last_stays(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A, description="first"), document(A, description="last")])
+        assert [tool.description for tool in await all_documents(graph)] == ["last"]
+
+    async def test_putting_a_document_keeps_the_facts(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(A, B): 2}, {A: 3}, {A: 1}))
+        await graph.learn(walked("r", A, B))
+        before, edges = await graph.facts([A, B]), await graph.in_edges(B)
+        await graph.put_tools([document(A), document(B)])
+        assert await graph.facts([A, B]) == before
+        assert await graph.in_edges(B) == edges
+
+    async def test_a_node_becomes_resolved_with_its_document(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(A, B): 1}))
+        assert [n.resolved for n in await graph.out_edges(A)] == [False]
+        assert (await graph.statistics()).unresolved == 2
+        await graph.put_tools([document(B)])
+        assert [n.resolved for n in await graph.out_edges(A)] == [True]
+        assert (await graph.statistics()).unresolved == 1
+
+    async def test_documents_are_refused_for_finish_and_unresolved_names(self, graph: GraphStore) -> None:
+        for tool in (FINISH, LOST):
+            with pytest.raises(UsageError):
+                await graph.put_tools([document(A), document(tool)])
+        assert await all_documents(graph) == []
+
+    async def test_asked_for_none_gives_none(self, graph: GraphStore) -> None:
+        await graph.put_tools([])
+        await graph.put_tools([document(A)])
+        assert await graph.get_tools([]) == {}
+        assert await graph.facts([]) == {}
+        assert await graph.applied([]) == set()
+
+    async def test_tools_without_a_document_are_left_out(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A)])
+        await graph.apply(batch("k", nodes={B}))
+        assert set(await graph.get_tools(iter([A, B, C, A]))) == {A}
+
+    async def test_documents_are_streamed_in_order_of_id(self, graph: GraphStore) -> None:
+        ids = [tool_id("Zoo", "set", f"api {n}") for n in range(1200)] + [tool_id("é", "a", "b"), A]
+        await graph.put_tools([document(tool) for tool in reversed(ids)])
+        assert [tool.id for tool in await all_documents(graph)] == sorted(ids)
+
+    async def test_a_stream_may_be_left_early(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A), document(B)])
+        async for tool in graph.documents():
+            assert tool.id == A
+            break
+        await graph.put_tools([document(C)])
+        assert len(await all_documents(graph)) == 3
+
+    async def test_functions_are_found_exactly_and_ordered(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(C, "same"), document(A, "same"), document(B, "Same")])
+        assert await graph.find_function("same") == sorted([A, C])
+        assert await graph.find_function("sam") == []
+
+    async def test_counts_of_batches_add_up(self, graph: GraphStore) -> None:
+        assert await graph.apply(batch("k1", {(A, B): 2, (B, FINISH): 1}, {A: 3}, {A: 2}))
+        assert await graph.apply(batch("k2", {(A, B): 5}, {A: 1, B: 1}, {B: 1}))
+        assert [n.edge for n in await graph.out_edges(A)] == [Edge(A, B, 7, 0)]
+        assert await graph.facts([A, B]) == {A: ToolFacts(4, 2), B: ToolFacts(1, 1)}
+
+    async def test_a_batch_is_applied_once(self, graph: GraphStore) -> None:
+        assert await graph.apply(batch("k", {(A, B): 2}, {A: 1}))
+        assert not await graph.apply(batch("k", {(A, B): 2, (B, C): 1}, {A: 1}))
+        assert [n.edge.imported for n in await graph.out_edges(A)] == [2]
+        assert await graph.out_edges(B) == []
+        assert await graph.facts([A, C]) == {A: ToolFacts(1, 0)}
+
+    async def test_batches_of_runs_and_imports_share_their_keys(self, graph: GraphStore) -> None:
+        assert await graph.apply(batch("k1"))
+        assert not await graph.learn(walked("k1", A))
+        assert await graph.learn(walked("k2", A))
+        assert await graph.applied(["k1", "k2", "k3", "K1", "k1 "]) == {"k1", "k2"}
+        assert (await graph.statistics()).batches == 2
+
+    async def test_every_id_that_occurs_becomes_a_node(self, graph: GraphStore) -> None:
+        ids = [tool_id("c", "s", str(n)) for n in range(5)]
+        await graph.apply(batch("k", {(ids[0], ids[1]): 1}, {ids[2]: 0}, nodes={ids[3]}))
+        await graph.learn(LiveBatch("r", {}, ((ids[4], 0.5),), ((A, "gone"),)))
+        assert set(await graph.facts([*ids, A, B])) == {*ids, A}
+
+    async def test_a_transition_counted_zero_times_is_no_edge(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(A, B): 0}))
+        await graph.learn(LiveBatch("r", {(A, C): 0}, (), ()))
+        assert await graph.out_edges(A) == []
+        assert set(await graph.facts([A, B, C])) == {A, B, C}
+
+    async def test_a_run_adds_live_counts_and_new_edges(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(A, B): 4}))
+        assert await graph.learn(LiveBatch("r", {(A, B): 2, (A, C): 1}, (), ()))
+        assert [n.edge for n in await graph.out_edges(A)] == [Edge(A, B, 4, 2), Edge(A, C, 0, 1)]
+
+    async def test_a_run_is_learnt_once(self, graph: GraphStore) -> None:
+        assert await graph.learn(walked("r", A, B))
+        assert not await graph.learn(walked("r", A, B, C))
+        assert (await graph.facts([A]))[A] == ToolFacts(ok=1, quality=1.0, reliability=1.0)
+        assert await graph.facts([C]) == {}
+
+    async def test_quality_decays_and_takes_scores_in_order(self, graph: GraphStore) -> None:
+        await graph.learn(LiveBatch("r1", {}, ((A, 1.0),), (), decay=0.5))
+        await graph.learn(LiveBatch("r2", {}, ((A, -0.5), (B, 0.25), (A, 1.0)), (), decay=0.5))
+        facts = await graph.facts([A, B])
+        assert facts[A].quality == pytest.approx(0.5 * (0.5 * 1.0 - 0.5) + 1.0)
+        assert facts[B].quality == 0.25
+
+    async def test_without_decay_quality_is_the_sum_of_the_scores(self, graph: GraphStore) -> None:
+        for run in range(4):
+            await graph.learn(LiveBatch(str(run), {}, ((A, 0.75),), (), decay=1.0))
+        assert (await graph.facts([A]))[A].quality == pytest.approx(3.0)
+
+    async def test_outcomes_are_counted_by_class_and_move_reliability(self, graph: GraphStore) -> None:
+        outcomes: tuple[tuple[ToolId, LiveOutcome], ...] = (
+            (A, "ok"),
+            (A, "transient"),
+            (A, "gone"),
+            (A, "gone"),
+            (B, "ok"),
+        )
+        await graph.learn(LiveBatch("r", {}, (), outcomes, decay=0.5))
+        facts = await graph.facts([A, B])
+        assert facts[A] == ToolFacts(ok=1, transient=1, gone=2, reliability=((0.5 - 1) * 0.5 - 1) * 0.5 - 1)
+        assert facts[B] == ToolFacts(ok=1, reliability=1.0)
+
+    async def test_one_read_gives_the_edges_with_the_facts_of_their_targets(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(B)])
+        await graph.apply(batch("k", {(A, FINISH): 1, (A, LOST): 2, (A, B): 3, (B, A): 9}, {B: 5}, {B: 4}))
+        assert await graph.out_edges(A) == [
+            Neighbour(Edge(A, LOST, 2), ToolFacts(), resolved=False),
+            Neighbour(Edge(A, FINISH, 1), ToolFacts(), resolved=False),
+            Neighbour(Edge(A, B, 3), ToolFacts(calls=5, successes=4), resolved=True),
+        ]
+
+    async def test_edges_into_a_tool_are_ordered_by_source(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(C, FINISH): 1, (LOST, FINISH): 2, (A, FINISH): 3, (A, A): 4}))
+        assert await graph.in_edges(FINISH) == [Edge(LOST, FINISH, 2), Edge(A, FINISH, 3), Edge(C, FINISH, 1)]
+        assert await graph.in_edges(A) == [Edge(A, A, 4)]
+        assert await graph.in_edges(B) == []
+
+    async def test_statistics_keep_finish_apart(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A), document(C)])
+        await graph.apply(batch("k", {(A, B): 1, (A, FINISH): 1, (B, FINISH): 2, (A, LOST): 1}))
+        assert await graph.statistics() == GraphStatistics(
+            documents=2, nodes=4, unresolved=2, transitions=2, finish_transitions=2, batches=1
+        )
+
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            batch("", {(A, B): 1}),
+            batch("k", {(A, B): 1, (B, C): -1}),
+            batch("k", {(FINISH, A): 1}),
+            batch("k", {(A, B): 1}, {A: -1}),
+            batch("k", {(A, B): 1}, {A: 1}, {A: 2}),
+            batch("k", {(A, B): 1}, {}, {A: 1}),
+        ],
+    )
+    async def test_a_broken_batch_is_refused_whole(self, graph: GraphStore, broken: object) -> None:
+        with pytest.raises(UsageError):
+            await graph.apply(broken)  # pyright: ignore[reportArgumentType]
+        assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            LiveBatch("", {(A, B): 1}, (), ()),
+            LiveBatch("r", {(A, B): -1}, (), ()),
+            LiveBatch("r", {(FINISH, B): 1}, (), ()),
+            LiveBatch("r", {(A, B): 1}, ((A, 1.5),), ()),
+            LiveBatch("r", {(A, B): 1}, ((A, float("nan")),), ()),
+            LiveBatch("r", {(A, B): 1}, ((FINISH, 1.0),), ()),
+            LiveBatch("r", {(A, B): 1}, (), ((FINISH, "ok"),)),
+            LiveBatch("r", {(A, B): 1}, (), (), decay=0.0),
+            LiveBatch("r", {(A, B): 1}, (), (), decay=1.5),
+        ],
+    )
+    async def test_a_broken_run_is_refused_whole(self, graph: GraphStore, broken: LiveBatch) -> None:
+        with pytest.raises(UsageError):
+            await graph.learn(broken)
+        assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+
+    async def test_runs_learnt_at_once_are_all_counted(self, graph: GraphStore) -> None:
+        assert all(await asyncio.gather(*(graph.learn(walked(f"r{n}", A, B)) for n in range(40))))
+        assert [n.edge.live for n in await graph.out_edges(A)] == [40]
+        assert (await graph.facts([B]))[B].ok == 40
+
+    async def test_of_one_batch_applied_at_once_one_wins(self, graph: GraphStore) -> None:
+        won = await asyncio.gather(*(graph.apply(batch("k", {(A, B): 1})) for _ in range(10)))
+        assert sorted(won) == [False] * 9 + [True]
+        assert [n.edge.imported for n in await graph.out_edges(A)] == [1]
+
+    async def test_more_ids_than_a_statement_has_parameters(self, graph: GraphStore) -> None:
+        ids = [ToolId(f"c/s/{n}") for n in range(40_000)]
+        await graph.apply(batch("k", nodes=set(ids[:3])))
+        assert set(await graph.facts(ids)) == set(ids[:3])
+
+    async def test_closing_twice_is_fine(self, graph: GraphStore) -> None:
+        await graph.close()
+        await graph.close()
