@@ -1,8 +1,9 @@
 """The connection to Neo4j: transactions that are retried where that is safe, and errors that say what to do."""
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
@@ -10,14 +11,14 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from domain.errors import UnavailableError
 from graph.backends import cypher
-from graph.backends.bolt_errors import Server, explain
+from graph.backends.bolt_errors import Server, check_address, explain
 
 Transaction = AsyncManagedTransaction
 T = TypeVar("T")
 
 OLDEST = (5, 26)
 _COMMITS = 3
-_CONNECT_SECONDS = 10.0
+_OPEN_SECONDS = 15.0
 
 
 class Connection:
@@ -42,11 +43,13 @@ class Connection:
         """
         if self._driver is not None:
             return
+        check_address(self._server)
         async with self._explained():
             driver = self._new_driver()
             try:
-                # An auto-commit query is not repeated: a wrong address fails now, not after the retries.
-                async with self._session(driver) as session:
+                # The driver's own limits leave out the handshake: somebody else may listen there, and say nothing.
+                async with asyncio.timeout(_OPEN_SECONDS), self._session(driver) as session:
+                    # An auto-commit query is not repeated: a wrong address fails now, not after the retries.
                     result = await session.run(cypher.SERVER)
                     version = (await result.single(strict=True)).value()
                 check_version(version, self._server)
@@ -62,8 +65,7 @@ class Connection:
             result = await transaction.run(query, dict(parameters or {}))
             return await result.values()
 
-        async with self._explained(), self._session(self._driver) as session:
-            return await session.execute_read(work)
+        return await self._committed(lambda session: session.execute_read(work))
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run ``work`` in one transaction: all of it is kept, or nothing.
@@ -71,15 +73,17 @@ class Connection:
         Where the connection broke during the commit nobody knows which; the work is then done again, which must do
         nothing where the commit went through.
         """
+        return await self._committed(lambda session: session.execute_write(work))
+
+    async def _committed(self, transact: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        """What the driver repeats by itself, and also what it leaves to us: a commit whose answer was lost."""
         async with self._explained():
             for _ in range(_COMMITS - 1):
-                try:
+                with suppress(IncompleteCommit):
                     async with self._session(self._driver) as session:
-                        return await session.execute_write(work)
-                except IncompleteCommit:
-                    continue
+                        return await transact(session)
             async with self._session(self._driver) as session:
-                return await session.execute_write(work)
+                return await transact(session)
 
     async def close(self) -> None:
         """Close every connection; idempotent. :meth:`open` opens again."""
@@ -91,7 +95,7 @@ class Connection:
         return AsyncGraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
             self._server.url,
             auth=(self._server.user, self._password) if self._server.user else None,
-            connection_timeout=_CONNECT_SECONDS,
+            connection_timeout=_OPEN_SECONDS,
             max_transaction_retry_time=self._retry_seconds,
             # Notes on queries (a label that no node has yet) are for people who write queries.
             notifications_min_severity="OFF",
@@ -110,7 +114,7 @@ class Connection:
     async def _explained(self) -> AsyncGenerator[None]:
         try:
             yield
-        except (Neo4jError, DriverError, ValueError) as error:
+        except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
             raise UnavailableError(f"{self._server}: {explain(error, self._server)}") from error
 
 

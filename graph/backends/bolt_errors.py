@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
+
+from domain.errors import UnavailableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,24 @@ class Server:
         except ValueError:
             return "the graph's address"
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+_SCHEMES = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
+
+
+def check_address(server: Server) -> None:
+    """Raise ``UnavailableError`` for what is no address of a Neo4j, or holds an account (it would end up in logs)."""
+    try:
+        parts = urlsplit(server.url)
+        good = parts.scheme in _SCHEMES and bool(parts.hostname) and "@" not in parts.netloc
+        good = good and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good:
+        raise UnavailableError(
+            f"{server}: this cannot be used as an address. Write FOOTPATH_GRAPH_URL as bolt://host:7687 or"
+            " neo4j://host:7687 (+s for TLS), user and password in FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD"
+        )
 
 
 _SAYS = {
@@ -58,13 +78,11 @@ def explain(error: Exception, server: Server) -> str:
 def _advice(error: Exception) -> str:
     if isinstance(error, Neo4jError):
         return _SAYS.get(error.code or "", "the server refused this; nothing of it was kept")
-    if isinstance(error, ServiceUnavailable):
+    if isinstance(error, ServiceUnavailable | TimeoutError):
         return (
             "no Neo4j answers there. Start the server, or correct FOOTPATH_GRAPH_URL (Bolt's port is 7687 unless it was"
             " changed; 7474 is the browser's)"
         )
-    if isinstance(error, ConfigurationError | ValueError) and not isinstance(error, UnicodeError):
-        return "this cannot be used as an address. Write FOOTPATH_GRAPH_URL as bolt://host:7687 or neo4j://host:7687"
     if isinstance(error, DriverError):
-        return "the connection failed; nothing that was acknowledged is lost. Try again"
+        return "the connection failed. Check that this is a Neo4j 5.26 or newer, and try again: nothing that was acknowledged is lost"
     return "the driver cannot send this"
