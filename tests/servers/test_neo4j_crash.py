@@ -94,6 +94,7 @@ class CutLine:
             if cut:
                 self.armed = False
                 answering.cancel()
+                await asyncio.wait([answering])
             to_server.write(data)
             if cut:
                 assert await from_server.read(65536)
@@ -107,7 +108,7 @@ class CutLine:
     async def all_ended(self) -> None:
         """Wait for the end of every line that was opened."""
         for _ in range(self.lines):
-            await self.ended.acquire()
+            await asyncio.wait_for(self.ended.acquire(), 20)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
