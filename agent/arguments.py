@@ -17,6 +17,8 @@ from domain.tool import Parameter, ToolDoc
 from graph.coupling import best_field
 
 _WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
+_REUSED = 0.7
+"""So well a span must fit to be bound to a second parameter of one call."""
 _UNTOUCHED = frozenset({"secret", "technical"})
 
 
@@ -125,7 +127,7 @@ def _assign(choices: Sequence[_Choice], needs: Mapping[str, Need]) -> dict[str, 
     for again in (False, True):
         for choice in choices:
             name = choice.parameter.name
-            if name in bound or (again and not choice.parameter.required):
+            if name in bound or (again and (not choice.parameter.required or choice.score < _REUSED)):
                 continue
             if choice.span is not None and not again and _taken(choice.span, needs[name], used):
                 continue

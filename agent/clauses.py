@@ -1,5 +1,6 @@
 """A request to its clauses, by rules: what is asked for, one thing each, so that relevance can be judged per thing."""
 
+import itertools
 import re
 
 MOST = 6
@@ -53,6 +54,13 @@ _EMPTY = frozenset(
         "very",
     ]
 )
+_HOP = re.compile(
+    r"\s+(?=(?:of|by|for|from|in|with)\s+(?:the|a|an|his|her|its|their|whose)\s)|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(
+    r"^(?:of|by|for|from|in|with|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 
 
@@ -64,7 +72,7 @@ def clauses(request: str) -> tuple[str, ...]:
     """
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
     parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
-    parts = [part for part in parts if not _STORY.match(part)] or parts
+    parts = [hop for part in [part for part in parts if not _STORY.match(part)] or parts for hop in _hops(part)]
     kept = [*parts[: MOST - 1], " and ".join(parts[MOST - 1 :])] if len(parts) > MOST else parts
     return tuple(dict.fromkeys(_unmask(part, quotes) for part in kept))
 
@@ -107,3 +115,14 @@ def _parts(sentence: str) -> list[str]:
         else:
             parts.append(clean)
     return parts
+
+
+def _hops(part: str) -> list[str]:
+    """A chain of three things or more ("the population of the city where the author was born") in its overlapping pairs.
+
+    Each pair is what one call can be expected to know; a shorter chain is left whole.
+    """
+    things = _HOP.split(part)
+    if len(things) < 3:
+        return [part]
+    return [f"{_ARTICLE.sub('', one)} {other}" for one, other in itertools.pairwise(things)]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from agent.frontier import Path
+from agent.support import bare, supported, vocabulary
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
 from graph.weights import Weighted, WeightParameters, availability, transition_weights
@@ -56,10 +57,20 @@ class Evidence:
             return
         self._docs.update(await self._store.get_tools(unknown))
         facts = await self._store.facts(unknown)
-        relevance = await self._search.relevance(self.clauses, unknown)
+        bare_clauses = tuple(bare(clause) for clause in self.clauses)
+        whole = await self._search.relevance(self.clauses, unknown)
+        stripped = await self._search.relevance(bare_clauses, unknown) if bare_clauses != self.clauses else whole
+        nothing = (0.0,) * len(self.clauses)
         for tool in unknown:
             self._availability[tool] = availability(facts[tool], self._weights) if tool in facts else None
-            self._relevance[tool] = relevance.get(tool, (0.0,) * len(self.clauses))
+            similar = zip(whole.get(tool, nothing), stripped.get(tool, nothing), strict=True)
+            self._relevance[tool] = self._judged(tool, [(one + other) / 2 for one, other in similar])
+
+    def _judged(self, tool: ToolId, similar: Sequence[float]) -> tuple[float, ...]:
+        if tool not in self._docs:
+            return (0.0,) * len(self.clauses)
+        known = vocabulary(self._docs[tool])
+        return tuple(supported(value, clause, known) for value, clause in zip(similar, self.clauses, strict=True))
 
     def has(self, tool: ToolId) -> bool:
         """Whether a tool that was read has a document."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from agent.arguments import fillable
 from agent.evidence import Evidence
+from agent.support import bare
 from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
 
 WANTED = 3
@@ -12,6 +13,8 @@ WANTED = 3
 _PRODUCERS = 6
 _FOUND = 8
 _QUERIES = 6
+_STEPS_BACK = 2
+_KEPT = 3
 
 
 @dataclass(slots=True)
@@ -35,20 +38,20 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float) 
     ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them.
     """
     pool = Pool()
-    for text in dict.fromkeys((request, *evidence.clauses)):
+    for text in dict.fromkeys((request, *evidence.clauses, *map(bare, evidence.clauses))):
         for hit in await evidence.find(text, limit):
             pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
     await evidence.read(pool.found)
     pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool)}
-    queries = _QUERIES
-    wanted = _wanted(pool, evidence, floor)
-    for _ in range(2):
+    wanted, queries = _wanted(pool, evidence, floor), _QUERIES
+    for _ in range(_STEPS_BACK):
         added: dict[ToolId, float] = {}
         for tool, worth in wanted.items():
             missing = fillable(evidence.doc(tool), request, ()).missing
-            if missing and not _served(tool, request, pool, evidence):
-                added |= await _producers(tool, worth, missing, request, evidence, seek=queries > 0)
-                queries -= 1
+            if missing:
+                seek = queries > 0 and not _served(tool, request, pool, evidence)
+                queries -= seek
+                added |= await _producers(tool, worth, missing, request, pool, evidence, seek=seek)
         wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
         for tool, worth in added.items():
             pool.producers[tool] = max(worth, pool.producers.get(tool, 0.0))
@@ -78,23 +81,34 @@ def _served(tool: ToolId, request: str, pool: Pool, evidence: Evidence) -> bool:
 
 
 async def _producers(
-    tool: ToolId, worth: float, missing: tuple[str, ...], request: str, evidence: Evidence, *, seek: bool
+    tool: ToolId,
+    worth: float,
+    missing: tuple[str, ...],
+    request: str,
+    pool: Pool,
+    evidence: Evidence,
+    *,
+    seek: bool,
 ) -> dict[ToolId, float]:
-    """Tools that fill something a tool lacks: those that came before it in past calls, and those the retriever finds."""
+    """Tools that fill something a tool lacks, the three best: those that came before it in past calls count by their share,
+    those that were found for the request, or (``seek``) are found for what is missing, by a little.
+    """
     doc = evidence.doc(tool)
     offers = dict(await evidence.predecessors(tool, _PRODUCERS))
+    found = [*pool.found]
     if seek:
         for parameter in doc.required:
             if parameter.name in missing:
-                for hit in await evidence.find(_question(doc, parameter), _FOUND):
-                    offers.setdefault(hit.id, 0.25)
-    ids = [other for other in offers if other != tool and not is_unresolved(other)]
+                found += [hit.id for hit in await evidence.find(_question(doc, parameter), _FOUND)]
+    ids = [other for other in dict.fromkeys((*offers, *found)) if other != tool and not is_unresolved(other)]
     await evidence.read(ids)
-    return {
-        other: worth * (0.5 + 0.5 * offers[other])
+    fitting = {
+        other: worth * (0.5 + 0.5 * offers.get(other, 0.0))
         for other in ids
         if evidence.has(other) and len(fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
     }
+    ranked = sorted(fitting, key=lambda t: (-fitting[t], -max(evidence.relevance(t)), t))
+    return {other: fitting[other] for other in ranked[:_KEPT]}
 
 
 def _question(doc: ToolDoc, parameter: Parameter) -> str:

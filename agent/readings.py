@@ -71,7 +71,8 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
     fits = FITS[need.kind]
     for span in spans:
         base = fits.get(span.kind)
-        value = None if base is None else value_for(span, need)
+        numeral = span.kind == "phrase" and span.text[0].isdigit()
+        value = None if base is None or numeral else value_for(span, need)
         if base is not None and value is not None:
             score = base + _beside(need, span) + _role(need, span) + _manner(need, span)
             yield Reading(value, max(0.0, min(1.0, score)), span)
@@ -82,8 +83,8 @@ def _beside(need: Need, span: Span) -> float:
     own = set(need.words)
     specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
     near = {word for token in (*span.before[-3:], *span.after[:1]) for word in words(token)}
-    if specific & near:
-        return 0.4 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
+    if specific & near or any(token.startswith(word) for word in specific if len(word) >= 5 for token in near):
+        return 0.5 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
     if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
         return 0.25
     return 0.0
@@ -111,8 +112,12 @@ def _manner(need: Need, span: Span) -> float:
             return 0.25 if cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if cue in PLACE_CUES else 0.0
         case "person":
             return -0.25 if cue in ("in", "at", "to") else 0.1 if named or cue in ("by", "of", "for") else 0.0
+        case "organization":
+            return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
         case "query":
-            return 0.15 if named or cue in ("about", "for", "on", "regarding") else -0.1 if cue in ("in", "to") else 0.0
+            return _topic_manner(span)
+        case "entity" if span.kind == "number":
+            return 0.0 if _beside(need, span) else -0.42
         case "entity":
             return 0.12 if named or cue in ("by", "about", "for") else 0.0
         case "identifier":
@@ -123,6 +128,25 @@ def _manner(need: Need, span: Span) -> float:
             return 0.85 if _YEAR.fullmatch(span.value) and not span.unit else 0.0
         case _:
             return 0.0
+
+
+def _topic_manner(span: Span) -> float:
+    """``videos about [drones] on [YouTube]``: a topic follows *about*, a name after *on* or *in* is where to look."""
+    if span.kind == "quoted":
+        return 0.05 if span.cue in NAMING_CUES else 0.0
+    if (
+        span.kind == "phrase"
+        and span.after[:1]
+        and span.after[0] in ("of", "about", "related", "by", "on", "named", "called")
+    ):
+        return -0.1
+    if span.cue in ("about", "for", "regarding") or span.cue in NAMING_CUES:
+        return 0.15
+    return (
+        -0.1
+        if span.cue in (("in", "to") if span.kind == "phrase" else ("in", "to", "on", "at", "from", "with"))
+        else 0.0
+    )
 
 
 def _number_manner(need: Need, span: Span) -> float:
@@ -143,7 +167,8 @@ def _shape(example: str, text: str) -> float:
     """The same pattern of letters and digits as the example's: ``tt0111161`` for ``tt1375666``."""
     if not any(character.isdigit() for character in example):
         return 0.0
-    return 0.3 if _pattern(example) == _pattern(text.lstrip("#")) else -0.1
+    bare = text.lstrip("#")
+    return 0.3 if _pattern(example) == _pattern(bare) else 0.1 if len(example) == len(bare) else -0.1
 
 
 def _pattern(text: str) -> str:

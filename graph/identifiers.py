@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_PIECE = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 
 _SAME = {
     "lat": "latitude",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
-from graph.facts import Edge, Neighbour, ToolFacts
+from graph.facts import Edge, Neighbour, ToolFacts, record
 
 UNTESTED = 0.5
 """The availability by which a tool without any evidence is ranked."""
@@ -40,7 +40,7 @@ class WeightParameters:
 DEFAULTS = WeightParameters()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weighted:
     """An out-edge with its weight (the weights out of a node sum to 1) and its target's availability (None: untested)."""
 

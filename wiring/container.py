@@ -1,6 +1,7 @@
 """Settings to objects: opens what is asked for, closes everything. Adapters are imported when first needed."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -98,7 +99,7 @@ class Container:
 @asynccontextmanager
 async def open_container(
     settings: Settings | None = None, store: Path | None = None, *, create: bool = False
-) -> AsyncIterator[Container]:
+) -> AsyncGenerator[Container]:
     """Open the store that ``store`` or the settings name. ``create``: make it where there is none.
 
     Raises:
@@ -108,7 +109,7 @@ async def open_container(
 
     settings = settings or Settings()
     folder = StoreFolder(store or settings.store)
-    folder.open(create=create)
+    await asyncio.to_thread(folder.open, create=create)
     async with AsyncExitStack() as stack:
         graph = SqliteGraph(folder.graph)
         stack.push_async_callback(graph.close)

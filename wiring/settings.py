@@ -10,32 +10,36 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 class Settings(BaseSettings):
     """Defaults work on one machine with nothing installed. ``.env.example`` lists the same names, a line each."""
 
-    model_config = SettingsConfigDict(env_prefix="FOOTPATH_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="FOOTPATH_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
-    store: Path = Field(Path(".footpath/store"), description="Folder of the embedded store.")
+    store: Path = Field(default=Path(".footpath/store"), description="Folder of the embedded store.")
 
-    candidates: int = Field(10, ge=1, le=100, description="How many candidates a node offers (K).")
+    candidates: int = Field(default=10, ge=1, le=100, description="How many candidates a node offers (K).")
     similarity_floor: float = Field(
-        0.25, ge=0, le=1, description="Relevance below which the retriever adds no candidate."
+        default=0.25, ge=0, le=1, description="Relevance below which the retriever adds no candidate."
     )
-    alpha: float = Field(1.0, gt=0, le=10, description="Slope of the score map f.")
-    prior: float = Field(5.0, gt=0, description="Scored transitions that weigh as much as the imported counts (n0).")
+    alpha: float = Field(default=1.0, gt=0, le=10, description="Slope of the score map f.")
+    prior: float = Field(
+        default=5.0, gt=0, description="Scored transitions that weigh as much as the imported counts (n0)."
+    )
     fixed_beta: float | None = Field(
-        None, ge=0, le=1, description="A fixed share of the imported weights, as in the paper."
+        default=None, ge=0, le=1, description="A fixed share of the imported weights, as in the paper."
     )
 
-    max_decisions: int = Field(60, ge=1, description="Decisions a run may take.")
-    max_depth: int = Field(8, ge=1, le=50, description="Longest path.")
-    max_seconds: float = Field(120.0, gt=0, description="Wall time a run may take, in seconds.")
+    max_decisions: int = Field(default=60, ge=1, description="Decisions a run may take.")
+    max_depth: int = Field(default=8, ge=1, le=50, description="Longest path.")
+    max_seconds: float = Field(default=120.0, gt=0, description="Wall time a run may take, in seconds.")
 
-    call_timeout: float = Field(20.0, gt=0, description="Seconds one call may take, all in all.")
-    response_limit: int = Field(1_048_576, ge=1_024, description="Bytes of a response that are read.")
-    call_attempts: int = Field(3, ge=1, le=10, description="Attempts of a call that is safe to repeat.")
+    call_timeout: float = Field(default=20.0, gt=0, description="Seconds one call may take, all in all.")
+    response_limit: int = Field(default=1_048_576, ge=1_024, description="Bytes of a response that are read.")
+    call_attempts: int = Field(default=3, ge=1, le=10, description="Attempts of a call that is safe to repeat.")
     allow_hosts: Annotated[frozenset[str], NoDecode] = Field(
-        frozenset(), description="host:port pairs exempt from the address guard, comma-separated."
+        default=frozenset(), description="host:port pairs exempt from the address guard, comma-separated."
     )
 
-    encoder_threads: int = Field(2, ge=1, le=64, description="Threads of the bundled encoder.")
+    encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
 
     @field_validator("allow_hosts", mode="before")
     @classmethod

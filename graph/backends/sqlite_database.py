@@ -145,7 +145,7 @@ class Database:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UnavailableError(f"{self.path.parent}: the store folder cannot be made ({error.strerror})") from error
-        with translated(self.path):
+        with translated(self.path, creating=True):
             connection = self._connect("rwc")
             try:
                 if _is_empty(connection):

@@ -69,11 +69,12 @@ ADD_OUTCOME = """
 
 _FACTS = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
 
-# CROSS JOIN keeps the order of the tables: one search by id, then only row numbers.
+# CROSS JOIN keeps the order of the tables: one search by id, then only row numbers. The few rows out of a node are
+# sorted in Python: SQLite's sorter would be a third of the query's time.
 OUT_EDGES = f"""
     SELECT t.id, e.imported, e.live, t.function IS NOT NULL, {_FACTS}
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
-    WHERE s.id = ? ORDER BY t.id
+    WHERE s.id = ?
 """  # noqa: S608
 IN_EDGES = """
     SELECT s.id, e.imported, e.live

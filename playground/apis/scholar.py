@@ -6,6 +6,7 @@ Names and shapes of the seven are the paper's, lists at the top level among them
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from playground.apis.scholar_models import (
     Coauthor,
@@ -23,6 +24,7 @@ from playground.worlds.people import organizations
 
 router = APIRouter(prefix="/scholar", tags=["Academia"])
 MOST_HITS = 10
+Interest = Annotated[str, Field(description="A research interest.", examples=["speech recognition"])]
 _PERSON = refusals(e404="No scholar has this identifier.")
 PersonId = Annotated[
     str, Query(description="Identifier of the scholar, from searchPerson or a paper's author list.",
@@ -84,7 +86,7 @@ async def get_coauthors(person_id: PersonId) -> list[Coauthor]:
 
 
 @router.get("/getPersonInterest", operation_id="getPersonInterest", summary="Interests of a scholar", responses=_PERSON)
-async def get_person_interest(person_id: PersonId) -> list[str]:
+async def get_person_interest(person_id: PersonId) -> list[Interest]:
     """The research interests of a scholar."""
     return list(_person(person_id).interests)
 

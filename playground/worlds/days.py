@@ -27,7 +27,9 @@ def holidays(code: str, year: int) -> tuple[Holiday, ...]:
     for name in chance.several(_MOVABLE, 5, "holidays", code):
         first = date(year, 1, 5) + timedelta(days=chance.between(0, 345, "day", code, name))
         day = first + timedelta(days=(-first.weekday()) % 7)  # the Monday on or after it: it moves with the year
-        days.setdefault(day, name)
+        while day in days:
+            day += timedelta(days=7)
+        days[day] = name
     return tuple(Holiday(day, name, country) for day, name in sorted(days.items()))
 
 

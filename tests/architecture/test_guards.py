@@ -5,6 +5,7 @@ import os
 import socket
 import sqlite3
 import sys
+from contextlib import closing
 from types import ModuleType
 
 import pytest
@@ -67,13 +68,17 @@ async def test_a_package_of_ours_cannot_block_the_event_loop(monkeypatch: pytest
     import graph
 
     blocking = ModuleType("graph.blocking")
-    source = "import sqlite3\ndef read():\n    with sqlite3.connect(':memory:') as c:\n        return c.execute('select 1')\n"
+    source = (
+        "import sqlite3, contextlib\ndef read():\n    with contextlib.closing(sqlite3.connect(':memory:')) as c:\n"
+        "        return c.execute('select 1').fetchone()\n"
+    )
     exec(compile(source, f"{graph.__path__[0]}/blocking.py", "exec"), vars(blocking))
     monkeypatch.setitem(sys.modules, "graph.blocking", blocking)
     with pytest.raises(BlockingError):
         blocking.read()
-    assert (await asyncio.to_thread(blocking.read)) is not None
-    assert sqlite3.connect(":memory:").execute("select 1").fetchone() == (1,)
+    assert await asyncio.to_thread(blocking.read) == (1,)
+    with closing(sqlite3.connect(":memory:")) as elsewhere:
+        assert elsewhere.execute("select 1").fetchone() == (1,)
 
 
 def test_settings_from_outside_are_gone() -> None:

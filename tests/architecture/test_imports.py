@@ -18,7 +18,7 @@ acts = []
 
 def audit(event, arguments):
     writes = event == "open" and isinstance(arguments[1], str) and arguments[1].strip("rbtU")
-    if writes or event in ("socket.connect", "sqlite3.connect", "subprocess.Popen", "os.mkdir", "os.putenv"):
+    if writes or event in ("socket.connect", "sqlite3.connect", "subprocess.Popen", "os.mkdir"):
         acts.append(f"{event} {arguments!r}")
 
 sys.dont_write_bytecode = True

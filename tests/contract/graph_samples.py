@@ -22,9 +22,15 @@ def batch(
     calls: dict[ToolId, int] | None = None,
     successes: dict[ToolId, int] | None = None,
     nodes: set[ToolId] | None = None,
+    records: set[str] | None = None,
 ) -> GraphBatch:
     return GraphBatch(
-        key, Counter(transitions or {}), Counter(calls or {}), Counter(successes or {}), nodes if nodes else set()
+        key,
+        Counter(transitions or {}),
+        Counter(calls or {}),
+        Counter(successes or {}),
+        nodes=nodes or set(),
+        records=records or set(),
     )
 
 

@@ -24,6 +24,7 @@ from tests.contract.graph_samples import LOST, A, B, C, batch, document
 EXAMPLES = int(os.environ.get("FOOTPATH_TEST_EXAMPLES", "40"))
 TOOLS = (A, B, C, LOST)
 KEYS = ("k1", "k2", "k3", "run")
+RECORDS = ("k1", "r1", "r2")
 FUNCTIONS = ("f", "g", "")
 
 Operation = ToolDoc | GraphBatch | LiveBatch
@@ -33,7 +34,13 @@ documents = st.builds(document, st.sampled_from((A, B, C)), st.sampled_from(FUNC
 transitions = st.dictionaries(st.tuples(tools, st.sampled_from((*TOOLS, FINISH))), st.integers(0, 3), max_size=4)
 counts = st.dictionaries(tools, st.integers(0, 3), max_size=3)
 batches = st.builds(
-    batch, st.sampled_from(KEYS), transitions, counts, counts | st.builds(dict[ToolId, int]), st.sets(tools, max_size=2)
+    batch,
+    st.sampled_from(KEYS),
+    transitions,
+    counts,
+    counts | st.builds(dict[ToolId, int]),
+    st.sets(tools, max_size=2),
+    st.sets(st.sampled_from(RECORDS), max_size=2),
 )
 runs = st.builds(
     LiveBatch,
@@ -70,7 +77,7 @@ async def state(graph: GraphStore) -> dict[str, object]:
         "out": {tool: await graph.out_edges(tool) for tool in everything},
         "in": {tool: await graph.in_edges(tool) for tool in everything},
         "functions": {name: await graph.find_function(name) for name in FUNCTIONS},
-        "applied": await graph.applied(KEYS),
+        "applied": await graph.applied({*KEYS, *RECORDS}),
         "statistics": await graph.statistics(),
     }
 

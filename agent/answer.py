@@ -1,0 +1,74 @@
+"""The offline answer: what the responses say about the request, the calls it rests on, and what stays open."""
+
+from collections.abc import Iterator, Sequence
+
+from agent.response_view import View, view
+from agent.tool_text import clean
+from agent.wording import asked_words
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+
+Steps = Sequence[tuple[ToolDoc, StepResult]]
+
+
+def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Iterator[str]:
+    """The answer in pieces, a line each. Numbers in brackets are the steps, counted from 1, named at the end.
+
+    The steps that no later step builds on come first; of the others, only what the request asks about. Every value is a
+    field of a response, with tool text made harmless; nothing is added. ``unanswered``: parts of the request that no step
+    serves.
+    """
+    asked = asked_words(request)
+    used = _used(steps)
+    good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
+    for number in [n for n in good if n not in used]:
+        yield from _lines(number, view(steps[number - 1][1].response, asked))
+    on_the_way = [n for n in good if n in used]
+    for number in on_the_way:
+        found = view(steps[number - 1][1].response, asked, used[number])
+        if found.matched:
+            yield from _lines(number, View(found.lines[:1], found.matched))
+    yield from _open(steps, unanswered)
+    if good:
+        yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
+
+
+def title(tool: ToolDoc) -> str:
+    """A tool by its set and its name, cleaned."""
+    return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
+
+
+def _used(steps: Steps) -> dict[int, str]:
+    """The steps whose output a later successful step took, with the place of the value taken."""
+    used: dict[int, str] = {}
+    for _, result in steps:
+        for binding in result.provenance:
+            number, _, place = binding.reference.partition(".")
+            if binding.origin == "step" and result.status == "ok" and number.isdigit():
+                used.setdefault(int(number), place)
+    return used
+
+
+def _lines(number: int, found: View) -> Iterator[str]:
+    if len(found.lines) == 1:
+        yield f"{found.lines[0]} [{number}]\n"
+    elif found.lines:
+        for line in found.lines:
+            yield f"- {line} [{number}]\n"
+    else:
+        yield f"The response was empty. [{number}]\n"
+
+
+def _open(steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+    """What could not be answered, and why as far as it is known."""
+    for tool, result in steps:
+        if result.status == "unknown":
+            yield f"Whether {title(tool)} took effect is unknown: {clean(result.note)}\n"
+        elif result.status != "ok":
+            yield f"{title(tool)} gave no answer: {clean(result.note) or result.status}\n"
+    for part in unanswered:
+        yield f'Not answered: "{clean(part)}"\n'
+
+
+def _note(result: StepResult) -> str:
+    return f" ({clean(result.note, 120)})" if result.note else ""

@@ -1,0 +1,71 @@
+"""The replay executor: answers from recorded calls, and says which one and how it differs."""
+
+import time
+
+from agent.executor import CallOutcome, CallResult
+from agent.executors.nearest import canonical, differences, recorded_arguments, similarity
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+from domain.trajectory import Outcome, RecordedCall
+from graph.recordings import Recordings
+
+_COMPARED = 600
+"""So many recorded calls of one tool are compared at most."""
+
+_OUTCOMES: dict[Outcome, CallOutcome] = {
+    Outcome.OK: "ok",
+    Outcome.UNKNOWN: "ok",
+    Outcome.FAILED: "transient",
+    Outcome.CALLER_FAULT: "caller_fault",
+}
+
+
+class ReplayExecutor:
+    """Answers a call with the recorded call of the same arguments, else with the nearest recorded success of that tool.
+
+    Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
+    preferred. Nearest: the greatest ``agent.executors.nearest.similarity``; ties go to the earlier recording. ``FAILED`` is
+    replayed as ``transient``; a recording of unknown outcome counts as an answer. The recordings belong to the caller.
+    """
+
+    name = "replay"
+
+    def __init__(self, recordings: Recordings) -> None:
+        self._recordings = recordings
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        """Answer from the recordings. Where the tool has none that help: ``caller_fault``, with a note that says so."""
+        started = time.perf_counter()
+        calls = await self._recordings.of_tool(tool.id)
+        wanted = canonical(arguments)
+        exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
+        if exact:
+            chosen = next((call for call in exact if not call.outcome.failed), exact[0])
+            note = "recorded call with the same arguments"
+        else:
+            found = _nearest(arguments, calls)
+            if found is None:
+                return _none_recorded(tool, len(calls), time.perf_counter() - started)
+            chosen, alike = found
+            told = differences(arguments, recorded_arguments(chosen.arguments))
+            note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {told}"
+        outcome = _OUTCOMES[chosen.outcome]
+        return CallResult(outcome, chosen.response, attempts=1, note=note, seconds=time.perf_counter() - started)
+
+    async def close(self) -> None:
+        """Nothing to release: the recordings are the caller's."""
+
+
+def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
+    best: tuple[RecordedCall, float] | None = None
+    for call in [call for call in calls if not call.outcome.failed][:_COMPARED]:
+        alike = similarity(arguments, recorded_arguments(call.arguments))
+        if best is None or alike > best[1]:
+            best = (call, alike)
+    return best
+
+
+def _none_recorded(tool: ToolDoc, failed: int, seconds: float) -> CallResult:
+    had = f"only {failed} failed ones" if failed else "none"
+    note = f"no successful recorded call of {tool.api} exists (there are {had}); build the store with --calls, or use --executor http"
+    return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)

@@ -1,0 +1,141 @@
+"""The kinds of things that parameters want, told by their names, formats and descriptions."""
+
+from typing import Literal
+
+from agent.lexicon import FROM_WORDS, TO_WORDS
+from domain.tool import JsonType
+
+NeedKind = Literal[
+    "secret", "technical", "email", "url", "domain", "ip", "phone", "latitude", "longitude", "coordinates", "currency", "unit",
+    "language", "country", "date", "year", "time", "place", "person", "organization", "symbol", "identifier", "amount", "number", "boolean", "query",
+    "text", "entity",
+]  # fmt: skip
+
+_SECRET = frozenset(
+    {
+        "token",
+        "secret",
+        "password",
+        "apikey",
+        "authorization",
+        "credential",
+        "oauth",
+        "jwt",
+        "rapidapi",
+        "signature",
+        "auth",
+    }
+)
+_TECHNICAL = frozenset({"content", "accept", "callback", "webhook", "header"})
+_PLACE = frozenset({"city", "location", "place", "address", "region", "town", "destination", "origin", "airport", "station",
+                    "area", "where", "venue", "state", "province", "locality", "departure", "arrival"})  # fmt: skip
+_PERSON = frozenset({"author", "artist", "actor", "player", "person", "director", "singer", "scholar", "firstname", "lastname",
+                     "surname", "writer", "composer", "username", "nickname", "celebrity"})  # fmt: skip
+_ORGANIZATION = frozenset(
+    {"organization", "company", "university", "affiliation", "institution", "employer", "institute"}
+)
+_QUERY = frozenset(
+    {
+        "q",
+        "query",
+        "search",
+        "keyword",
+        "term",
+        "topic",
+        "title",
+        "subject",
+        "phrase",
+        "info",
+        "interest",
+        "name",
+        "genre",
+    }
+)
+_TEXT = frozenset({"text", "sentence", "content", "message", "body", "paragraph", "comment", "html", "word"})
+_IDENTIFIER = frozenset(
+    {
+        "id",
+        "sku",
+        "asin",
+        "isbn",
+        "barcode",
+        "vin",
+        "iban",
+        "slug",
+        "handle",
+        "hash",
+        "code",
+        "key",
+        "imdb",
+        "upc",
+        "postcode",
+    }
+)
+_AMOUNT = frozenset({"amount", "price", "value", "quantity", "weight", "height", "distance", "length", "temperature", "number",
+                     "sum", "total", "budget", "age", "principal"})  # fmt: skip
+_NUMERIC = frozenset({"count", "limit", "maximum", "minimum", "page", "size", "offset", "radius", "zoom", "percent"})
+_BY_WORD: tuple[tuple[frozenset[str], NeedKind], ...] = (
+    (frozenset({"email", "mail"}), "email"), (frozenset({"url", "website", "webpage"}), "url"),
+    (frozenset({"domain", "host", "hostname"}), "domain"), (frozenset({"ip"}), "ip"), (frozenset({"phone", "mobile"}), "phone"),
+    (frozenset({"latitude"}), "latitude"), (frozenset({"longitude"}), "longitude"),
+    (frozenset({"coordinate", "latlng", "latlon", "geopoint", "coord"}), "coordinates"), (frozenset({"currency"}), "currency"),
+    (frozenset({"unit"}), "unit"), (frozenset({"language", "locale"}), "language"), (frozenset({"country", "nation"}), "country"),
+    (frozenset({"date", "day", "checkin", "checkout", "birthday"}), "date"), (frozenset({"year"}), "year"),
+    (frozenset({"timezone"}), "entity"), (frozenset({"time"}), "time"), (frozenset({"symbol", "stock"}), "symbol"),
+)  # fmt: skip
+_BY_WORD_LAST: tuple[tuple[frozenset[str], NeedKind], ...] = (
+    (_ORGANIZATION, "organization"), (_PLACE, "place"), (_IDENTIFIER, "identifier"), (_QUERY, "query"), (_TEXT, "text"),
+    (_AMOUNT, "amount"),
+)  # fmt: skip
+_ENDS: tuple[NeedKind, ...] = ("currency", "language", "unit", "date")
+"""What ``from`` and ``to`` may be the two ends of, if the description says so."""
+
+
+def kind_of(
+    own: frozenset[str], ordered: tuple[str, ...], kind: JsonType, form: str, described: frozenset[str]
+) -> NeedKind:
+    """The kind of a parameter: by its format, then by telling words of its name (in order), then by its type."""
+    by_form: dict[str, NeedKind] = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "time": "time", "ipv4": "ip",
+                                    "credentials": "secret", "password": "secret", "binary": "technical"}  # fmt: skip
+    if form.lower() in by_form:
+        return by_form[form.lower()]
+    if (
+        own & _SECRET
+        or {"api", "key"} <= own
+        or (own & {"key", "id"} and own & {"app", "client", "consumer", "private", "public"})
+    ):
+        return "secret"
+    if own & _TECHNICAL and kind == "string" and len(own) > 1:
+        return "technical"
+    if kind == "boolean":
+        return "boolean"
+    if ordered and ordered[-1] in ("id", "isbn", "sku", "slug") and "country" not in own:
+        return "identifier"
+    for named, semantic in _BY_WORD:
+        if own & named and not (
+            kind in ("number", "integer") and semantic in ("date", "time", "unit", "currency", "place", "symbol")
+        ):
+            return semantic
+    if kind in ("number", "integer"):
+        return "amount" if own & _AMOUNT else "number"
+    return "number" if own & _NUMERIC else _textual(own, described)
+
+
+def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
+    if own <= (FROM_WORDS | TO_WORDS | {"symbol"}):
+        for word in _ENDS:
+            if word in described:
+                return word
+        if own & {"base"}:
+            return "currency"
+        return "entity" if not described & _PLACE else "place"
+    if (
+        own & _PERSON
+        or ("name" in own and own & {"first", "last", "full", "user"})
+        or (own == frozenset({"name"}) and described & _PERSON)
+    ):
+        return "person"
+    for named, semantic in _BY_WORD_LAST:
+        if own & named:
+            return semantic
+    return "entity"

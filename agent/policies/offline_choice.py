@@ -1,0 +1,197 @@
+"""The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.coverage import COVERED, answerable
+from agent.policies.offline_changes import may_call
+from agent.policies.offline_routes import Missing, Route, available, route
+from agent.policy import Candidate, Choice, Situation
+from agent.support import bare
+from domain.tool import ToolDoc
+from graph.coupling import best_field
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceParameters:
+    """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
+    a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs.
+    """
+
+    floor: float = 0.35
+    acceptable: float = 0.65
+    passed: float = 0.7
+    walked: float = 0.4
+    step: float = 0.93
+    ungrounded: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A way to serve a clause. ``worth`` orders the ways."""
+
+    clause: int
+    way: Route
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The move, and the clauses that the path does not serve."""
+
+    choice: Choice
+    unserved: tuple[str, ...]
+
+
+def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Verdict:
+    """Finish when every answerable clause is served; else go the best way to a tool for an open one; else back."""
+    able = answerable(situation.best_relevance, parameters.floor)
+    ways = _ways(situation, missing, parameters)
+    done = served(situation, ways, able, parameters)
+    unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
+    return Verdict(_move(situation, ways, able, done, parameters), unserved)
+
+
+def _move(
+    situation: Situation,
+    ways: dict[int, Route],
+    able: Sequence[int],
+    done: frozenset[int],
+    parameters: ChoiceParameters,
+) -> Choice:
+    if not able:
+        best = max(situation.best_relevance, default=0.0)
+        return Choice("give_up", f"no tool fits the request: the best has a relevance of {best:.2f}")
+    options = [_option(situation, ways, i, parameters) for i in able if i not in done]
+    best = max((option for option in options if option), key=lambda o: o.worth, default=None)
+    if best is not None:
+        return Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
+    if done:
+        return Choice("finish", _finished(situation, done, able))
+    why = _unfit(situation, ways, parameters)
+    return Choice("backtrack" if situation.path else "give_up", why)
+
+
+def served(
+    situation: Situation, ways: dict[int, Route], able: Sequence[int], parameters: ChoiceParameters
+) -> frozenset[int]:
+    """The clauses that the path serves.
+
+    A tool of the path serves a clause where it is acceptable and no candidate that can be reached is clearly better. A tool
+    whose output feeds a more relevant candidate was called for that one's sake, and serves nothing by itself.
+    """
+    return frozenset(i for i in able if _serves(situation, ways, i, parameters))
+
+
+def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
+    reachable = [(situation.candidates[at], situation.candidates[at].relevance[clause]) for at in ways]
+    best = situation.best_relevance[clause]
+    target = min(best, max((value for _, value in reachable), default=0.0))
+    for position, relevance in enumerate(situation.path_relevance):
+        value = relevance[clause]
+        if any(position in c.feeds_from and other > value for c, other in reachable):
+            continue
+        enough = COVERED * target if position == len(situation.path) - 1 else parameters.passed * target
+        if value >= max(parameters.acceptable * best, enough):
+            return True
+    return False
+
+
+def _ways(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> dict[int, Route]:
+    """A route to each candidate that fits some clause, by the candidate's place."""
+    usable = [c for c in situation.candidates if may_call(c.tool, situation.request)]
+    ways: dict[int, Route] = {}
+    for at, candidate in enumerate(situation.candidates):
+        if candidate in usable and _acceptable(candidate, situation, parameters):
+            way = route(candidate, situation.path, usable, missing)
+            if way is not None:
+                ways[at] = way
+    return ways
+
+
+def _acceptable(candidate: Candidate, situation: Situation, parameters: ChoiceParameters) -> bool:
+    return any(
+        best >= parameters.floor and value >= parameters.acceptable * best
+        for value, best in zip(candidate.relevance, situation.best_relevance, strict=True)
+    )
+
+
+def _option(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> _Option | None:
+    """The best way to serve a clause: the goal's relevance leads, what past walks say of it decides among the like."""
+    best = situation.best_relevance[clause]
+    fit = [way for way in ways.values() if way.goal.relevance[clause] >= parameters.acceptable * best]
+    most = max((_evidence(way) for way in fit), default=0.0)
+    options = [
+        _Option(
+            clause,
+            way,
+            (way.goal.relevance[clause] / best) ** 2
+            * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
+            * parameters.step ** (len(way.steps) - 1)
+            * _grounded(situation, way, clause, parameters),
+        )
+        for way in fit
+    ]
+    return max(options, key=lambda o: o.worth, default=None)
+
+
+def _evidence(way: Route) -> float:
+    """Weight of the goal times the chance that all steps succeed."""
+    return way.goal.weight * way.chance
+
+
+def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceParameters) -> float:
+    """Less for a clause that names no value, as "the city" in "the population of the city where the author was born", while
+    other clauses do: what it is about is not known before those are served.
+    """
+    text = situation.clauses[clause]
+    waits = bare(text) == text and len(situation.clauses) > 1 and way.first.tool.required
+    return parameters.ungrounded if waits and not way.first.feeds_from else 1.0
+
+
+def _why(situation: Situation, option: _Option) -> str:
+    """The reason for the first step of a route."""
+    way = option.way
+    clause, value = situation.clauses[option.clause], way.goal.relevance[option.clause]
+    fed = _feeds(situation.path, way.first)
+    if way.first is way.goal:
+        return f'covers "{clause}" ({value:.2f}){fed}'
+    follower = way.steps[1]
+    fields = _fields(way.first.tool, follower.tool)
+    gives = f"gives {', '.join(fields)}" if fields else "gives what is missing"
+    return f'{gives} for {follower.tool.api}, on the way to "{clause}" ({value:.2f}){fed}'
+
+
+def _feeds(path: Sequence[ToolDoc], candidate: Candidate) -> str:
+    sources = [f"{path[i].api}.{field}" for i in candidate.feeds_from for field in _fields(path[i], candidate.tool)[:2]]
+    return f", fed by {', '.join(sources)}" if sources else ""
+
+
+def _fields(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
+    found = [best_field(producer, parameter, consumer) for parameter in consumer.required]
+    return list(dict.fromkeys(coupling.field.name or coupling.field.path for coupling in found if coupling))
+
+
+def _finished(situation: Situation, done: frozenset[int], able: Sequence[int]) -> str:
+    left = {i: f'"{clause}"' for i, clause in enumerate(situation.clauses) if i not in done}
+    if not left:
+        return "every part of the request is covered"
+    known = "no tool at hand serves" if any(i in able for i in left) else "no tool fits"
+    return f"{len(done)} of {len(situation.clauses)} parts are covered; {known} {', '.join(left.values())}"
+
+
+def _unfit(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters) -> str:
+    """Why none of the candidates will do."""
+    if not situation.candidates:
+        return "no candidate is left here"
+    fit = [c for c in situation.candidates if _acceptable(c, situation, parameters)]
+    if not fit:
+        best = max((max(c.relevance, default=0.0) for c in situation.candidates), default=0.0)
+        return f"none of the {len(situation.candidates)} candidates serves what is open (best relevance {best:.2f})"
+    barred = [c for c in fit if not may_call(c.tool, situation.request)]
+    if len(barred) == len(fit):
+        return f"{barred[0].tool.api} would change something, which the request does not ask for"
+    lacking = max(fit, key=lambda c: (max(c.relevance, default=0.0), available(c)))
+    if not ways and lacking.missing:
+        return f"{lacking.tool.api} fits, but nothing here gives its {', '.join(lacking.missing)}"
+    return "what fits here adds nothing to the path"

@@ -1,0 +1,120 @@
+"""What one run has done so far, and the account it gives at the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.answer import Steps, title
+from agent.budget import Meter
+from agent.frontier import Frontier, Path
+from agent.tool_text import clean
+from domain.event import (
+    CallFinished,
+    CandidatesConsidered,
+    Event,
+    Outcome,
+    PathEnded,
+    RunFinished,
+    StepBacktracked,
+    Usage,
+)
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId, tool_id_parts
+
+_NAMED = 5
+
+
+_OF_ARGUMENTS = frozenset({400, 404, 409, 422})
+"""HTTP statuses that other arguments could change: they speak against the call, not against the tool."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """The changing part of a run. ``done``: results by step (from 1) of ``path``. ``failed``: steps that were gone around."""
+
+    meter: Meter
+    state: Frontier = field(default_factory=Frontier)
+    path: Path = ()
+    done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
+    failed: list[StepResult] = field(default_factory=list[StepResult])
+    ended: PathEnded | None = None
+    answer: str = ""
+    starts: tuple[ToolId, ...] = ()
+    considered: int = 0
+    backtracks: int = 0
+    plan_seconds: float = 0.0
+    execute_seconds: float = 0.0
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case CandidatesConsidered():
+                self.considered += len(event.candidates)
+                if not self.starts:
+                    self.starts = tuple(candidate.tool for candidate in event.candidates)
+            case StepBacktracked():
+                self.backtracks += 1
+            case PathEnded():
+                self.ended = event
+                self._keep_common(event.path)
+            case CallFinished():
+                self.done[event.step] = event.result
+            case _:
+                return
+
+    def _keep_common(self, path: Path) -> None:
+        """Of the results at hand, keep those of the steps that the new path begins with."""
+        common = 0
+        while common < min(len(path), len(self.path)) and path[common] == self.path[common]:
+            common += 1
+        self.done = {step: result for step, result in self.done.items() if step <= common}
+        self.path = path
+
+    @property
+    def stuck(self) -> tuple[int, StepResult] | None:
+        """The step that did not succeed, if any."""
+        return next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
+
+    def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
+        """Reopen the node where a failed step was chosen."""
+        self.failed.append(result)
+        del self.done[step]
+        self.state = self.state.reopen(step - 1, reason, ban=self._speaks_against_tool(result))
+        return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
+
+    def _speaks_against_tool(self, result: StepResult) -> bool:
+        """Whether a tool is to be left alone for the rest of the run: it failed as such, or fails in the same way again."""
+        again = (result.tool, result.status, result.arguments)
+        if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
+            return True
+        return result.status == "failed" and result.attempts > 0 and result.http_status not in _OF_ARGUMENTS
+
+    def steps(self, docs: dict[ToolId, ToolDoc]) -> Steps:
+        """The steps of the path with their results, then those that failed on the way."""
+        failed = {(result.tool, result.status): result for result in self.failed}
+        results = [*(self.done[step] for step in sorted(self.done)), *failed.values()]
+        return [(docs[result.tool], result) for result in results]
+
+    def finished(self, outcome: Outcome, error: str = "") -> RunFinished:
+        """The run's last event."""
+        cost = self.meter.cost
+        usage = Usage(
+            considered=self.considered,
+            decisions=self.meter.decisions,
+            backtracks=self.backtracks,
+            model_calls=cost.model_calls,
+            prompt_tokens=cost.prompt_tokens,
+            completion_tokens=cost.completion_tokens,
+            plan_seconds=self.plan_seconds,
+            execute_seconds=self.execute_seconds,
+            total_seconds=self.meter.elapsed,
+        )
+        return RunFinished(outcome=outcome, answer=self.answer, usage=usage, error=error)
+
+    def apology(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+        """Why there is no answer, what was tried and what was considered."""
+        lines = [f"This could not be answered: {clean(reason, 300)}."]
+        lines += [f"{title(tool)} gave no answer: {clean(result.note) or result.status}" for tool, result in failed]
+        if self.starts:
+            names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
+            lines.append(f"Considered to start with: {', '.join(names)}.")
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,110 @@
+"""Whether a tool's own words speak of what a clause asks for: a check on similarity, which finds something for everything."""
+
+import re
+from datetime import date
+from functools import lru_cache
+
+from agent.spans import spans
+from agent.wording import asked_groups
+from domain.tool import ToolDoc
+from graph.identifiers import text_words, words
+from graph.outputs import output_fields
+
+_VALUES = frozenset(
+    {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time"}
+)
+_ASKING = frozenset(
+    [
+        "provide",
+        "need",
+        "want",
+        "want",
+        "like",
+        "help",
+        "information",
+        "detail",
+        "data",
+        "please",
+        "using",
+        "use",
+        "api",
+        "tool",
+        "retrieve",
+        "fetch",
+        "obtain",
+        "return",
+        "display",
+        "let",
+        "know",
+        "look",
+        "see",
+        "make",
+        "sure",
+        "available",
+        "specific",
+        "certain",
+        "various",
+        "different",
+        "first",
+        "second",
+        "last",
+        "name",
+        "id",
+        "day",
+        "number",
+    ]
+)
+_SHARE = 0.4
+_ANY_DAY = date(2000, 1, 1)
+_WORD = re.compile(r"\w+")
+
+
+@lru_cache(maxsize=256)
+def bare(clause: str) -> str:
+    """A clause without its values (names, numbers, quotations): what is asked, not about whom. A tool's text knows no values.
+
+    The clause itself where nothing would be left.
+    """
+    text, cut = clause, len(clause)
+    values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES)
+    for span in sorted(values, key=lambda span: -span.start):
+        if span.end <= cut and span.start > 0:
+            text, cut = text[: span.start] + text[span.end :], span.start
+    left = " ".join(text.replace('""', "").replace("''", "").split())
+    return left if len(_WORD.findall(left)) >= 2 else clause
+
+
+def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> float:
+    """A relevance lowered by the share of the clause's words that a tool lacks, to ``_SHARE`` of it at least."""
+    return relevance * (_SHARE + (1 - _SHARE) * support(clause, vocabulary))
+
+
+def support(clause: str, vocabulary: frozenset[str]) -> float:
+    """The share of a clause's telling words that a tool's vocabulary knows, in [0, 1]; 0 for a clause without any."""
+    asked = _telling(clause)
+    return sum(_knows(vocabulary, group) for group in asked) / len(asked) if asked else 0.0
+
+
+def vocabulary(doc: ToolDoc) -> frozenset[str]:
+    """The words of a tool's names, description, parameters and response fields."""
+    known = set(words(doc.api)) | set(words(doc.toolset)) | set(words(doc.category)) | text_words(doc.description)
+    for parameter in doc.parameters:
+        known |= set(words(parameter.name))
+    for field in output_fields(doc):
+        known |= {*words(field.name), *field.holder}
+    return frozenset(known)
+
+
+@lru_cache(maxsize=256)
+def _telling(clause: str) -> tuple[frozenset[str], ...]:
+    """The words of a clause that say what is asked, each with what it may stand for."""
+    groups = asked_groups(bare(clause))
+    return tuple(group for group in groups if not group & _ASKING) or groups
+
+
+def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
+    """Whether a word, what it stands for, or a longer or shorter form of it is known (``conversion``, ``convert``)."""
+    if group & vocabulary:
+        return True
+    stems = {word[:5] for word in group if len(word) >= 5}
+    return bool(stems) and any(word[:5] in stems for word in vocabulary if len(word) >= 5)

@@ -1,0 +1,38 @@
+"""Text that came from a tool or a catalogue is data: made harmless and short before it is shown."""
+
+import unicodedata
+
+from pydantic.types import JsonValue
+
+_DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+
+def clean(text: str, limit: int = 200) -> str:
+    """One line without control, format or bidirectional-override characters, cut at ``limit`` characters."""
+    spaced = "".join(
+        " " if char.isspace() else char
+        for char in text[: 4 * limit + 64]
+        if char.isspace() or unicodedata.category(char) not in _DROPPED
+    )
+    line = " ".join(spaced.split())
+    cut = len(line) > limit or len(text) > 4 * limit + 64
+    return line[: limit - 1].rstrip() + "…" if cut and len(line) >= limit else line
+
+
+def shown(value: JsonValue, limit: int = 200) -> str:
+    """A JSON scalar as a person reads it: numbers without noise, yes and no, text cleaned."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
+        case int():
+            return str(value)[:40]
+        case str():
+            return clean(value, limit)
+        case list():
+            return clean(", ".join(shown(item, 60) for item in value[:10]), limit)
+        case _:
+            return clean(", ".join(f"{key} {shown(item, 60)}" for key, item in list(value.items())[:8]), limit)

@@ -1,0 +1,138 @@
+"""Which names of fields a request asks about: its words, and the names that its question words stand for."""
+
+import re
+
+from graph.identifiers import words
+
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "from",
+        "by",
+        "with",
+        "and",
+        "or",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "would",
+        "will",
+        "should",
+        "i",
+        "me",
+        "my",
+        "we",
+        "you",
+        "your",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "what",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "when",
+        "where",
+        "why",
+        "how",
+        "please",
+        "tell",
+        "give",
+        "show",
+        "find",
+        "get",
+        "list",
+        "next",
+        "now",
+        "right",
+        "there",
+        "their",
+        "his",
+        "her",
+        "any",
+        "some",
+        "all",
+        "into",
+        "as",
+        "about",
+        "than",
+        "then",
+        "also",
+        "much",
+        "many",
+    ]
+)
+_STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), names)
+    for pattern, names in (
+        (r"\bhow much\b|\bcosts?\b|\bpriced?\b", "amount result price cost value total"),
+        (r"\bconvert|\bexchange\b|\bin (?:euros?|dollars?|pounds?)\b", "amount result converted value rate"),
+        (r"\bwhen\b|\bwhat (?:day|date)\b", "date day time year"),
+        (r"\bwhat time\b|\btime is it\b", "time datetime"),
+        (r"\bwhere\b", "city country place location address"),
+        (r"\bwho\b|\bwhom\b", "name author"),
+        (r"\bhow many\b", "count number total amount"),
+        (r"\bhow old\b", "age born birth"),
+        (r"\bhow far\b|\bdistance\b", "distance"),
+        (r"\bhow long\b", "duration length"),
+        (r"\bhot\b|\bcold\b|\bwarm", "temperature"),
+        (r"\brain|\bsnow|\bumbrella\b", "precipitation rain"),
+        (r"\bwind", "wind"),
+        (r"\bweather\b", "temperature condition description summary precipitation wind"),
+        (r"\bforecast\b", "date temperature condition summary precipitation"),
+        (r"\bcit(?:ed|ations?)\b", "citation"),
+        (r"\bwrote\b|\bwritten\b|\bwriter\b", "author"),
+        (r"\bpapers?\b|\bpublications?\b|\barticles?\b", "title publication"),
+        (r"\bbooks?\b|\bmovies?\b|\bsongs?\b", "title"),
+        (r"\btranslat", "translation translated text"),
+        (r"\bopen\b|\bholidays?\b", "holiday name"),
+        (r"\be-?mail", "email"),
+    )
+)
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+def asked_words(request: str) -> frozenset[str]:
+    """The words that a field's name may share with the request."""
+    meant = (name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
+    return frozenset((*meant, *(word for group in asked_groups(request) for word in group)))
+
+
+def asked_groups(text: str) -> tuple[frozenset[str], ...]:
+    """Each telling word of a text, with the names that it alone may stand for."""
+    groups: dict[str, frozenset[str]] = {}
+    for token in _TOKEN.findall(re.sub(r"(?<=\be)-(?=mail)", "", text.lower())):
+        if token not in _STOP:
+            own = words(token)
+            meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
+            groups[token] = frozenset((*own, *meant))
+    return tuple(groups.values())
+
+
+def match(name: str, asked: frozenset[str]) -> int:
+    """How many words of a field's name are asked about; a longer form of a word counts as the word."""
+    return sum(any(_same(word, other) for other in asked) for word in set(words(name)))
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)))

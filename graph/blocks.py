@@ -1,0 +1,177 @@
+"""Blocks: the pieces in which sources are counted and applied. Picklable, so that other processes can count them.
+
+Every record has a key, the hash of its content, and a block's batch names the keys of its records. So a source that was
+imported before, in whole or in part, in this order or another, adds only what is new:
+
+- a line: its bytes, and how often the same line stood above it in its file (a file may repeat itself; two files may not);
+- a file of a folder: its group's and its own name, and its bytes.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+from domain.tool import ToolId
+from domain.trajectory import RecordedCall, Trajectory
+from graph.counting import Tally, count_recorded, count_trajectory
+from graph.facts import GraphBatch
+from graph.importers import apibank, jsonl, trees
+from graph.importers.lines import Line, read_lines
+from graph.importers.records import Record, RecordError, Skipped, load, read_capped
+from graph.names import NameIndex
+from graph.occurrences import Occurrences
+
+Kind = Literal["trajectories", "calls"]
+FILES_A_BLOCK = 256
+LINES_A_BLOCK = 1_000
+BYTES_A_BLOCK = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Lines of one file: (key, number, bytes). ``weight``: bytes of the file that were read for it."""
+
+    path: str
+    kind: Kind
+    lines: tuple[tuple[str, int, bytes], ...]
+    skipped: tuple[Skipped, ...]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileBlock:
+    """Search trees, a file each. ``weight``: their number."""
+
+    paths: tuple[str, ...]
+    weight: int
+
+
+Block = LineBlock | FileBlock
+
+
+@dataclass(slots=True)
+class Counted:
+    """What a block came to. The batch holds what is new, the tally everything; ``recorded`` the resolved new calls."""
+
+    batch: GraphBatch
+    tally: Tally = field(default_factory=Tally)
+    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    recorded: list[tuple[ToolId, RecordedCall]] = field(default_factory=list[tuple[ToolId, RecordedCall]])
+    parse_seconds: float = 0.0
+    count_seconds: float = 0.0
+
+
+def line_blocks(path: Path, kind: Kind) -> Iterator[LineBlock]:
+    """The blocks of a JSONL file, cut by number and size."""
+    seen, start = Occurrences(), 0
+    lines: list[tuple[str, int, bytes]] = []
+    skipped: list[Skipped] = []
+    size = position = 0
+    for line in read_lines(path):
+        if isinstance(line, Line):
+            lines.append((_line_key(kind, line.body, seen), line.number, line.body))
+            size, position = size + len(line.body), line.position
+        else:
+            skipped.append(line)
+        if len(lines) >= LINES_A_BLOCK or size >= BYTES_A_BLOCK:
+            yield LineBlock(str(path), kind, tuple(lines), tuple(skipped), position - start)
+            lines, skipped, size, start = [], [], 0, position
+    if lines or skipped:
+        yield LineBlock(str(path), kind, tuple(lines), tuple(skipped), position - start)
+
+
+def file_blocks(path: Path) -> Iterator[FileBlock]:
+    """The blocks of a folder of search trees."""
+    files = trees.tree_files(path)
+    while paths := tuple(str(file) for file in islice(files, FILES_A_BLOCK)):
+        yield FileBlock(paths, len(paths))
+
+
+def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozenset()) -> Counted:
+    """Read and count a block. Records whose key is ``applied`` are tallied, and left out of the batch.
+
+    A record that cannot be read has no key, so it is tried again when its source is imported again.
+    """
+    counted = Counted(GraphBatch(key=""))
+    tallied_only = GraphBatch(key="")
+    for record in _records(block, counted):
+        start = perf_counter()
+        new = record.key not in applied and record.key not in counted.batch.records
+        batch = counted.batch if new else tallied_only
+        if new:
+            batch.records.add(record.key)
+        if isinstance(record.content, Trajectory):
+            count_trajectory(batch, counted.tally, record.content, names)
+        else:
+            tool = count_recorded(batch, counted.tally, record.content, names)
+            if tool is not None and new:
+                counted.recorded.append((tool, record.content))
+        counted.count_seconds += perf_counter() - start
+    counted.batch.key = "import:" + _digest("\n".join(sorted(counted.batch.records)).encode())
+    return counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    key: str
+    content: Trajectory | RecordedCall
+
+
+def _records(block: Block, counted: Counted) -> Iterator[_Read]:
+    """The records of a block; broken ones go to ``counted.skipped``, and the time to its ``parse_seconds``."""
+    if isinstance(block, LineBlock):
+        counted.skipped.extend(block.skipped)
+        for key, number, body in block.lines:
+            yield from _read(counted, block.path, number, lambda key=key, body=body: _from_line(block, key, body))
+    else:
+        for path in block.paths:
+            yield from _read(counted, path, None, lambda path=path: _from_file(Path(path)))
+
+
+def _read(counted: Counted, file: str, line: int | None, read: Callable[[], _Read]) -> Iterator[_Read]:
+    start = perf_counter()
+    try:
+        record = read()
+    except (RecordError, OSError) as error:
+        reason = str(error) if isinstance(error, RecordError) else f"cannot be read: {error.strerror}"
+        counted.skipped.append(Skipped(file, line, reason))
+        return
+    finally:
+        counted.parse_seconds += perf_counter() - start
+    yield record
+
+
+def _from_line(block: LineBlock, key: str, body: bytes) -> _Read:
+    record = load(body)
+    if block.kind == "calls":
+        return _Read(key, jsonl.recorded_call(record))
+    return _Read(key, _trajectory(record, Path(block.path).name.split(".")[0]))
+
+
+def _trajectory(record: Record, source: str) -> Trajectory:
+    """A line of trajectories, by its shape: a dialogue, a search tree, or the plain form."""
+    if "turns" in record:
+        return apibank.trajectory(record)
+    if "tree" in record or "trys" in record:
+        return trees.trajectory(record, source)
+    return jsonl.trajectory(record, source)
+
+
+def _from_file(path: Path) -> _Read:
+    body = read_capped(path)
+    name = f"{path.parent.name}/{path.name}"
+    return _Read(_digest(name.encode() + b"\0" + body), trees.trajectory(load(body), name))
+
+
+def _line_key(kind: Kind, body: bytes, seen: Occurrences) -> str:
+    digest = sha256(kind.encode() + b"\0" + body).digest()[:16]
+    before = seen.before(digest)
+    return digest.hex() if not before else f"{digest.hex()}.{before}"
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]

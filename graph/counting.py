@@ -1,0 +1,114 @@
+"""Counting: trajectories and recorded calls to a ``GraphBatch``. Pure; merging the results of parts is associative."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from domain.tool import FINISH, ToolId
+from domain.trajectory import Outcome, RecordedCall, Trajectory
+from graph.cleaning import clean
+from graph.facts import GraphBatch
+from graph.names import Name, NameIndex
+
+
+class CallCounts(TypedDict):
+    """Call nodes of all trajectories, dropped ones included, and recorded calls. ``known``: of known outcome."""
+
+    read: int
+    known: int
+    ok: int
+    unresolved: int
+    ambiguous: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was read, whether it is new to the store or not. ``elsewhere``: calls joined by name across tool sets."""
+
+    trajectories: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter[str])
+    calls: int = 0
+    known: int = 0
+    ok: int = 0
+    elsewhere: int = 0
+    unresolved: Counter[str] = field(default_factory=Counter[str])
+    ambiguous: Counter[str] = field(default_factory=Counter[str])
+
+    def merge(self, other: "Tally") -> None:
+        """Add the counts of ``other`` to these."""
+        self.trajectories += other.trajectories
+        self.kept += other.kept
+        self.calls += other.calls
+        self.known += other.known
+        self.ok += other.ok
+        self.elsewhere += other.elsewhere
+        self.dropped.update(other.dropped)
+        self.unresolved.update(other.unresolved)
+        self.ambiguous.update(other.ambiguous)
+
+    def call_counts(self) -> CallCounts:
+        """The figures of calls, as the command prints them."""
+        return CallCounts(
+            read=self.calls,
+            known=self.known,
+            ok=self.ok,
+            unresolved=self.unresolved.total(),
+            ambiguous=self.ambiguous.total(),
+        )
+
+    def call(self, name: Name, label: str, outcome: Outcome) -> None:
+        """Count a call; ``label`` is what the report lists it by where no document is meant."""
+        self.calls += 1
+        self.known += outcome.known
+        self.ok += outcome is Outcome.OK
+        if name.how == "unresolved":
+            self.unresolved[label] += 1
+        elif name.how == "ambiguous":
+            self.ambiguous[label] += 1
+        elif name.how == "elsewhere":
+            self.elsewhere += 1
+
+
+def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, names: NameIndex) -> None:
+    """Add one trajectory: evidence from every call node, transitions from the cleaned path.
+
+    The last node of a path is linked to ``FINISH``. A call that failed for its caller's fault, or whose outcome is
+    unknown, is no evidence. Unresolved names are counted under ids of their own.
+    """
+    for call in trajectory.attempts:
+        name = names.resolve(call.function, call.category, call.toolset)
+        tally.call(name, call.function, call.outcome)
+        _add_evidence(batch, name.id, call.outcome)
+    steps = [
+        (call.function, names.resolve(call.function, call.category, call.toolset).id, call.outcome)
+        for call in trajectory.path
+    ]
+    tally.trajectories += 1
+    path = clean(steps, trajectory.finish)
+    if isinstance(path, str):
+        tally.dropped[path] += 1
+        return
+    tally.kept += 1
+    for source, target in zip(path, [*path[1:], FINISH], strict=True):
+        batch.transitions[source, target] += 1
+
+
+def count_recorded(batch: GraphBatch, tally: Tally, call: RecordedCall, names: NameIndex) -> ToolId | None:
+    """Add one recorded call, and return its tool.
+
+    None where the name joins no document, or several: no path ever meets that name, so it is told, and not stored.
+    """
+    name = names.resolve_recorded(call.category, call.toolset, call.function)
+    tally.call(name, f"{call.category}/{call.toolset}/{call.function}", call.outcome)
+    if not name.resolved:
+        return None
+    _add_evidence(batch, name.id, call.outcome)
+    return name.id
+
+
+def _add_evidence(batch: GraphBatch, tool: ToolId, outcome: Outcome) -> None:
+    if outcome.known:
+        batch.calls[tool] += 1
+        if outcome is Outcome.OK:
+            batch.successes[tool] += 1

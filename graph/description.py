@@ -1,0 +1,110 @@
+"""All that is known of one tool: what ``show_tool`` prints."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from pydantic.types import JsonValue
+
+from domain.errors import AmbiguousNameError, UsageError
+from domain.tool import ToolDoc, ToolId
+from graph.facts import ToolFacts
+from graph.names import standardise
+from graph.store import GraphStore
+from graph.weights import WeightParameters, availability, transition_weights
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge seen from the tool in question: ``id`` is its other end."""
+
+    id: ToolId
+    weight: float
+    imported: int
+    live: int
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """``document`` is None for Finish and for unresolved names; ``availability`` None: untested. Links: heaviest first."""
+
+    id: ToolId
+    document: ToolDoc | None
+    availability: float | None
+    evidence: ToolFacts
+    successors: list[Link]
+    predecessors: list[Link]
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The object that ``show_tool --json`` prints."""
+        return {
+            "id": self.id,
+            "document": None if self.document is None else self.document.model_dump(mode="json"),
+            "availability": self.availability,
+            "evidence": asdict(self.evidence),
+            "successors": [asdict(link) for link in self.successors],
+            "predecessors": [asdict(link) for link in self.predecessors],
+        }
+
+
+async def describe(graph: GraphStore, name: str, parameters: WeightParameters) -> Description:
+    """Describe the tool that ``name``, an id or a function, stands for.
+
+    Raises:
+        AmbiguousNameError: several tools have that function; ``candidates`` are their ids.
+        UsageError: nothing has that name; the message suggests near ones.
+    """
+    tool = await find(graph, name)
+    document = (await graph.get_tools([tool])).get(tool)
+    facts = (await graph.facts([tool]))[tool]
+    successors = [
+        Link(w.target, w.weight, w.edge.imported, w.edge.live)
+        for w in transition_weights(await graph.out_edges(tool), parameters)
+    ]
+    return Description(
+        tool,
+        document,
+        availability(facts, parameters),
+        facts,
+        _heaviest_first(successors),
+        _heaviest_first(await _predecessors(graph, tool, parameters)),
+    )
+
+
+async def find(graph: GraphStore, name: str) -> ToolId:
+    """The node that an id or a function name stands for. Errors as :func:`describe`."""
+    if await graph.facts([ToolId(name)]):
+        return ToolId(name)
+    found = await graph.find_function(name) or await graph.find_function(standardise(name))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = "\n  ".join(found)
+        raise AmbiguousNameError(f"{name!r} names {len(found)} tools; give the id of one:\n  {listed}", tuple(found))
+    near = await _near_names(graph, name)
+    suggestion = "\n  ".join(["; near names:", *near]) if near else ""
+    raise UsageError(f"no tool is called {name!r}: give an id (category/toolset/api) or a function name{suggestion}")
+
+
+async def _predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParameters) -> list[Link]:
+    links: list[Link] = []
+    for edge in await graph.in_edges(tool):
+        # The weight of an edge is a share among all that leave its source.
+        weights = transition_weights(await graph.out_edges(edge.source), parameters)
+        links += (Link(edge.source, w.weight, edge.imported, edge.live) for w in weights if w.target == tool)
+    return links
+
+
+async def _near_names(graph: GraphStore, name: str, most: int = 5) -> list[str]:
+    wanted = name.lower()
+    known: dict[str, str] = {}
+    async for document in graph.documents():
+        known[document.function.lower()] = document.function
+        known[document.id.lower()] = document.id
+    near = difflib.get_close_matches(wanted, known, n=most, cutoff=0.6)
+    holding = sorted((k for k in known if wanted and wanted in k), key=len)
+    return [known[key] for key in dict.fromkeys([*near, *holding])][:most]
+
+
+def _heaviest_first(links: Iterable[Link]) -> list[Link]:
+    return sorted(links, key=lambda link: (-link.weight, link.id))

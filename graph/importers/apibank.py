@@ -1,0 +1,141 @@
+"""API-Bank: dialogues with API calls, and its list of APIs.
+
+The list's scenes (its categories) are Chinese; they become the English names below, a scene it does not know stays as it
+is. All APIs form the tool set ``API-Bank``. Functions are called by their class name. A dialogue records no ending.
+"""
+
+import ast
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from domain.tool import JsonType, Parameter, ToolDoc, tool_id
+from domain.trajectory import Call, Outcome, Trajectory
+from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, json_text, optional_text, text
+
+TOOLSET = "API-Bank"
+_SCENES = {
+    "账户管理": "Account_Management",
+    "日程安排和管理": "Scheduling",
+    "财务管理": "Finance",
+    "信息查询和处理": "Information",
+    "健康管理": "Health",
+    "智能家居控制": "Smart_Home",
+    "娱乐消遣": "Entertainment",
+    "旅游出行": "Travel",
+    "钉钉": "Office",
+    "学习科研相关": "Education",
+    "工作相关": "Jobs",
+}
+_EFFECTS = {"增": "POST", "删": "DELETE", "改": "PUT", "查": "GET"}
+"""The last character of an API's kind says what it does to the database; without one an outward effect is a POST."""
+_TYPES: dict[str, JsonType] = {
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "object": "object",
+    "dict": "object",
+    "list": "array",
+}
+
+_SIGNATURE = re.compile(r"(\w+): *(\w+)")
+
+
+def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
+    """The APIs of ``all_apis.csv``."""
+    csv.field_size_limit(1 << 24)
+    number = 1
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream)
+            for row in rows:
+                number = rows.line_num
+                try:
+                    yield _tool({key: value for key, value in row.items() if isinstance(key, str)})
+                except RecordError as error:
+                    yield Skipped(str(path), number, str(error))
+    except (UnicodeDecodeError, csv.Error) as error:
+        yield Skipped(str(path), number, f"no table of APIs in UTF-8 ({error})")
+    except OSError as error:
+        yield Skipped(str(path), None, f"cannot be read: {error.strerror}")
+
+
+def _tool(row: Record) -> ToolDoc:
+    name, scene, kind = text(row, "类名"), text(row, "应用场景"), text(row, "类型")
+    info = _assignments(optional_text(row, "api_info") or "")
+    category = _SCENES.get(scene, scene)
+    return ToolDoc(
+        id=tool_id(category, TOOLSET, name),
+        category=category,
+        toolset=TOOLSET,
+        api=name,
+        function=name,
+        method=_EFFECTS.get(kind[-1], "POST" if kind.startswith("对外影响") else "GET"),
+        description=str(info.get("description") or optional_text(row, "API名称") or ""),
+        parameters=_parameters(optional_text(row, "input_parameters") or "", info.get("input_parameters")),
+        response_schema=json_text(info.get("output_parameters")),
+        source="apibank",
+    )
+
+
+def _assignments(source: str) -> Record:
+    """The literals that a snippet of Python assigns to names; it is read, never run. One API's is a full stop: nothing."""
+    try:
+        body = ast.parse(source).body
+        return {
+            node.targets[0].id: ast.literal_eval(node.value)
+            for node in body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+
+
+def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
+    """Names and types by the signature, ``(token: str, time: datetime)``; descriptions where a mapping holds them."""
+    about = cast(Record, described) if isinstance(described, dict) else {}
+    return tuple(
+        Parameter(
+            name=name,
+            type=_TYPES.get(kind.lower(), "string"),
+            description=_description(about.get(name)),
+            required=True,
+            format="date-time" if kind == "datetime" else None,
+            location="body",
+        )
+        for name, kind in _SIGNATURE.findall(signature)
+    )
+
+
+def _description(entry: object) -> str:
+    return str(cast(Record, entry).get("description") or "") if isinstance(entry, dict) else ""
+
+
+def trajectory(record: Record) -> Trajectory:
+    """A dialogue; its query is what the user says first. Raises ``RecordError``."""
+    turns = [as_object(turn, "a turn") for turn in as_list(record.get("turns"), "'turns'")]
+    said = (turn.get("text") for turn in turns if turn.get("role") == "User")
+    calls = tuple(_call(turn) for turn in turns if turn.get("role") == "API")
+    return Trajectory(
+        id=str(record.get("id") or ""),
+        source="apibank",
+        query=str(next(said, "") or ""),
+        finish="other",
+        path=calls,
+        attempts=calls,
+    )
+
+
+def _call(turn: Record) -> Call:
+    result = as_object(turn.get("result") or {}, "'result'")
+    outcome = Outcome.UNKNOWN
+    if "exception" in result:
+        outcome = Outcome.OK if result["exception"] is None else Outcome.FAILED
+    return Call(
+        function=text(turn, "api_name"),
+        outcome=outcome,
+        arguments=json_text(turn.get("param_dict")),
+        observation=json_text(result or None),
+    )

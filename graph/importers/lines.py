@@ -1,0 +1,66 @@
+"""Lines of a JSONL file, plain or gzip, one at a time. A broken archive ends in a message, not in an exception."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from graph.importers.records import MAX_RECORD, Skipped
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``number`` counts from 1. ``position``: bytes of the file (compressed ones, if it is) read so far."""
+
+    number: int
+    body: bytes
+    position: int
+
+
+def read_lines(path: Path) -> Iterator[Line | Skipped]:
+    """All lines that are not blank, in order; a line over the cap is passed over without being held in memory."""
+    number = 0
+    try:
+        with _open(path) as (stream, raw):
+            while True:
+                body = stream.readline(MAX_RECORD + 1)
+                if not body:
+                    return
+                number += 1
+                if len(body) > MAX_RECORD:
+                    _pass_over(stream, body)
+                    yield Skipped(str(path), number, f"a line longer than {MAX_RECORD >> 20} MiB")
+                    continue
+                body = body.strip() if number > 1 else body.removeprefix(_BOM).strip()
+                if body:
+                    yield Line(number, body, raw.tell())
+    except EOFError:
+        yield Skipped(str(path), number + 1, f"the gzip data ends early; the {number} lines before it were read")
+    except (zlib.error, gzip.BadGzipFile) as error:
+        yield Skipped(str(path), number + 1, f"broken gzip data ({error}); the {number} lines before it were read")
+    except OSError as error:
+        yield Skipped(str(path), number + 1 if number else None, f"cannot be read: {error.strerror or error}")
+
+
+def _pass_over(stream: IO[bytes], piece: bytes) -> None:
+    while piece and not piece.endswith(b"\n"):
+        piece = stream.readline(_PIECE)
+
+
+@contextmanager
+def _open(path: Path) -> Generator[tuple[IO[bytes], IO[bytes]]]:
+    """The stream of lines and the file below it, whose position is the progress."""
+    with path.open("rb") as raw:
+        if raw.peek(2)[:2] == _GZIP:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield io.BufferedReader(unpacked, 1 << 17), raw
+        else:
+            yield raw, raw

@@ -1,0 +1,117 @@
+"""Reading one record: what is wrong with it is said in words, with its file and line, and the next one is read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import orjson
+
+MAX_RECORD = 64 * 1024 * 1024
+"""Bytes of one line or one file. Longer ones are skipped unread, so that memory stays bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or record that was left out. ``line`` counts from 1; None: the whole file."""
+
+    file: str
+    line: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.reason}"
+
+
+class RecordError(ValueError):
+    """A record that cannot be used; the message says why. Its place is known to the reader."""
+
+
+Record = dict[str, object]
+
+
+def load(body: bytes) -> Record:
+    """One JSON object.
+
+    Raises:
+        RecordError: not UTF-8, not JSON, nested too deeply, or no object.
+    """
+    try:
+        value: object = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise RecordError(_why_not_json(body, error)) from error
+    return as_object(value, "the record")
+
+
+def _why_not_json(body: bytes, error: orjson.JSONDecodeError) -> str:
+    try:
+        body.decode()
+    except UnicodeDecodeError as at:
+        return f"not UTF-8 (byte {at.start}); convert the file to UTF-8"
+    if "ecursion" in str(error):
+        return "nested more than 1,024 levels deep: it holds a cycle, or is no such record"
+    return f"not JSON ({error})"
+
+
+def read_capped(path: Path) -> bytes:
+    """A whole file of at most :data:`MAX_RECORD` bytes. Raises ``RecordError`` for a longer one, and ``OSError``."""
+    with path.open("rb", buffering=0) as stream:
+        body = stream.readall()[: MAX_RECORD + 1] if path.stat().st_size <= MAX_RECORD else None
+    if body is None:
+        raise RecordError(f"longer than {MAX_RECORD >> 20} MiB")
+    return body
+
+
+def as_object(value: object, what: str) -> Record:
+    """``value`` as a mapping, or ``RecordError``."""
+    if not isinstance(value, dict):
+        raise RecordError(f"{what} must be an object, not {_kind(value)}")
+    return cast(Record, value)
+
+
+def as_list(value: object, what: str) -> list[object]:
+    """``value`` as a list (None: an empty one), or ``RecordError``."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise RecordError(f"{what} must be a list, not {_kind(value)}")
+    return cast(list[object], value)
+
+
+def text(record: Record, key: str) -> str:
+    """A text that must be there and not be blank, or ``RecordError``."""
+    value = record.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise RecordError(f"{key!r} must be a text that is not empty, not {_kind(value)}")
+    return value
+
+
+def optional_text(record: Record, key: str) -> str | None:
+    """A text, or None where it is missing or null; ``RecordError`` for anything else."""
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise RecordError(f"{key!r} must be a text or null, not {_kind(value)}")
+    return value
+
+
+def json_text(value: object) -> str | None:
+    """``value`` as JSON text; texts stay as they are, None and empty ones become None."""
+    if value is None or isinstance(value, str):
+        return value or None
+    return orjson.dumps(value).decode()
+
+
+def _kind(value: object) -> str:
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case str():
+            return "a text" if value.strip() else "an empty text"
+        case None:
+            return "null"
+        case bool():
+            return "a truth value"
+        case _:
+            return "a number"

@@ -1,0 +1,155 @@
+"""ToolBench's official answers: one search tree a file, ``answer/<group>/<query>_<method>.json``.
+
+A tree's nodes alternate: ``Thought``, ``Action`` (the function's name), ``Action Input`` (its arguments, with the
+observation and its code). Every branch shares its beginning with others, so each call node is met once.
+"""
+
+from collections.abc import Iterator
+from os import scandir
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from domain.trajectory import Call, Finish, Trajectory
+from graph.importers.records import Record, RecordError, as_list, as_object, optional_text
+from graph.outcomes import of_code
+
+MAX_DEPTH = 1_000
+"""Levels of a tree. ToolBench's have 2 to 40; a cycle has no end."""
+MAX_NODES = 200_000
+
+_GIVE_ANSWER, _GIVE_UP = 3, 4
+
+_Link = tuple[Call, Any] | None
+"""A branch as a linked list from its end: (call, the calls before it)."""
+
+
+class _Ending(NamedTuple):
+    answer: str
+    branch: _Link
+
+
+def answer_root(path: Path) -> Path:
+    """The folder of groups in ``path``, which may be it, or the folder that holds ``answer``."""
+    return path / "answer" if (path / "answer").is_dir() else path
+
+
+def tree_files(path: Path) -> Iterator[Path]:
+    """The files of a folder of answers, at most one level of groups down, in no particular order, not held in memory.
+
+    A path to one file is that file.
+    """
+    if path.is_file():
+        yield path
+        return
+    with scandir(answer_root(path)) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                with scandir(entry.path) as files:
+                    yield from (Path(file.path) for file in files if file.name.endswith(".json"))
+            elif entry.name.endswith(".json"):
+                yield Path(entry.path)
+
+
+def trajectory(record: Record, name: str) -> Trajectory:
+    """A search tree, or a chain of ``trys``, as a trajectory named ``name``.
+
+    ``attempts`` holds the calls of all branches; ``path`` those of the branch that ends in the accepted answer: a
+    ``Finish`` that gave one, in a tree that was won; of several the one whose text is the tree's final answer.
+
+    Raises:
+        RecordError: no search tree, wrong types, or a tree without an end.
+    """
+    generated = as_object(record.get("answer_generation") or {}, "'answer_generation'")
+    walk = _Walk()
+    if "tree" in record:
+        walk.tree(as_object(as_object(record["tree"], "'tree'").get("tree"), "'tree.tree'"))
+    elif "trys" in record:
+        for attempt in as_list(record["trys"], "'trys'"):
+            walk.chain(as_list(as_object(attempt, "an entry of 'trys'").get("chain"), "'chain'"))
+    else:
+        raise RecordError("no search tree: neither 'tree' nor 'trys' is there")
+    accepted = None if record.get("win") is False else walk.accepted(optional_text(generated, "final_answer") or "")
+    return Trajectory(
+        id=name,
+        source="toolbench",
+        query=optional_text(generated, "query") or "",
+        finish="give_answer" if accepted else _unanswered(generated, walk.gave_up),
+        path=() if accepted is None else _calls(accepted.branch),
+        attempts=tuple(walk.attempts),
+    )
+
+
+def _unanswered(generated: Record, gave_up: bool) -> Finish:
+    """ToolBench says how it ended where the data is valid; else some branch that gave up stands for the tree."""
+    if "valid_data" in generated:
+        gave_up = generated["valid_data"] is True and generated.get("finish_type") == "give_up"
+    return "give_up" if gave_up else "none"
+
+
+def _calls(link: _Link) -> tuple[Call, ...]:
+    calls: list[Call] = []
+    while link is not None:
+        calls.append(link[0])
+        link = link[1]
+    return tuple(reversed(calls))
+
+
+class _Walk:
+    """One pass over a tree, without recursion."""
+
+    def __init__(self) -> None:
+        self.attempts: list[Call] = []
+        self.answers: list[_Ending] = []
+        self.gave_up = False
+
+    def tree(self, root: Record) -> None:
+        """Depth first, children in their order. Each entry: node, depth, the action it is the input of, its branch."""
+        stack: list[tuple[Record, int, str | None, _Link]] = [(root, 0, None, None)]
+        nodes = 0
+        while stack:
+            node, depth, action, branch = stack.pop()
+            nodes += 1
+            if depth > MAX_DEPTH or nodes > MAX_NODES:
+                raise RecordError(f"a tree of more than {MAX_DEPTH:,} levels or {MAX_NODES:,} nodes: it holds a cycle")
+            action, branch = self._visit(node, action, branch)
+            children = node.get("children")
+            if children:
+                depth += 1
+                for child in reversed(as_list(children, "'children'")):
+                    if not isinstance(child, dict):
+                        raise RecordError("an entry of 'children' must be a node, not a reference to one")
+                    stack.append((cast(Record, child), depth, action, branch))
+
+    def chain(self, nodes: list[object]) -> None:
+        action, branch = None, None
+        for item in nodes:
+            action, branch = self._visit(as_object(item, "a node"), action, branch)
+
+    def accepted(self, final: str) -> _Ending | None:
+        """The ending that gives ``final``, else the first that gives an answer."""
+        fitting = (ending for ending in self.answers if ending.answer == final)
+        return next(fitting, self.answers[0] if self.answers else None)
+
+    def _visit(self, node: Record, action: str | None, branch: _Link) -> tuple[str | None, _Link]:
+        kind, said = node.get("node_type"), node.get("description")
+        if kind == "Action":
+            if not isinstance(said, str) or not said:
+                raise RecordError("'description' of an Action must name a function")
+            return said, branch
+        if kind != "Action Input" or action is None:
+            return action, branch
+        told = said if isinstance(said, str) else None
+        code = node.get("observation_code")
+        if action == "Finish":
+            self._end(told or "", code, branch)
+            return None, branch
+        observation = node.get("observation")
+        call = Call(action, of_code(code), None, None, told, observation if isinstance(observation, str) else None)
+        self.attempts.append(call)
+        return None, (call, branch)
+
+    def _end(self, answer: str, code: object, branch: _Link) -> None:
+        if code == _GIVE_ANSWER or (code is None and '"give_answer"' in answer):
+            self.answers.append(_Ending(answer, branch))
+        elif code == _GIVE_UP or "give_up" in answer:
+            self.gave_up = True

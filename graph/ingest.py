@@ -1,0 +1,178 @@
+"""Building the graph: documents first, then blocks of records, each counted and applied whole.
+
+The key of every record is remembered by the store, so an import that was interrupted, or is repeated, or whose sources
+have grown, adds what is missing and nothing twice. The figures describe the sources, whatever the store held before.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Protocol, TypeVar
+
+from domain.errors import BrokenInputError
+from domain.tool import ToolDoc, ToolId
+from graph.blocks import Block, Counted, count_block
+from graph.counting import Tally
+from graph.importers.records import Skipped
+from graph.names import NameIndex
+from graph.recordings import Recordings
+from graph.sources import Source, read_tools
+from graph.store import GraphStore
+
+DOCUMENTS_A_WRITE = 1_000
+T = TypeVar("T")
+
+Count = Callable[[Block, NameIndex, frozenset[str]], Awaitable[Counted]]
+
+
+class Progress(Protocol):
+    """Told how far an import is."""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None: ...
+
+
+@dataclass(slots=True)
+class Ingested:
+    """What an import came to. ``already``: records that the store knew. Seconds of work, added over processes.
+
+    ``duplicates``: ids of documents left out because an earlier, different one has the same category, tool set and name.
+    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
+    """
+
+    documents: int = 0
+    duplicates: list[ToolId] = field(default_factory=list[ToolId])
+    tally: Tally = field(default_factory=Tally)
+    already: int = 0
+    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    parse_seconds: float = 0.0
+    count_seconds: float = 0.0
+    write_seconds: float = 0.0
+
+
+async def count_here(block: Block, names: NameIndex, applied: frozenset[str]) -> Counted:
+    """Count a block in a thread of this process."""
+    return await asyncio.to_thread(count_block, block, names, applied)
+
+
+class Ingest:
+    """One import into one store. ``strict``: the first thing that would be skipped is raised instead."""
+
+    def __init__(
+        self, store: GraphStore, recordings: Recordings | None, progress: Progress, *, strict: bool = False
+    ) -> None:
+        self.result = Ingested()
+        self._store = store
+        self._recordings = recordings
+        self._progress = progress
+        self._strict = strict
+        self._digests: dict[ToolId, int] = {}
+
+    async def tools(self, paths: Sequence[Path], server: str = "") -> NameIndex:
+        """Put all documents, and return the names of all that the store then holds.
+
+        Raises:
+            BrokenInputError: in strict mode. UsageError: a path is not there. UnavailableError: the store.
+        """
+        names = NameIndex()
+        known = (await self._store.statistics()).documents
+        for path in paths:
+            documents = read_tools(path, server)
+            while batch := await asyncio.to_thread(self._next_documents, documents):
+                await self._timed(self._store.put_tools(batch))
+                for document in batch:
+                    names.add(document)
+                self._progress("tools", len(names), None)
+        if known:
+            async for document in self._store.documents():
+                names.add(document)
+        self.result.documents = len(self._digests)
+        return names
+
+    async def records(self, source: Source, names: NameIndex, count: Count = count_here, ahead: int = 1) -> None:
+        """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``tools``."""
+        done = 0
+        async for block, counted in self._counted(source.blocks(), names, count, ahead):
+            await self._settle(block, counted, names, count)
+            done += block.weight
+            self._progress(source.path.name, done, source.size)
+        if not done:
+            self._skip([Skipped(str(source.path), None, "nothing to read: an empty file, or a folder without *.json")])
+
+    def _next_documents(self, documents: Iterator[ToolDoc | Skipped]) -> list[ToolDoc]:
+        """The next documents, each id once; of two different ones with one id the first counts."""
+        start = perf_counter()
+        batch: list[ToolDoc] = []
+        for document in documents:
+            if isinstance(document, Skipped):
+                self._skip([document])
+            elif document.id not in self._digests:
+                self._digests[document.id] = hash(document.model_dump_json())
+                batch.append(document)
+            elif self._digests[document.id] != hash(document.model_dump_json()):
+                self.result.duplicates.append(document.id)
+            if len(batch) >= DOCUMENTS_A_WRITE:
+                break
+        self.result.parse_seconds += perf_counter() - start
+        return batch
+
+    async def _counted(
+        self, blocks: Iterator[Block], names: NameIndex, count: Count, ahead: int
+    ) -> AsyncIterator[tuple[Block, Counted]]:
+        """Blocks with their counts, in order."""
+        pending: list[tuple[Block, asyncio.Task[Counted]]] = []
+        try:
+            while block := await self._read(blocks):
+                pending.append((block, asyncio.ensure_future(count(block, names, frozenset()))))
+                if len(pending) > ahead:
+                    block, task = pending.pop(0)
+                    yield block, await task
+            while pending:
+                block, task = pending.pop(0)
+                yield block, await task
+        finally:
+            for _, task in pending:
+                task.cancel()
+
+    async def _read(self, blocks: Iterator[Block]) -> Block | None:
+        start = perf_counter()
+        try:
+            return await asyncio.to_thread(next, blocks, None)
+        finally:
+            self.result.parse_seconds += perf_counter() - start
+
+    async def _settle(self, block: Block, counted: Counted, names: NameIndex, count: Count) -> None:
+        """Apply a block: what is new of it, once, though another process may import the same just now."""
+        result, records = self.result, frozenset(counted.batch.records)
+        result.tally.merge(counted.tally)
+        result.parse_seconds += counted.parse_seconds
+        result.count_seconds += counted.count_seconds
+        self._skip(counted.skipped)
+        new = counted
+        while new.batch.records:
+            applied = await self._timed(self._store.applied(records))
+            if not applied.isdisjoint(new.batch.records):
+                new = await count(block, names, frozenset(applied))
+            elif await self._timed(self._apply(new)):
+                break
+        result.already += len(records) - len(new.batch.records)
+
+    async def _apply(self, counted: Counted) -> bool:
+        """Responses first: they are kept once per key too, and a block whose counts are there is never read again."""
+        if self._recordings is not None and counted.recorded:
+            await self._recordings.add(counted.batch.key, counted.recorded)
+        return await self._store.apply(counted.batch)
+
+    async def _timed(self, work: Awaitable[T]) -> T:
+        start = perf_counter()
+        try:
+            return await work
+        finally:
+            self.result.write_seconds += perf_counter() - start
+
+    def _skip(self, skipped: list[Skipped]) -> None:
+        if skipped and self._strict:
+            first = skipped[0]
+            raise BrokenInputError(f"{first.reason} (--strict stops here)", file=first.file, line=first.line)
+        self.result.skipped.extend(skipped)

@@ -1,0 +1,114 @@
+"""What a path given on the command line is, told by what lies there."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from domain.errors import BrokenInputError, UsageError
+from domain.tool import ToolDoc
+from graph.blocks import Block, Kind, file_blocks, line_blocks
+from graph.importers import apibank, jsonl, toolbench, trees
+from graph.importers.lines import Line, read_lines
+from graph.importers.records import RecordError, Skipped, load, read_capped
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Blocks of one path. ``size``: the sum of their weights; ``files``: how many search trees it holds."""
+
+    path: Path
+    size: int
+    files: int
+    blocks: Callable[[], Iterator[Block]]
+
+
+def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
+    """Documents from a folder in ToolBench's layout, an OpenAPI document, API-Bank's table, or JSONL.
+
+    ``server`` is the address that the relative servers of an OpenAPI document are relative to.
+
+    Raises:
+        UsageError: there is nothing at ``path``.
+    """
+    path = _existing(path, "--tools")
+    if path.is_dir():
+        listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv"))
+        return toolbench.read_tools(path) if listed is None else read_tools(listed)
+    if path.suffix == ".csv":
+        return apibank.read_tools(path)
+    if path.suffix == ".json":
+        return _json_document(path, server)
+    return _tool_lines(path)
+
+
+def read_records(path: Path, kind: Kind) -> Source:
+    """Trajectories (search trees, dialogues or JSONL) or recorded calls (JSONL). Raises ``UsageError`` as above."""
+    path = _existing(path, f"--{kind}")
+    if path.is_dir():
+        names = ("calls.jsonl", "calls.jsonl.gz")
+        if kind == "trajectories":
+            names = ("trajectories.jsonl", "trajectories.jsonl.gz", "dialogues_dev.jsonl")
+        listed = _inside(path, names)
+        if listed is None and kind == "calls":
+            raise UsageError(f"--calls {path} is a folder without calls.jsonl or calls.jsonl.gz; name the file")
+        if listed is None:
+            files = sum(1 for _ in trees.tree_files(path))
+            return Source(path, files, files, lambda: file_blocks(path))
+        path = listed
+    if path.suffix == ".json" and kind == "trajectories":
+        return Source(path, 1, 1, lambda: file_blocks(path))
+    return Source(path, path.stat().st_size, 0, lambda: line_blocks(path, kind))
+
+
+def _existing(path: Path, option: str) -> Path:
+    if not path.exists():
+        raise UsageError(f"{option} {path}: there is no such file or folder")
+    return path
+
+
+def _inside(folder: Path, names: tuple[str, ...]) -> Path | None:
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
+    try:
+        record = load(read_capped(path))
+    except (RecordError, OSError) as error:
+        yield Skipped(str(path), None, str(error))
+        return
+    if "openapi" in record or "swagger" in record:
+        yield from _openapi(path, server)
+    elif "api_list" in record:
+        yield from toolbench.read_tool_file(path)
+    else:
+        found = orjson.dumps(sorted(record)[:5]).decode()
+        yield Skipped(str(path), None, f"neither an OpenAPI document nor a tool set with 'api_list'; it has {found}")
+
+
+def _openapi(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
+    from graph.importers.openapi import read_openapi
+
+    problems: list[BrokenInputError] = []
+    try:
+        yield from read_openapi(path, problems.append, server=server)
+    except BrokenInputError as error:
+        problems.append(error)
+    for problem in problems:
+        yield Skipped(problem.file, problem.line, str(problem).removeprefix(f"{problem.file}: "))
+
+
+def _tool_lines(path: Path) -> Iterator[ToolDoc | Skipped]:
+    empty = True
+    for line in read_lines(path):
+        empty = False
+        if isinstance(line, Line):
+            try:
+                yield jsonl.tool(load(line.body))
+            except RecordError as error:
+                yield Skipped(str(path), line.number, str(error))
+        else:
+            yield line
+    if empty:
+        yield Skipped(str(path), None, "an empty file: no tool in it")

@@ -1,0 +1,71 @@
+"""Makes the committed data: the catalogue from the application, the trajectories from scenarios run against the server."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import orjson
+
+from domain.tool import ToolDoc
+from graph.importers.openapi import read_openapi
+from playground.application import create_app
+from playground.child import running_playground
+from playground.scenarios import academia, geography, money, reading, weather
+from playground.session import Scenario, Session
+
+DATA = Path(__file__).parent / "data"
+CATALOGUE = "openapi.json"
+ANSWERS = Path("answer") / "G1_answer"
+TIMEOUT = 10.0
+
+
+def all_scenarios() -> list[Scenario]:
+    """Every scenario; its place in the list is part of its file's name."""
+    return [scenario for domain in (weather, geography, money, academia, reading) for scenario in domain.scenarios()]
+
+
+def write_catalogue(folder: Path) -> Path:
+    """The OpenAPI document for the default address."""
+    path = folder / CATALOGUE
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(create_app().openapi(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return path
+
+
+def write_trajectories(
+    folder: Path, scenarios: list[Scenario], tools: dict[str, ToolDoc], done: Callable[[str], None]
+) -> int:
+    """Run the scenarios against two running playgrounds, before and after Meteo Classic's end; one file each.
+
+    Files of scenarios that are no more are removed. Returns the number written.
+    """
+    target = folder / ANSWERS
+    target.mkdir(parents=True, exist_ok=True)
+    written: set[str] = set()
+    for name, content in recorded(scenarios, tools):
+        (target / name).write_bytes(content)
+        written.add(name)
+        done(name)
+    for stale in target.glob("*.json"):
+        if stale.name not in written:
+            stale.unlink()
+    return len(written)
+
+
+def recorded(scenarios: list[Scenario], tools: dict[str, ToolDoc]) -> Iterator[tuple[str, bytes]]:
+    """File name and content of each scenario, in order."""
+    with (
+        running_playground(meteo_in_service=True) as before,
+        running_playground() as after,
+        httpx.Client(base_url=before, timeout=TIMEOUT, trust_env=False) as old,
+        httpx.Client(base_url=after, timeout=TIMEOUT, trust_env=False) as new,
+    ):
+        for number, scenario in enumerate(scenarios, start=1):
+            session = Session(old if scenario.meteo_in_service else new, tools, scenario.query)
+            scenario.search(session)
+            yield f"{number}_playground_DFS_woFilter_w2.json", orjson.dumps(session.written())
+
+
+def catalogue_tools(path: Path) -> dict[str, ToolDoc]:
+    """The catalogue's documents by operation."""
+    return {doc.api: doc for doc in read_openapi(path)}

@@ -1,0 +1,127 @@
+"""A recorded search: calls go over HTTP to the running playground, and every one becomes part of the tree."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+from playground.trees import FINISH_CODE, GIVE_UP_CODE, Json, Node, document, dump, observation
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A request and the search for its answer. ``meteo_in_service``: recorded before Meteo Classic was switched off."""
+
+    query: str
+    search: Callable[["Session"], None]
+    meteo_in_service: bool = False
+
+
+class CallFailedError(Exception):
+    """An answer that the scenario did not expect."""
+
+
+class Session:
+    """One search tree in the making. ``tools`` are the catalogue's documents by operation."""
+
+    def __init__(self, client: httpx.Client, tools: Mapping[str, ToolDoc], query: str) -> None:
+        self._client = client
+        self._tools = tools
+        self._query = query
+        self._root = Node("Action Input", "", 0)
+        self._at = self._root
+        self._order = 0
+        self._used: dict[str, ToolDoc] = {}
+        self._final: Json | None = None
+
+    def call(self, api: str, /, **arguments: Any) -> Any:
+        """Call an operation and go on from there; returns the parsed body.
+
+        Raises:
+            CallFailedError: the answer is an error.
+        """
+        status, body = self._call(api, arguments)
+        if status >= 400:
+            raise CallFailedError(f"{self._query!r}: {api} answered {status}: {body}")
+        return httpx.Response(status, text=body).json()
+
+    def fails(self, api: str, /, **arguments: Any) -> int:
+        """Call an operation that is expected to fail and go on from there; returns the HTTP status.
+
+        Raises:
+            CallFailedError: the call worked.
+        """
+        status, body = self._call(api, arguments)
+        if status < 400:
+            raise CallFailedError(f"{self._query!r}: {api} was to fail, and answered {body}")
+        return status
+
+    def turn_back(self, thought: str) -> None:
+        """Prune the last call and go on from the one before it, with a thought."""
+        self._at.pruned = True
+        action = self._at.parent
+        before = action.parent if action else None
+        if before is None:
+            raise CallFailedError(f"{self._query!r}: there is no call to turn back from")
+        self._at = before.add("Thought", thought)
+
+    def answer(self, text: str) -> None:
+        """End the search with an answer; the branch that leads to it is the accepted one."""
+        self._end({"return_type": "give_answer", "final_answer": text}, FINISH_CODE)
+        node = self._at
+        while node.parent is not None:
+            node.finished = True
+            node = node.parent
+
+    def give_up(self) -> None:
+        """End the search without an answer."""
+        self._end({"return_type": "give_up_and_restart"}, GIVE_UP_CODE)
+        self._at.pruned = True
+
+    def written(self) -> Json:
+        """The file of this search.
+
+        Raises:
+            CallFailedError: it has not ended.
+        """
+        if self._final is None:
+            raise CallFailedError(f"{self._query!r}: the search has no end")
+        return document(self._root, self._query, list(self._used.values()), self._final)
+
+    def _call(self, api: str, arguments: JsonObject) -> tuple[int, str]:
+        tool = self._tools[api]
+        self._used[api] = tool
+        response = send(self._client, tool, arguments)
+        self._step(tool.function, dump(arguments), *observation(response.status_code, response.text))
+        return response.status_code, response.text
+
+    def _end(self, final: Json, code: int) -> None:
+        said = "successfully giving the final answer." if code == FINISH_CODE else "chose to give up and restart"
+        self._step("Finish", dump(final), dump({"response": said}), code)
+        self._final = final
+
+    def _step(self, action: str, arguments: str, seen: str, code: int) -> None:
+        self._order += 1
+        node = self._at.add("Action", action).add("Action Input", arguments)
+        node.observation, node.code, node.order = seen, code, self._order
+        self._at = node
+
+
+def send(client: httpx.Client, tool: ToolDoc, arguments: JsonObject) -> httpx.Response:
+    """One call, by the tool's document. ``client`` holds the server's address."""
+    path = httpx.URL(tool.url.replace("{", "%7B").replace("}", "%7D")).path
+    query: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    places = {parameter.name: parameter.location for parameter in tool.parameters}
+    for name, value in arguments.items():
+        if places[name] == "path":
+            path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+        elif places[name] == "header":
+            headers[name] = str(value)
+        else:
+            query[name] = str(value)
+    return client.request(tool.method, path, params=query, headers=headers)

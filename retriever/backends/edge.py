@@ -1,0 +1,201 @@
+"""Vectors in a folder, by Qdrant's engine in process (``qdrant-edge-py``). One process owns the folder."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID, uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.errors import FootpathError, UnavailableError
+from domain.tool import ToolId
+from retriever.backends.edge_folder import EdgeFolder
+from retriever.index import Hit, Point
+
+_NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
+"""Makes point ids from tool ids: the engine takes UUIDs and integers only."""
+
+_PAGE = 10_000
+Result = TypeVar("Result")
+
+
+class EdgeIndex:
+    """Exact search: for tens of thousands of tools it takes milliseconds, and approximate search lost 3 % of the hits.
+
+    A returned ``put`` or ``remove`` survives a killed process. Operations run in worker threads, one at a time.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._folder = EdgeFolder(directory)
+        self._lock = threading.Lock()
+        self._shard: Any = None
+
+    async def setup(self, identity: str, dimension: int) -> None:
+        """Open or create. ``StoreBusyError`` where another process owns the folder, ``StoreVersionError`` for another encoder."""
+        await asyncio.to_thread(self._setup, identity, dimension)
+
+    async def put(self, points: Sequence[Point]) -> None:
+        if points:
+            await self._run("write vectors", lambda shard: _put(shard, points))
+
+    async def remove(self, ids: Iterable[ToolId]) -> None:
+        gone: list[Any] = [point_id(tool) for tool in ids]
+        if gone:
+            await self._run("remove vectors", lambda shard: _remove(shard, gone))
+
+    async def search(
+        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+    ) -> list[Hit]:
+        if limit <= 0:
+            return []
+        return await self._run("search", lambda shard: _search(shard, vector, limit, where or {}))
+
+    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        wanted = {str(point_id(tool)): tool for tool in ids}
+        return await self._run("read vectors", lambda shard: _vectors(shard, wanted)) if wanted else {}
+
+    async def digests(self) -> dict[ToolId, str]:
+        return await self._run("list the vectors", _digests)
+
+    async def count(self) -> int:
+        return await self._run("count vectors", _count)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    async def _run(self, action: str, operation: Callable[[Any], Result]) -> Result:
+        return await asyncio.to_thread(self._locked, action, operation)
+
+    def _locked(self, action: str, operation: Callable[[Any], Result]) -> Result:
+        with self._lock, self._translated(action):
+            if self._shard is None:
+                raise UnavailableError(f"the vector index in {self._folder.root} is not open: call setup first")
+            return operation(self._shard)
+
+    def _setup(self, identity: str, dimension: int) -> None:
+        with self._lock:
+            if self._shard is not None:
+                self._folder.check(identity, dimension)
+                return
+            self._folder.acquire()
+            try:
+                with self._translated("open the vector index"):
+                    self._shard = _open(self._folder, identity, dimension)
+            except BaseException:
+                self._folder.release()
+                raise
+
+    def _close(self) -> None:
+        with self._lock:
+            shard, self._shard = self._shard, None
+            try:
+                if shard is not None:
+                    with self._translated("flush the vector index"):
+                        shard.flush()
+                        shard.close()
+            finally:
+                self._folder.release()
+
+    @contextmanager
+    def _translated(self, action: str) -> Generator[None]:
+        """The engine raises bare exceptions, and panics (BaseException) on damaged files."""
+        try:
+            yield
+        except (FootpathError, KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            raise UnavailableError(
+                f"cannot {action} in {self._folder.root}: {error}. If the disk is full, free some space and run again; "
+                "if files are damaged, delete that folder and index the tools again (nothing else is lost)"
+            ) from error
+
+
+def point_id(tool: ToolId) -> UUID:
+    """The engine's id of a tool's point."""
+    return uuid5(_NAMESPACE, tool)
+
+
+def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
+    """Load the shard; create it beside its place and move it there, so that a crash leaves none half made."""
+    import qdrant_edge as edge
+
+    if not folder.shard.exists():
+        folder.stamp(identity, dimension)
+        part = folder.fresh_part()
+        created = edge.EdgeShard.create(
+            str(part), edge.EdgeConfig(vectors=edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine))
+        )
+        created.update(edge.UpdateOperation.create_field_index("category", edge.PayloadSchemaType.Keyword))
+        created.flush()
+        created.close()
+        part.rename(folder.shard)
+    folder.check(identity, dimension)
+    return edge.EdgeShard.load(str(folder.shard))
+
+
+def _put(shard: Any, points: Sequence[Point]) -> None:
+    import qdrant_edge as edge
+
+    rows = [
+        edge.Point(
+            point_id(point.id),
+            point.vector.tolist(),
+            {"id": point.id, "digest": point.digest, "category": point.category},
+        )
+        for point in points
+    ]
+    shard.update(edge.UpdateOperation.upsert_points(rows))
+    shard.flush()
+
+
+def _remove(shard: Any, gone: list[Any]) -> None:
+    import qdrant_edge as edge
+
+    shard.update(edge.UpdateOperation.delete_points(gone))
+    shard.flush()
+
+
+def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[str, str]) -> list[Hit]:
+    import qdrant_edge as edge
+
+    conditions: list[Any] = [edge.FieldCondition(key, match=edge.MatchValue(value)) for key, value in where.items()]
+    found = shard.search(
+        edge.SearchRequest(
+            query=edge.Query.Nearest(vector.tolist()),
+            limit=limit,
+            filter=edge.Filter(must=conditions) if conditions else None,
+            params=edge.SearchParams(exact=True),
+            with_payload=["id"],
+        )
+    )
+    return [Hit(ToolId(point.payload["id"]), float(point.score)) for point in found]
+
+
+def _vectors(shard: Any, wanted: Mapping[str, ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    records = shard.retrieve([UUID(key) for key in wanted], with_payload=False, with_vector=True)
+    return {wanted[str(record.id)]: np.asarray(record.vector, np.float32) for record in records}
+
+
+def _digests(shard: Any) -> dict[ToolId, str]:
+    import qdrant_edge as edge
+
+    found: dict[ToolId, str] = {}
+    offset: Any = None
+    while True:
+        request = edge.ScrollRequest(offset=offset, limit=_PAGE, with_payload=["id", "digest"], with_vector=False)
+        records, offset = shard.scroll(request)
+        found.update((ToolId(record.payload["id"]), record.payload["digest"]) for record in records)
+        if offset is None:
+            return found
+
+
+def _count(shard: Any) -> int:
+    import qdrant_edge as edge
+
+    return int(shard.count(edge.CountRequest(exact=True)))

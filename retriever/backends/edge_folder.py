@@ -1,0 +1,76 @@
+"""The folder around an embedded shard: who owns it, and which encoder made its vectors."""
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+import orjson
+
+from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
+
+
+class EdgeFolder:
+    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.shard = root / "shard"
+        self._stamp = root / "identity.json"
+        self._held: IO[str] | None = None
+
+    def acquire(self) -> None:
+        """Own the folder until :meth:`release`; the lock goes with the process, however it ends."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            held = (self.root / "lock").open("a+")
+        except OSError as error:
+            raise UnavailableError(f"cannot open the vector index in {self.root}: {error.strerror}") from error
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            held.seek(0)
+            owner = held.read(20).strip() or "unknown"
+            held.close()
+            raise StoreBusyError(
+                f"the vector index in {self.root} is in use by another process (number {owner}). An embedded index has "
+                "one owner: wait for it or stop it, or let several processes share a Qdrant server"
+            ) from error
+        held.truncate(0)
+        held.write(str(os.getpid()))
+        held.flush()
+        self._held = held
+
+    def release(self) -> None:
+        """Give the folder back; idempotent."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def stamp(self, identity: str, dimension: int) -> None:
+        """Say which encoder a new shard is for."""
+        part = self._stamp.with_suffix(".part")
+        part.write_bytes(orjson.dumps({"identity": identity, "dimension": dimension}))
+        part.replace(self._stamp)
+
+    def check(self, identity: str, dimension: int) -> None:
+        """``StoreVersionError`` where the shard was made by another encoder."""
+        try:
+            found = orjson.loads(self._stamp.read_bytes())
+            known = (found["identity"], found["dimension"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UnavailableError(
+                f"{self._stamp} cannot be read ({error}); delete {self.root} and index the tools again"
+            ) from error
+        if known != (identity, dimension):
+            raise StoreVersionError(
+                f"the vectors in {self.root} were made by {known[0]} ({known[1]} dimensions), the encoder in use is "
+                f"{identity} ({dimension}); delete that folder and index the tools again, or use the former encoder"
+            )
+
+    def fresh_part(self) -> Path:
+        """An empty place for a shard in the making."""
+        part = self.root / "shard.part"
+        shutil.rmtree(part, ignore_errors=True)
+        return part

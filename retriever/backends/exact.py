@@ -1,0 +1,62 @@
+"""Vectors in memory, searched one by one: the reference that other indexes are compared with."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolId
+from retriever.index import Hit, Point
+
+
+class ExactIndex:
+    """Nothing is kept beyond the process. Ties are broken by id."""
+
+    def __init__(self) -> None:
+        self._points: dict[ToolId, Point] = {}
+        self._identity: tuple[str, int] | None = None
+        self._open = False
+
+    async def setup(self, identity: str, dimension: int) -> None:
+        if self._identity not in (None, (identity, dimension)):
+            raise StoreVersionError(f"the index holds vectors of {self._identity}, not of {(identity, dimension)}")
+        self._identity = (identity, dimension)
+        self._open = True
+
+    async def put(self, points: Sequence[Point]) -> None:
+        self._check()
+        self._points.update({point.id: point for point in points})
+
+    async def remove(self, ids: Iterable[ToolId]) -> None:
+        self._check()
+        for tool in ids:
+            self._points.pop(tool, None)
+
+    async def search(
+        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+    ) -> list[Hit]:
+        self._check()
+        category = (where or {}).get("category")
+        points = [point for point in self._points.values() if category in (None, point.category)]
+        hits = [Hit(point.id, float(point.vector @ vector)) for point in points]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: max(limit, 0)]
+
+    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        self._check()
+        return {tool: self._points[tool].vector for tool in ids if tool in self._points}
+
+    async def digests(self) -> dict[ToolId, str]:
+        self._check()
+        return {tool: point.digest for tool, point in self._points.items()}
+
+    async def count(self) -> int:
+        self._check()
+        return len(self._points)
+
+    async def close(self) -> None:
+        self._open = False
+
+    def _check(self) -> None:
+        if not self._open:
+            raise UnavailableError("the vector index is not open: call setup first")

@@ -1,0 +1,41 @@
+"""A tool's document as text: one form for the encoder, one for BM25. Both are part of an index's identity."""
+
+from hashlib import blake2b
+
+from domain.tool import ToolDoc
+from retriever.words import first_words, split_identifier
+
+TEMPLATE = "1"
+"""Version of both templates. Change it with them: indexes made with another one are refused, not mixed."""
+
+_MAX_TEXT = 20_000
+"""Characters of a field that are looked at: catalogue texts are what strangers wrote."""
+
+
+def dense_text(tool: ToolDoc) -> str:
+    """What the encoder reads, most telling part first, for it sees 96 tokens."""
+    parts = [f"{tool.toolset}: {split_identifier(tool.api)}."]
+    if description := first_words(tool.description[:_MAX_TEXT], 40):
+        parts.append(description)
+    if about := first_words(tool.toolset_description[:_MAX_TEXT], 20):
+        parts.append(about)
+    parts.append(f"Category {tool.category}.")
+    if names := _parameter_names(tool):
+        parts.append(f"Parameters {', '.join(names)}")
+    return " ".join(parts)
+
+
+def lexical_text(tool: ToolDoc) -> str:
+    """What BM25 counts. Names are written twice: they say more than any one word of a description."""
+    parts = [tool.category, tool.toolset, tool.toolset, tool.api, tool.api]
+    parts += [first_words(text[:_MAX_TEXT], 300) for text in (tool.description, tool.toolset_description)]
+    return " ".join([*parts, *_parameter_names(tool)])
+
+
+def digest(text: str) -> str:
+    """Names a text: equal digests need no new vector."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _parameter_names(tool: ToolDoc, limit: int = 12) -> list[str]:
+    return [split_identifier(parameter.name[:100]) for parameter in tool.parameters[:limit]]

@@ -1,0 +1,121 @@
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+"""BM25 over the tools' texts, in a folder of its own. Reading needs numpy alone: bm25s is imported where it builds."""
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import ToolId
+from retriever.lexical_files import Generation, LexicalFiles
+from retriever.words import words
+
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalParameters:
+    """BM25's k1 and b, chosen on training requests (docs/benchmarks.md)."""
+
+    k1: float = 1.5
+    b: float = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalMatch:
+    """A text against all tools. ``scores`` are BM25 over the best tool's: 1 for it, 0 where no word is shared."""
+
+    ids: Sequence[ToolId]
+    rows: Mapping[ToolId, int]
+    scores: Scores
+
+    def of(self, tool: ToolId) -> float:
+        """Score of a tool; 0 for one that is not indexed."""
+        row = self.rows.get(tool)
+        return 0.0 if row is None else float(self.scores[row])
+
+    def best(self, limit: int, allowed: NDArray[np.bool_] | None = None) -> list[ToolId]:
+        """Ids of the best matches that share a word, best first; ``allowed`` masks rows."""
+        scores = self.scores if allowed is None else np.where(allowed, self.scores, 0.0)
+        limit = min(limit, len(scores))
+        if limit <= 0:
+            return []
+        top = np.argpartition(-scores, limit - 1)[:limit]
+        top = top[np.lexsort((top, -scores[top]))]
+        return [self.ids[row] for row in top if scores[row] > 0]
+
+
+class LexicalIndex:
+    """BM25 with every word of a request counted once (long requests repeat theirs).
+
+    Changing texts rebuilds the whole index beside the old one and swaps them: 45,000 tools take a few seconds. Readers
+    in any process notice the swap at their next query.
+    """
+
+    def __init__(self, directory: Path, parameters: LexicalParameters | None = None) -> None:
+        self._files = LexicalFiles(directory)
+        self._parameters = parameters or LexicalParameters()
+        self._lock = threading.Lock()
+        self._opened: Generation | None = None
+
+    async def put(self, texts: Mapping[ToolId, str]) -> bool:
+        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written."""
+        return await asyncio.to_thread(self._put, texts)
+
+    async def match(self, text: str) -> LexicalMatch:
+        """Score every tool. ``UnavailableError`` where no index is there or it cannot be read."""
+        return await asyncio.to_thread(self._match, text)
+
+    async def count(self) -> int:
+        """How many tools are indexed; 0 before the first ``put``."""
+        return await asyncio.to_thread(lambda: len(self._current().ids) if self._files.current() else 0)
+
+    def load(self) -> None:
+        """Open the files now rather than at the first query. Safe from any thread."""
+        self._current()
+
+    def _put(self, texts: Mapping[ToolId, str]) -> bool:
+        with self._files.writing():
+            known = self._files.texts()
+            merged = {**known, **texts}
+            if self._files.current() and merged == known and self._files.built_with(self._settings()):
+                return False
+            self._files.write(merged, self._settings(), self._build(list(merged.values())))
+            return True
+
+    def _settings(self) -> dict[str, float]:
+        return {"k1": self._parameters.k1, "b": self._parameters.b}
+
+    def _build(self, texts: list[str]) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
+        """Vocabulary, and the columns of the sparse word by tool matrix of BM25 scores."""
+        import bm25s
+
+        vocabulary: dict[str, int] = {}
+        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(text)] for text in texts]
+        vocabulary.setdefault("", len(vocabulary))
+        index = bm25s.BM25(k1=self._parameters.k1, b=self._parameters.b, method="lucene", csc_backend="numpy")
+        index.index((rows, vocabulary), create_empty_token=False, show_progress=False)
+        return vocabulary, {key: np.asarray(index.scores[key]) for key in ("data", "indices", "indptr")}
+
+    def _current(self) -> Generation:
+        with self._lock:
+            name = self._files.current()
+            if self._opened is None or self._opened.name != name:
+                self._opened = self._files.open()
+            return self._opened
+
+    def _match(self, text: str) -> LexicalMatch:
+        opened = self._current()
+        scores = np.zeros(len(opened.ids), np.float32)
+        for word in dict.fromkeys(words(text)):
+            if (column := opened.vocabulary.get(word)) is not None:
+                start, end = int(opened.starts[column]), int(opened.starts[column + 1])
+                # A tool occurs once in a column, so that plain fancy indexing adds every value.
+                scores[opened.rows[start:end]] += opened.values[start:end]
+        if (best := float(scores.max(initial=0.0))) > 0:
+            scores /= best
+        return LexicalMatch(opened.ids, opened.row_of, scores)

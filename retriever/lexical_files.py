@@ -1,0 +1,154 @@
+"""The files of a BM25 index: whole generations, of which one is current. A crash leaves the former one in force."""
+
+import fcntl
+import shutil
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolId
+from retriever.documents import TEMPLATE
+
+_FORMAT = f"1/text{TEMPLATE}"
+_BROKEN = (OSError, ValueError, KeyError, TypeError)
+"""What reading a damaged file raises: orjson's and numpy's errors are ValueErrors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """An opened index. Column w of the matrix is ``rows[starts[w]:starts[w + 1]]`` with ``values`` of the same slice."""
+
+    name: str
+    ids: list[ToolId]
+    row_of: dict[ToolId, int]
+    vocabulary: dict[str, int]
+    values: NDArray[np.float32]
+    rows: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+
+class LexicalFiles:
+    """Reads and swaps generations in ``directory``. Arrays are mapped into memory, so that opening is quick."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._pointer = directory / "current"
+
+    def current(self) -> str | None:
+        """Name of the generation in force, None before the first."""
+        try:
+            return self._pointer.read_text().strip()
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise self._unreadable(error) from error
+
+    @contextmanager
+    def writing(self) -> Generator[None]:
+        """One writer at a time, over processes: later ones wait, and then see what the former wrote."""
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            with (self._directory / "lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot write the word index in {self._directory}: {error.strerror or error}; the former one is kept"
+            ) from error
+
+    def texts(self) -> dict[ToolId, str]:
+        """The indexed texts; none before the first generation, or where it has another format (it is made anew)."""
+        name = self.current()
+        if name is None or self._meta(name).get("format") != _FORMAT:
+            return {}
+        try:
+            return orjson.loads((self._directory / name / "texts.json").read_bytes())
+        except _BROKEN as error:
+            raise self._unreadable(error) from error
+
+    def built_with(self, settings: Mapping[str, float]) -> bool:
+        """Whether the current generation was built with these settings."""
+        name = self.current()
+        return name is not None and self._meta(name).get("settings") == settings
+
+    def write(
+        self,
+        texts: Mapping[ToolId, str],
+        settings: Mapping[str, float],
+        built: tuple[dict[str, int], dict[str, NDArray[np.generic]]],
+    ) -> None:
+        """Write a generation and put it in force; the former ones go."""
+        vocabulary, arrays = built
+        name = uuid4().hex[:12]
+        folder = self._directory / name
+        try:
+            folder.mkdir()
+            for key, array in arrays.items():
+                np.save(folder / f"{key}.npy", array)
+            for key, value in (("ids", list(texts)), ("vocabulary", vocabulary), ("texts", dict(texts))):
+                (folder / f"{key}.json").write_bytes(orjson.dumps(value))
+            (folder / "meta.json").write_bytes(orjson.dumps({"format": _FORMAT, "settings": dict(settings)}))
+            part = self._directory / "current.part"
+            part.write_text(name)
+            part.replace(self._pointer)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        for other in self._directory.iterdir():
+            if other.is_dir() and other.name != name:
+                shutil.rmtree(other, ignore_errors=True)
+
+    def open(self) -> Generation:
+        """Open the current generation. A writer may swap it meanwhile: then the new one is opened."""
+        for attempt in range(3):
+            name = self.current()
+            if name is None:
+                raise UnavailableError(f"{self._directory} holds no word index; build the store anew, with its tools")
+            try:
+                return self._open(name)
+            except FileNotFoundError as error:
+                if attempt == 2 or self.current() == name:
+                    raise self._unreadable(error) from error
+            except _BROKEN as error:
+                raise self._unreadable(error) from error
+        raise UnavailableError(f"the word index in {self._directory} changes faster than it can be opened; try again")
+
+    def _open(self, name: str) -> Generation:
+        folder = self._directory / name
+        if (found := self._meta(name).get("format")) != _FORMAT:
+            raise StoreVersionError(
+                f"the word index in {self._directory} has format {found}, this program reads {_FORMAT}; "
+                "index the tools again: the same build command does it"
+            )
+        ids = [ToolId(text) for text in orjson.loads((folder / "ids.json").read_bytes())]
+        arrays = {key: np.load(folder / f"{key}.npy", mmap_mode="r") for key in ("data", "indices", "indptr")}
+        return Generation(
+            name=name,
+            ids=ids,
+            row_of={tool: row for row, tool in enumerate(ids)},
+            vocabulary=orjson.loads((folder / "vocabulary.json").read_bytes()),
+            values=arrays["data"],
+            rows=arrays["indices"],
+            starts=arrays["indptr"],
+        )
+
+    def _meta(self, name: str) -> dict[str, Any]:
+        try:
+            return orjson.loads((self._directory / name / "meta.json").read_bytes())
+        except FileNotFoundError:
+            raise
+        except _BROKEN as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> UnavailableError:
+        return UnavailableError(
+            f"the word index in {self._directory} cannot be read ({error}); delete that folder and index the tools again"
+        )

@@ -1,0 +1,1 @@
+"""Making encoders: needs the extra ``neural``; never imported when tools are searched."""

@@ -1,0 +1,28 @@
+"""Text to words, the same way for documents and requests: identifiers are split, case and punctuation go."""
+
+import re
+from functools import lru_cache
+
+_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+"""Parts of an identifier: ``getUserID2`` → get, User, ID, 2; other scripts stay whole."""
+
+
+def split_identifier(text: str) -> str:
+    """Readable form of a name: ``getUser_byID`` → ``get User by ID``."""
+    return " ".join(_PIECE.findall(text))
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words in order, with repeats."""
+    return [piece.lower() for piece in _PIECE.findall(text)]
+
+
+def first_words(text: str, limit: int) -> str:
+    """The first ``limit`` white-space separated words, in one line."""
+    return " ".join(text.split(None, limit)[:limit])
+
+
+@lru_cache(maxsize=65_536)
+def standard_name(text: str) -> str:
+    """A name without case and punctuation: what two copies of one tool have in common."""
+    return "_".join(words(text))

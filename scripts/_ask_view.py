@@ -1,0 +1,134 @@
+"""What ``ask`` shows of a run while it goes on: Rich text, an event at a time."""
+
+from typing import assert_never
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from agent.tool_text import clean, shown
+from domain.event import (
+    AnswerDelta,
+    CallFinished,
+    CallStarted,
+    CandidatesConsidered,
+    Event,
+    PathEnded,
+    PlanReady,
+    RunFinished,
+    RunStarted,
+    StepBacktracked,
+    StepChosen,
+)
+from domain.plan import Binding
+from domain.tool import ToolId, tool_id_parts
+
+_EXCERPT = 160
+_GOOD = {"ok": "green", "missing": "yellow", "unknown": "yellow"}
+
+
+class AskView:
+    """Writes events to a console. ``all_candidates``: every candidate of a node, not only the first few."""
+
+    def __init__(self, console: Console, *, all_candidates: bool = False) -> None:
+        self._console = console
+        self._most = 100 if all_candidates else 5
+        self._answering = False
+
+    def show(self, event: Event) -> None:
+        """Write one event."""
+        match event:
+            case RunStarted():
+                self._line(f"[bold]{escape(clean(event.request, 400))}[/bold]\n")
+            case CandidatesConsidered():
+                self._candidates(event)
+            case StepChosen():
+                self._line(f"  [green]→ {_name(event.tool)}[/green]  {escape(clean(event.reason, 300))}")
+            case StepBacktracked():
+                self._line(f"  [yellow]← {_name(event.dropped)}[/yellow]  {escape(clean(event.reason, 300))}")
+            case PathEnded():
+                colour = "green" if event.how == "finished" else "yellow"
+                self._line(
+                    f"  [{colour}]■ {event.how.replace('_', ' ')}[/{colour}]  {escape(clean(event.reason, 300))}"
+                )
+            case PlanReady():
+                self._line(f"\n[bold]plan[/bold]  {' → '.join(_name(tool) for tool in event.plan.path)}")
+            case CallStarted():
+                self._line(f"  [cyan]{event.step}. {_name(event.tool)}[/cyan]")
+                for binding in event.provenance:
+                    value = shown(event.arguments.get(binding.parameter), 80)
+                    self._line(
+                        f"     {escape(clean(binding.parameter, 60))} = {escape(value)}  [dim]{_origin(binding)}[/dim]"
+                    )
+            case CallFinished():
+                self._result(event)
+            case AnswerDelta():
+                self._answer(event.text)
+            case RunFinished():
+                self._end(event)
+            case _:
+                assert_never(event)
+
+    def _line(self, markup: str) -> None:
+        self._console.print(Text.from_markup(markup))
+
+    def _candidates(self, event: CandidatesConsidered) -> None:
+        place = f"after {_name(event.path[-1])}" if event.path else "start"
+        self._line(f"[bold]{place}[/bold]  {len(event.candidates)} candidates, Finish {event.finish_weight:.2f}")
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=bool(event.candidates), header_style="dim")
+        for title in ("  weight", "available", "relevance"):
+            table.add_column(title, justify="right")
+        table.add_column("tool", overflow="fold")
+        for candidate in event.candidates[: self._most]:
+            available = "—" if candidate.availability is None else f"{candidate.availability:.2f}"
+            needs = f"  [dim]needs {escape(clean(', '.join(candidate.missing), 80))}[/dim]" if candidate.missing else ""
+            name = Text.from_markup(f"{_name(candidate.tool)}{needs}")
+            table.add_row(f"{candidate.weight:.2f}", available, f"{candidate.relevance:.2f}", name)
+        self._console.print(table)
+        if len(event.candidates) > self._most:
+            self._line(f"  [dim]and {len(event.candidates) - self._most} more (--all shows them)[/dim]")
+
+    def _result(self, event: CallFinished) -> None:
+        result = event.result
+        colour = _GOOD.get(result.status, "red")
+        status = f"{result.status} {result.http_status}" if result.http_status else result.status
+        told = " ".join(
+            part for part in (clean(result.response, _EXCERPT), result.note and f"({clean(result.note)})") if part
+        )
+        self._line(f"     [{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}")
+
+    def _answer(self, text: str) -> None:
+        if not self._answering:
+            self._line("\n[bold]answer[/bold]")
+            self._answering = True
+        self._console.print(Text("".join(c if c.isprintable() or c == "\n" else " " for c in text)), end="")
+
+    def _end(self, event: RunFinished) -> None:
+        if event.error:
+            self._line(f"[red]{escape(clean(event.error, 400))}[/red]")
+        usage = event.usage
+        self._line(
+            f"\n[dim]{event.outcome.replace('_', ' ')}: {usage.considered} considered, {usage.decisions} decisions, "
+            f"{usage.backtracks} backtracks; plan {usage.plan_seconds:.2f} s, calls {usage.execute_seconds:.2f} s[/dim]"
+        )
+
+
+def _name(tool: ToolId) -> str:
+    """Tool set and API, safe to print."""
+    _, toolset, api = tool_id_parts(tool)
+    return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")
+
+
+def _origin(binding: Binding) -> str:
+    """Where a value comes from, in words."""
+    reference = escape(clean(binding.reference, 80))
+    match binding.origin:
+        case "step":
+            return f"from step {reference}"
+        case "request":
+            return f"from the request: “{reference}”"
+        case "default" | "example" | "secret" | "user":
+            return f"{binding.origin}{': ' + reference if reference else ''}"
+        case _:
+            assert_never(binding.origin)

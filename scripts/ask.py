@@ -1,0 +1,89 @@
+"""Asks a question: plans a path through the tool graph, makes the calls, answers."""
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from domain.errors import BrokenInputError, UnavailableError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.transcript import Transcript
+    from domain.event import Event
+
+
+def main(
+    request: Annotated[str, typer.Argument(help="What to find out or to do, in words.")],
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs walks the graph depth-first.")] = "dfs",
+    executor: Annotated[str, typer.Option(help="http makes the calls, replay answers from recorded ones.")] = "http",
+    calls: Annotated[
+        list[Path] | None, typer.Option(help="Recorded calls to replay instead of the store's own.")
+    ] = None,
+    all_candidates: Annotated[bool, typer.Option("--all", help="Show every candidate.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Answer a request. Exit codes: 0 answered, 1 not answered, 2 wrong use, 3 no store."""
+    try:
+        if not request.strip():
+            raise UsageError("the request is empty; put it in quotes behind ask.py")
+        if planner != "dfs":
+            raise UsageError(f"no planner is called {planner!r}; there is: dfs")
+        if calls and executor != "replay":
+            raise UsageError("--calls needs --executor replay")
+        show = None if json else _shown(all_candidates=all_candidates)
+        transcript = asyncio.run(_ask(request, store, policy, executor, tuple(calls or ()), show))
+    except (UsageError, UnavailableError, BrokenInputError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise typer.Exit(1) from None
+    if json:
+        from orjson import OPT_INDENT_2, dumps
+
+        print(dumps(transcript.to_json(), option=OPT_INDENT_2).decode())
+    raise typer.Exit(0 if transcript.end and transcript.end.outcome == "answered" else 1)
+
+
+def _shown(*, all_candidates: bool) -> "Callable[[Event], None]":
+    from _ask_view import AskView
+    from rich.console import Console
+
+    return AskView(Console(highlight=False), all_candidates=all_candidates).show
+
+
+async def _ask(
+    request: str,
+    store: Path | None,
+    policy: str,
+    executor: str,
+    calls: tuple[Path, ...],
+    show: "Callable[[Event], None] | None",
+) -> "Transcript":
+    from agent.run import run
+    from agent.transcript import Transcript
+    from wiring.calls import replay_of
+    from wiring.container import open_container
+    from wiring.runs import budget_of, run_deps
+
+    async with AsyncExitStack() as stack:
+        container = await stack.enter_async_context(open_container(store=store))
+        caller = await stack.enter_async_context(replay_of(container, calls)) if calls else None
+        deps = await run_deps(container, policy, caller or executor)
+        transcript = Transcript()
+        async for record in run(request, deps, budget_of(container)):
+            transcript.add(record)
+            if show:
+                show(record.event)
+        return transcript
+
+
+if __name__ == "__main__":
+    typer.run(main)

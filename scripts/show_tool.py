@@ -1,0 +1,90 @@
+"""Shows a tool of the graph: its document, its evidence, and what comes after and before it."""
+
+import asyncio
+import sys
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from domain.errors import UnavailableError, UsageError
+from graph.description import Description, Link, describe
+from wiring.container import open_container
+
+SHOWN = 15
+
+
+def main(
+    name: Annotated[str, typer.Argument(metavar="ID|FUNCTION", help="A tool's id, or its function name.")],
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what is known of a tool. Exit codes: 2 unknown or ambiguous name, 3 no store."""
+    try:
+        found = asyncio.run(_describe(name, store))
+    except (UsageError, UnavailableError) as error:
+        print(printable(str(error), keep="\n"), file=sys.stderr)
+        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
+    if json:
+        print(dumps(found.to_json(), indent=2))
+    else:
+        Console().print(rendered(found))
+
+
+async def _describe(name: str, store: Path | None) -> Description:
+    async with open_container(store=store) as container:
+        return await describe(container.graph, name, container.weights)
+
+
+def rendered(found: Description) -> RenderableType:
+    """The description for people."""
+    head = Table.grid(padding=(0, 2))
+    head.add_row(Text("tool"), Text(printable(found.id), style="bold"))
+    document = found.document
+    if document is None:
+        head.add_row(Text("document"), Text("none: a node that past calls name", style="dim"))
+    else:
+        head.add_row(Text("function"), Text(printable(document.function)))
+        head.add_row(Text("call"), Text(printable(f"{document.method} {document.url}".strip())))
+        head.add_row(Text("description"), Text(printable(document.description) or "none"))
+        for parameter in document.parameters:
+            need = "required" if parameter.required else "optional"
+            described = printable(f"{parameter.name} ({parameter.type}, {need}) {parameter.description}")
+            head.add_row(Text("parameter"), Text(described.strip()))
+    head.add_row(Text("availability"), Text(_chance(found)))
+    return Group(head, Text(), _links("after it", found.successors), Text(), _links("before it", found.predecessors))
+
+
+def _chance(found: Description) -> str:
+    facts = found.evidence
+    if found.availability is None:
+        return "untested"
+    past = f"{facts.successes} of {facts.calls} recorded calls"
+    live = f"live: {facts.ok} ok, {facts.transient} transient, {facts.gone} gone"
+    return f"{found.availability:.2f} ({past}; {live})"
+
+
+def _links(title: str, links: list[Link]) -> RenderableType:
+    table = Table(title=f"{title}: {len(links)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("weight", justify="right")
+    table.add_column("imported", justify="right")
+    table.add_column("live", justify="right")
+    table.add_column("tool", overflow="fold")
+    for link in links[:SHOWN]:
+        table.add_row(f"{link.weight:.3f}", str(link.imported), str(link.live), Text(printable(link.id)))
+    if len(links) > SHOWN:
+        table.add_row("", "", "", Text(f"and {len(links) - SHOWN} more (--json has all)", style="dim"))
+    return table
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Text of strangers without control characters, which could move the cursor or recolour the terminal."""
+    return "".join(c if c.isprintable() or c in keep else " " for c in text)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,73 @@
+"""``scripts/show_tool.py`` as a person or a program runs it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from domain.tool import FINISH, ToolDoc
+from graph.backends.sqlite import SqliteGraph
+from tests.contract.graph_samples import A, B, C, batch, document
+from wiring.layout import StoreFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def show(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "scripts/show_tool.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = StoreFolder(tmp_path_factory.mktemp("store"))
+    folder.open(create=True)
+
+    async def fill() -> None:
+        graph = SqliteGraph(folder.graph)
+        await graph.setup()
+        hostile = document(A, "geocode_for_geo").model_copy(update={"description": "red \x1b[31m[bold]text[/nope]"})
+        await graph.put_tools([hostile, document(B, "now"), document(C, "now")])
+        await graph.apply(batch("k", {(A, B): 3, (A, FINISH): 1}, {A: 4}, {A: 3}))
+        await graph.close()
+
+    asyncio.run(fill())
+    return folder.root
+
+
+def test_json_is_one_object_on_stdout(store: Path) -> None:
+    done = show(A, "--store", store, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["id"] == A
+    assert ToolDoc.model_validate(said["document"]).function == "geocode_for_geo"
+    assert [(s["id"], s["weight"]) for s in said["successors"]] == [(B, 0.75), (FINISH, 0.25)]
+    assert done.stderr == ""
+
+
+def test_people_get_the_same_without_control_characters(store: Path) -> None:
+    done = show("geocode_for_geo", "--store", store)
+    assert done.returncode == 0, done.stderr
+    assert "0.75 (3 of 4 recorded calls" in done.stdout
+    assert "[bold]text[/nope]" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("now", "names 2 tools"), ("geocode_for_goe", "near names:\n  geocode_for_geo")]
+)
+def test_ambiguous_and_unknown_names_exit_with_2(store: Path, name: str, says: str) -> None:
+    done = show(name, "--store", store, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_store_exits_with_3(tmp_path: Path) -> None:
+    done = show(A, "--store", tmp_path / "none", "--json")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "build_graph.py" in done.stderr
+    assert not (tmp_path / "none").exists()

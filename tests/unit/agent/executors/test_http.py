@@ -1,0 +1,311 @@
+"""The HTTP executor against real sockets on loopback: slow, huge, broken, redirecting, refusing and lying servers."""
+
+import asyncio
+import gzip
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agent.executor import CallResult
+from agent.executors.http import HttpExecutor, HttpParameters
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc, tool_id
+from tests.unit.agent.executors.serving import Answer, Served, reply, reset, serving, silence
+
+WAITS: list[float] = []
+
+
+async def _no_wait(seconds: float) -> None:
+    WAITS.append(seconds)
+
+
+def tool(url: str, method: str = "GET", *parameters: Parameter) -> ToolDoc:
+    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", method=method, url=url,
+                   parameters=parameters)  # fmt: skip
+
+
+@asynccontextmanager
+async def executor(served: Served, **chosen: float) -> AsyncGenerator[HttpExecutor, None]:
+    WAITS.clear()
+    parameters = {"timeout": 5.0, "response_limit": 100_000, **chosen}
+    limits = HttpParameters(
+        timeout=parameters["timeout"],
+        response_limit=int(parameters["response_limit"]),
+        read_timeout=parameters.get("read_timeout", 3.0),
+        allow_hosts=frozenset({f"127.0.0.1:{served.port}"}),
+    )
+    made = HttpExecutor(limits, sleep=_no_wait)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def call(
+    *script: Answer, method: str = "GET", arguments: JsonObject | None = None, **chosen: float
+) -> tuple[CallResult, Served]:
+    async with serving(*script) as served, executor(served, **chosen) as made:
+        return await made.call(tool(served.url + "/x", method), arguments or {}), served
+
+
+async def test_an_answer_is_text_with_its_status() -> None:
+    result, served = await call(reply(body=b'{"a": 1}'), arguments={"q": "a b&c=d", "n": [1, 2], "flag": True})
+    assert (result.outcome, result.body, result.http_status, result.attempts, result.note) == (
+        "ok",
+        '{"a": 1}',
+        200,
+        1,
+        "",
+    )
+    assert served.requests[0].startswith(b"GET /x?q=a%20b%26c%3Dd&n=1&n=2&flag=true HTTP/1.1")
+    assert f"host: 127.0.0.1:{served.port}".encode() in served.requests[0].lower()
+
+
+async def test_values_go_where_the_document_puts_them() -> None:
+    parameters = (
+        Parameter(name="id", location="path"),
+        Parameter(name="q"),
+        Parameter(name="X-Mode", location="header"),
+        Parameter(name="n", type="integer", location="body"),
+    )
+    async with serving(reply()) as served, executor(served) as made:
+        await made.call(
+            tool(served.url + "/a/{id}?v=1#f", "POST", *parameters), {"id": "x/y.z", "q": "1", "X-Mode": "fast", "n": 3}
+        )
+    head, _, body = served.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /a/x%2Fy%2Ez?v=1&q=1 HTTP/1.1")
+    assert b"x-mode: fast" in head.lower()
+    assert body == b'{"n": 3}'
+
+
+@pytest.mark.parametrize("value", ["..", ".", "../admin", "a/../../b", "..%2fadmin", "%2e%2e", "..\\x", ""])
+async def test_a_path_value_cannot_climb(value: str) -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        with pytest.raises(InvalidArgumentsError, match="id stands in the path"):
+            await made.call(tool(served.url + "/a/{id}"), {"id": value})
+    assert served.requests == []
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "é"])
+async def test_a_header_value_cannot_break_out(value: str) -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        with pytest.raises(InvalidArgumentsError, match="X-Name"):
+            await made.call(tool(served.url, "GET", Parameter(name="X-Name", location="header")), {"X-Name": value})
+    assert served.requests == []
+
+
+async def test_an_argument_cannot_choose_the_host() -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        with pytest.raises(ForbiddenAddressError, match="choose the host"):
+            await made.call(tool("http://{host}/x"), {"host": f"127.0.0.1:{served.port}"})
+    assert served.requests == []
+
+
+async def test_a_huge_body_is_cut_and_not_read_on() -> None:
+    async def endless(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 52428800\r\n\r\n")
+        for _ in range(800):
+            writer.write(b"x" * 65_536)
+            await writer.drain()
+            seen.append(65_536)
+
+    seen: list[int] = []
+    result, _ = await call(endless, response_limit=20_000)
+    assert (result.outcome, len(result.body), result.note) == ("ok", 20_000, "cut at 20000 bytes")
+    assert sum(seen) < 20_000_000
+
+
+async def test_a_compression_bomb_is_cut() -> None:
+    bomb = gzip.compress(b"0" * 30_000_000)
+    result, _ = await call(reply(body=bomb, content_encoding="gzip"), response_limit=50_000)
+    assert (result.outcome, len(result.body)) == ("ok", 50_000)
+    assert "cut" in result.note
+
+
+async def test_a_slow_server_is_left_in_time() -> None:
+    started = time.perf_counter()
+    result, served = await call(silence, timeout=0.4)
+    assert (result.outcome, result.body) == ("transient", "")
+    assert "no answer in time" in result.note
+    assert time.perf_counter() - started < 2.5
+    assert served.requests
+
+
+async def test_a_dripping_server_is_left_in_time() -> None:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\n\r\n")
+        for _ in range(1000):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    result, _ = await call(drip, timeout=0.5)
+    assert result.outcome == "transient"
+
+
+async def test_a_truncated_answer_is_asked_again() -> None:
+    result, served = await call(reply(body=b'{"a":', content_length="500"), reply(body=b'{"a": 2}'))
+    assert (result.outcome, result.body, result.attempts, len(served.requests)) == ("ok", '{"a": 2}', 2, 2)
+
+
+async def test_a_truncated_answer_of_a_write_is_kept_and_said() -> None:
+    result, served = await call(reply(body=b'{"a":', content_length="500"), method="POST")
+    assert (result.outcome, result.body, len(served.requests)) == ("ok", '{"a":', 1)
+    assert "broke off" in result.note
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    result, served = await call(reply("302 Found", b"", location="http://169.254.169.254/latest"))
+    assert (result.outcome, result.http_status, len(served.requests)) == ("caller_fault", 302, 1)
+    assert "redirects to http://169.254.169.254/latest, which is not followed" in result.note
+
+
+async def test_too_many_requests_waits_as_long_as_it_is_told() -> None:
+    result, served = await call(reply("429 Too Many Requests", b"{}", retry_after="3"), reply())
+    assert (result.outcome, result.attempts, len(served.requests)) == ("ok", 2, 2)
+    assert WAITS == [3.0]
+
+
+async def test_a_server_that_asks_for_too_long_is_not_waited_for() -> None:
+    result, served = await call(reply("429 Too Many Requests", b"{}", retry_after="3600"))
+    assert (result.outcome, result.attempts, len(served.requests)) == ("transient", 1, 1)
+    assert "asks to wait: 3600" in result.note
+
+
+async def test_an_error_then_an_answer() -> None:
+    result, served = await call(reply("500 Internal Server Error", b"{}"), reply(body=b"[1]"))
+    assert (result.outcome, result.body, result.attempts, len(served.requests)) == ("ok", "[1]", 2, 2)
+    assert len(WAITS) == 1
+    assert 0 <= WAITS[0] <= 8
+
+
+async def test_three_attempts_and_no_more() -> None:
+    result, served = await call(reply("503 Service Unavailable", b"{}"))
+    assert (result.outcome, result.attempts, len(served.requests)) == ("transient", 3, 3)
+    assert "given up after 3 attempts" in result.note
+
+
+@pytest.mark.parametrize(("method", "times", "outcome"), [("GET", 3, "transient"), ("PUT", 3, "transient"), ("DELETE", 3, "transient"),
+                                                          ("POST", 1, "unknown"), ("PATCH", 1, "unknown")])  # fmt: skip
+async def test_a_lost_answer_is_repeated_only_where_that_is_safe(method: str, times: int, outcome: str) -> None:
+    result, served = await call(reset, method=method)
+    assert (result.outcome, len(served.requests), result.attempts) == (outcome, times, times)
+    assert ("not known whether it took effect" in result.note) == (outcome == "unknown")
+
+
+async def test_a_failed_write_is_not_repeated() -> None:
+    result, served = await call(reply("500 Internal Server Error", b"{}"), method="POST")
+    assert (result.outcome, len(served.requests)) == ("transient", 1)
+
+
+@pytest.mark.parametrize("status", ["502 Bad Gateway", "504 Gateway Timeout"])
+async def test_a_gateway_error_leaves_a_write_unknown(status: str) -> None:
+    result, _ = await call(reply(status, b"{}"), method="POST")
+    assert result.outcome == "unknown"
+
+
+async def test_a_refused_connection_sent_nothing_so_a_write_may_be_tried_again() -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        url = served.url
+    closed = tool(url + "/x", "POST")
+    result = await made.call(closed, {})
+    await made.close()
+    assert (result.outcome, result.attempts) == ("transient", 3)
+
+
+@pytest.mark.parametrize(
+    ("status", "keyed", "outcome"),
+    [("400 Bad Request", False, "caller_fault"), ("404 Not Found", False, "gone"), ("410 Gone", False, "gone"),
+     ("401 Unauthorized", False, "caller_fault"), ("401 Unauthorized", True, "gone"), ("403 Forbidden", True, "gone"),
+     ("422 Unprocessable", False, "caller_fault")],
+)  # fmt: skip
+async def test_classes_of_refusals(status: str, keyed: bool, outcome: str) -> None:
+    async with serving(reply(status, b"{}")) as served, executor(served) as made:
+        key = Parameter(name="X-Api-Key", location="header")
+        result = await made.call(tool(served.url, "GET", key), {"X-Api-Key": "k"} if keyed else {})
+    assert (result.outcome, result.attempts) == (outcome, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "body", "note"),
+    [
+        (reply(body=b"<html>", content_type="text/html"), "<html>", "an HTML page"),
+        (reply(body=b"not json"), "not json", "declared as JSON, but is not"),
+        (reply(body=b"\x89PNG", content_type="image/png"), "", "binary response (image/png, 4 bytes), not kept"),
+        (reply(body=b"\x00\x01", content_type=""), "", "binary response without a content type, not kept"),
+        (reply(body="é".encode("latin-1"), content_type="text/plain; charset=latin-1"), "é", ""),
+        (reply(body=b"\xff\xfe", content_type="text/plain; charset=nonsense"), "��", ""),
+        (reply(body=b"xx", content_encoding="br"), "", "the response is compressed as 'br', which was not asked for"),
+        (reply("204 No Content", b""), "", ""),
+    ],
+)
+async def test_kinds_of_content(answer: Answer, body: str, note: str) -> None:
+    result, _ = await call(answer)
+    assert (result.outcome, result.body, result.note) == ("ok", body, note)
+
+
+async def test_loopback_is_refused_unless_it_is_opened() -> None:
+    async with serving(reply()) as served:
+        made = HttpExecutor(HttpParameters(timeout=2))
+        with pytest.raises(ForbiddenAddressError, match=f"add 127.0.0.1:{served.port} to the setting allow_hosts"):
+            await made.call(tool(served.url), {})
+        await made.close()
+    assert served.requests == []
+
+
+def _rebinding(answers: list[list[str]]) -> Callable[[str, int], Awaitable[list[str]]]:
+    async def resolver(_host: str, _port: int) -> list[str]:
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    return resolver
+
+
+async def test_a_name_that_resolves_to_loopback_is_never_connected_to() -> None:
+    async with serving(reply()) as served:
+        made = HttpExecutor(HttpParameters(timeout=2), resolver=_rebinding([["127.0.0.1"]]))
+        with pytest.raises(ForbiddenAddressError, match=r"rebind\.example\.com \(127\.0\.0\.1\)"):
+            await made.call(tool(f"http://rebind.example.com:{served.port}/"), {})
+        await made.close()
+    assert served.requests == []
+
+
+async def test_the_connection_goes_to_the_checked_address_with_the_names_host_header() -> None:
+    resolved: list[str] = []
+
+    async def once(host: str, _port: int) -> list[str]:
+        resolved.append(host)
+        return ["127.0.0.1"]
+
+    async with serving(reply()) as served:
+        allowed = frozenset({f"api.example.com:{served.port}"})
+        made = HttpExecutor(HttpParameters(timeout=2, allow_hosts=allowed), resolver=once)
+        result = await made.call(tool(f"http://api.example.com:{served.port}/x"), {})
+        await made.close()
+    assert result.outcome == "ok"
+    assert resolved == ["api.example.com"]
+    assert f"host: api.example.com:{served.port}".encode() in served.requests[0].lower()
+
+
+async def test_a_name_that_does_not_exist_is_gone() -> None:
+    made = HttpExecutor(HttpParameters(timeout=2), sleep=_no_wait)
+    result = await made.call(tool("http://nowhere.invalid/"), {})
+    await made.close()
+    assert (result.outcome, result.attempts) == ("gone", 1)
+    assert "could not be resolved" in result.note
+
+
+async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    result, served = await call(reply())
+    assert (result.outcome, len(served.requests)) == ("ok", 1)
+
+
+async def test_a_tool_without_a_url_says_what_to_do() -> None:
+    made = HttpExecutor()
+    with pytest.raises(InvalidArgumentsError, match="use the replay executor"):
+        await made.call(tool(""), {})
+    await made.close()

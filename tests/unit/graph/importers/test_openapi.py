@@ -1,0 +1,273 @@
+"""OpenAPI documents as they are met: references, bodies, keys, servers; what cannot be imported is told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from domain.errors import BrokenInputError
+from domain.tool import Parameter, ToolDoc
+from graph.importers.openapi import MAX_SCHEMA, read_openapi
+
+OK: dict[str, Any] = {"200": {"description": "ok"}}
+KEY: dict[str, list[str]] = {"k": []}
+SERVER = [{"url": "https://api.example/v1/"}]
+
+
+def write(folder: Path, paths: dict[str, Any], **more: Any) -> Path:
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "Pets", "description": "All pets."},
+        "servers": SERVER,
+        "paths": paths,
+    }
+    path = folder / "api.json"
+    path.write_text(json.dumps(document | more))
+    return path
+
+
+def only(path: Path) -> ToolDoc:
+    (doc,) = read_openapi(path)
+    return doc
+
+
+def parameters(path: Path) -> dict[str, Parameter]:
+    return {parameter.name: parameter for parameter in only(path).parameters}
+
+
+def refused(path: Path) -> list[str]:
+    problems: list[BrokenInputError] = []
+    assert list(read_openapi(path, problems.append)) == []
+    return [str(problem) for problem in problems]
+
+
+def test_names_come_from_tag_extension_and_operation(tmp_path: Path) -> None:
+    operation = {"tags": ["Animals", "x"], "operationId": "getPet", "summary": "One\n pet", "responses": OK,
+                 "x-toolset": "Zoo"}  # fmt: skip
+    doc = only(write(tmp_path, {"/pets/{pet_id}": {"get": operation}}))
+    assert (doc.id, doc.category, doc.toolset, doc.api) == ("Animals/Zoo/getPet", "Animals", "Zoo", "getPet")
+    assert (doc.function, doc.method, doc.description) == ("getpet_for_zoo", "GET", "One pet")
+    assert (doc.url, doc.source) == ("https://api.example/v1/pets/{pet_id}", "openapi:api.json")
+    assert doc.toolset_description == "All pets."
+    assert [(one.name, one.location, one.required) for one in doc.parameters] == [("pet_id", "path", True)]
+
+
+def test_what_is_not_named_is_named_after_title_and_path(tmp_path: Path) -> None:
+    doc = only(write(tmp_path, {"/pets": {"delete": {"responses": OK}}}))
+    assert (doc.category, doc.toolset, doc.api, doc.method) == ("Pets", "Pets", "DELETE /pets", "DELETE")
+
+
+def test_parameters_of_path_and_operation(tmp_path: Path) -> None:
+    shared = [
+        {"name": "page", "in": "query", "schema": {"type": "integer", "default": 1, "minimum": 1, "maximum": 9}},
+        {"name": "lang", "in": "query", "schema": {"type": "string"}, "example": "fr"},
+    ]
+    own = [
+        {"name": "lang", "in": "query", "required": True, "schema": {"type": "string", "enum": ["en", "de"]},
+         "description": "The\n language", "examples": {"one": {"value": "de"}}},
+        {"name": "X-Trace", "in": "header", "schema": {"type": "string", "format": "uuid"}},
+        {"name": "Accept", "in": "header", "schema": {"type": "string"}},
+        {"name": "when", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}},
+        {"name": "session", "in": "cookie", "schema": {"type": "string"}},
+    ]  # fmt: skip
+    found = parameters(write(tmp_path, {"/pets": {"parameters": shared, "get": {"parameters": own, "responses": OK}}}))
+    assert list(found) == ["lang", "page", "X-Trace", "when"]
+    assert found["lang"] == Parameter(
+        name="lang", description="The language", required=True, enum=("en", "de"), example="de"
+    )
+    assert found["page"] == Parameter(name="page", type="integer", default=1, minimum=1, maximum=9)
+    assert (found["X-Trace"].location, found["X-Trace"].format) == ("header", "uuid")
+    assert found["when"].type == "object"
+
+
+def test_nullable_types_of_both_versions(tmp_path: Path) -> None:
+    schemas: dict[str, Any] = {
+        "a": {"anyOf": [{"type": "null"}, {"type": "number"}]},
+        "b": {"type": ["null", "boolean"]},
+        "c": {"type": "integer", "nullable": True},
+        "d": {"items": {}},
+        "e": {},
+    }
+    given = [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
+    found = parameters(write(tmp_path, {"/x": {"get": {"parameters": given, "responses": OK}}}))
+    assert [found[name].type for name in "abcde"] == ["number", "boolean", "integer", "array", "string"]
+
+
+def test_body_fields_through_references_and_parts(tmp_path: Path) -> None:
+    components = {
+        "requestBodies": {
+            "New": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}}}}
+        },
+        "schemas": {
+            "Base": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string", "example": "Rex"}},
+            },
+            "New": {
+                "allOf": [
+                    {"$ref": "#/components/schemas/Base"},
+                    {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}, "tag": {}}},
+                ]
+            },
+        },
+    }
+    operation = {"requestBody": {"$ref": "#/components/requestBodies/New"}, "responses": OK}
+    found = parameters(write(tmp_path, {"/pets": {"post": operation}}, components=components))
+    assert {name: (one.type, one.required, one.location) for name, one in found.items()} == {
+        "name": ("string", True, "body"),
+        "age": ("integer", True, "body"),
+        "tag": ("string", False, "body"),
+    }
+    assert found["name"].example == "Rex"
+
+
+def test_fields_of_an_optional_body_are_optional(tmp_path: Path) -> None:
+    schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+    operation = {"requestBody": {"content": {"application/json": {"schema": schema}}}, "responses": OK}
+    assert not parameters(write(tmp_path, {"/pets": {"patch": operation}}))["name"].required
+
+
+def test_response_schema_with_a_cycle_ends(tmp_path: Path) -> None:
+    node = {
+        "type": "object",
+        "properties": {
+            "label": {"type": "string", "description": "A  label", "example": "root"},
+            "children": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}},
+        },
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Node"}}}
+    responses = {"default": {"description": "error"}, "201": {"description": "made", "content": content}}
+    path = write(tmp_path, {"/n": {"get": {"responses": responses}}}, components={"schemas": {"Node": node}})
+    doc = only(path)
+    assert json.loads(doc.response_schema or "") == {
+        "type": "object",
+        "properties": {
+            "label": {"type": "string", "description": "A label", "example": "root"},
+            "children": {"type": "array", "items": {"type": "object"}},
+        },
+    }
+    assert json.loads(doc.example_response or "") == {"label": "root"}
+
+
+def test_a_given_example_goes_before_a_made_one(tmp_path: Path) -> None:
+    media = {"schema": {"type": "integer", "example": 1}, "examples": {"a": {"value": {"x": 2}}}}
+    responses = {"200": {"description": "ok", "content": {"application/json": media}}}
+    doc = only(write(tmp_path, {"/n": {"get": {"responses": responses}}}))
+    assert doc.example_response == '{"x":2}'
+
+
+@pytest.mark.timeout(20)
+def test_parts_that_multiply_without_end_are_bounded(tmp_path: Path) -> None:
+    schemas: dict[str, Any] = {"S9": {"type": "string"}}
+    for level in range(9):
+        lower = {"$ref": f"#/components/schemas/S{level + 1}"}
+        schemas[f"S{level}"] = {
+            "type": "object",
+            "properties": {f"p{n}": lower for n in range(30)},
+            "allOf": [{"type": "object", "properties": {f"q{n}": lower for n in range(30)}}],
+        }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
+    responses = {"200": {"description": "ok", "content": content}}
+    doc = only(write(tmp_path, {"/n": {"get": {"responses": responses}}}, components={"schemas": schemas}))
+    assert len(doc.response_schema or "") <= MAX_SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("servers", "base", "url"),
+    [
+        ([{"url": "https://{region}.example/{v}", "variables": {"region": {"default": "eu"}, "v": {"default": "2"}}}],
+         "", "https://eu.example/2/pets"),
+        ([{"url": "/api"}], "http://127.0.0.1:9/", "http://127.0.0.1:9/api/pets"),
+        ([{"url": "/api"}], "", ""),
+        ([], "http://127.0.0.1:9", "http://127.0.0.1:9/pets"),
+        ([], "", ""),
+    ],
+)  # fmt: skip
+def test_addresses(tmp_path: Path, servers: list[Any], base: str, url: str) -> None:
+    path = write(tmp_path, {"/pets": {"get": {"responses": OK}}}, servers=servers)
+    (doc,) = read_openapi(path, server=base)
+    assert doc.url == url
+
+
+@pytest.mark.parametrize(
+    ("scheme", "security", "expected"),
+    [
+        ({"type": "apiKey", "in": "header", "name": "X-Key"}, [KEY], ("X-Key", "header", True)),
+        ({"type": "apiKey", "in": "query", "name": "key"}, [KEY, {}], ("key", "query", False)),
+        ({"type": "http", "scheme": "bearer"}, [KEY], ("Authorization", "header", True)),
+    ],
+)
+def test_keys_are_parameters(tmp_path: Path, scheme: Any, security: Any, expected: tuple[str, str, bool]) -> None:
+    operation = {"responses": OK, "security": security}
+    path = write(tmp_path, {"/x": {"get": operation}}, components={"securitySchemes": {"k": scheme}})
+    (one,) = only(path).parameters
+    assert (one.name, one.location, one.required) == expected
+    assert one.format == "password"
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [
+        ({"parameters": [{"name": "s", "in": "cookie", "required": True}]}, "it needs s in cookie"),
+        ({"parameters": [{"$ref": "#/components/parameters/none"}]}, "leads nowhere"),
+        ({"parameters": [{"$ref": "other.json#/p"}]}, "outside the document"),
+        ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}}, "multipart/form-data"),
+        ({"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "array"}}}}}, "array"),
+        ({"requestBody": {"$ref": "#/components/loop"}}, "refers to itself"),
+        ("nothing", "not an object"),
+    ],
+)
+def test_what_cannot_be_imported_is_told_by_name(tmp_path: Path, operation: Any, reason: str) -> None:
+    path = write(tmp_path, {"/pets": {"get": operation}}, components={"loop": {"$ref": "#/components/loop"}})
+    (message,) = refused(path)
+    assert str(path) in message
+    assert "GET /pets is not imported" in message
+    assert reason in message
+    with pytest.raises(BrokenInputError, match="is not imported"):
+        list(read_openapi(path))
+
+
+def test_the_rest_of_the_document_is_still_imported(tmp_path: Path) -> None:
+    good = {"operationId": "a", "responses": OK}
+    path = write(
+        tmp_path, {"/a": {"get": good, "put": good, "post": "bad"}, "/b": {"$ref": "#/none"}, "/c": {"get": {}}}
+    )
+    problems: list[BrokenInputError] = []
+    assert [doc.api for doc in read_openapi(path, problems.append)] == ["a", "GET /c"]
+    assert len(problems) == 3
+    assert "already called" in str(problems[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.json", "{", "is not JSON"),
+        ("a.yaml", "openapi: 3.0.0", "convert it to JSON"),
+        ("a.json", '{"swagger": "2.0"}', "version 2.0"),
+        ("a.json", "[1]", "no JSON object"),
+        ("a.json", "[" * 5000, "is not JSON"),
+    ],
+)
+def test_no_openapi_document_at_all(tmp_path: Path, name: str, content: str, reason: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BrokenInputError, match=reason):
+        list(read_openapi(tmp_path / name))
+    with pytest.raises(BrokenInputError, match="cannot be read"):
+        list(read_openapi(tmp_path / "missing.json"))
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("name", "operations"), [("tmdb", 54), ("spotify", 40)])
+def test_documents_of_real_services(shared_data: Path, name: str, operations: int) -> None:
+    path = shared_data / "benchmarks" / "restbench" / f"{name}_oas.json"
+    docs = list(read_openapi(path))
+    declared = json.loads(path.read_bytes())["paths"]
+    assert (
+        len(docs)
+        == operations
+        == sum(method in ("get", "put", "post", "delete") for p in declared.values() for method in p)
+    )
+    assert all(doc.url.startswith("https://") for doc in docs)
+    assert [doc.api for doc in docs if doc.method == "GET" and not doc.response_schema] == []

@@ -1,0 +1,127 @@
+"""Which fields of a response fill which parameters, and what a document says of its response."""
+
+import json
+
+import pytest
+
+from domain.tool import JsonType, Parameter, ToolDoc, tool_id
+from graph.coupling import COUPLED, best_field, match, output_fields
+from graph.identifiers import words
+from graph.outputs import MAX_FIELDS, OutputField
+
+
+def doc(
+    api: str,
+    example: object = None,
+    *,
+    schema: object = None,
+    description: str = "",
+    parameters: tuple[Parameter, ...] = (),
+) -> ToolDoc:
+    return ToolDoc(
+        id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, description=description, parameters=parameters,
+        example_response=None if example is None else json.dumps(example), response_schema=None if schema is None else json.dumps(schema),
+    )  # fmt: skip
+
+
+SEARCH_PERSON = doc(
+    "searchPerson", [{"person_id": "p1", "name": "Ada", "num_citation": 3, "interest": ["logic"], "organization": "X"}]
+)
+COAUTHORS = doc(
+    "getCoauthors", [{"id": "p2", "name": "Bob", "relation": "coauthor"}], description="The coauthors of a person"
+)
+GEOCODE = doc("geocode", {"results": [{"name": "Paris", "location": {"lat": 48.85, "lng": 2.35}}]})
+USERS = doc("listUsers", {"users": [{"id": 3, "name": "x"}]})
+
+
+@pytest.mark.parametrize(
+    ("producer", "parameter", "kind", "path"),
+    [
+        (SEARCH_PERSON, "person_id", "string", "[].person_id"),
+        (SEARCH_PERSON, "personId", "string", "[].person_id"),
+        (SEARCH_PERSON, "organisation", "string", "[].organization"),
+        (SEARCH_PERSON, "interests", "string", "[].interest[]"),
+        (COAUTHORS, "person_id", "string", "[].id"),
+        (GEOCODE, "latitude", "number", "results[].location.lat"),
+        (GEOCODE, "lon", "number", "results[].location.lng"),
+        (GEOCODE, "long", "string", "results[].location.lng"),
+        (USERS, "userid", "integer", "users[].id"),
+    ],
+)
+def test_fields_that_fit(producer: ToolDoc, parameter: str, kind: JsonType, path: str) -> None:
+    found = best_field(producer, Parameter(name=parameter, type=kind))
+    assert found is not None
+    assert found.field.path == path
+    assert COUPLED <= found.score <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("producer", "parameter"),
+    [
+        (SEARCH_PERSON, Parameter(name="pub_id")),
+        (SEARCH_PERSON, Parameter(name="city")),
+        (GEOCODE, Parameter(name="user_id")),
+        (USERS, Parameter(name="order_id")),
+        (USERS, Parameter(name="id")),
+        (USERS, Parameter(name="name")),
+        (SEARCH_PERSON, Parameter(name="person_id", type="object")),
+    ],
+)
+def test_fields_that_do_not_fit(producer: ToolDoc, parameter: Parameter) -> None:
+    assert best_field(producer, parameter) is None
+
+
+def test_a_vague_name_fits_where_the_other_side_speaks_of_the_same_thing() -> None:
+    consumer = doc("getUser", description="One user by id")
+    found = best_field(USERS, Parameter(name="id", type="integer"), consumer)
+    assert found is not None
+    assert found.field.path == "users[].id"
+    assert (
+        best_field(USERS, Parameter(name="id", type="integer", description="id of the order"), doc("getOrder")) is None
+    )
+
+
+def test_an_example_outside_the_enum_counts_against_a_field() -> None:
+    field = OutputField("currency", "currency", (), "string", "EUR")
+    open_, closed = Parameter(name="currency"), Parameter(name="currency", enum=("miles", "feet"))
+    assert match(field, GEOCODE, closed) < COUPLED <= match(field, GEOCODE, open_)
+
+
+@pytest.mark.parametrize(
+    ("schema", "paths"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object", "properties": {"b": {"type": "integer"}}}}}}, ["a[].b"]),
+        ({"code": "int", "data": [{"id": "str"}], "more": {"x": "float"}}, ["code", "data[].id", "more.x"]),
+        ({"type": "array", "items": {"type": "string"}}, ["[]"]),
+        ({"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": ["null", "string"]}}}]}, ["a", "b"]),
+        ({"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"v": {"type": "string"}, "next": {"$ref": "#/$defs/n"}}}}}, ["v"]),
+    ],
+)  # fmt: skip
+def test_schemas_in_their_forms(schema: object, paths: list[str]) -> None:
+    assert [field.path for field in output_fields(doc("a", schema=schema))] == paths
+
+
+def test_an_empty_schema_gives_way_to_the_example() -> None:
+    assert [field.path for field in output_fields(doc("a", {"x": 1}, schema={}))] == ["x"]
+
+
+def test_hostile_documents_are_bounded() -> None:
+    deep: object = "x"
+    for _ in range(200):
+        deep = {"a": deep}
+    wide = {f"field{number}": number for number in range(5_000)}
+    assert output_fields(doc("a", deep)) == ()
+    assert len(output_fields(doc("a", wide))) == MAX_FIELDS
+    broken = doc("a").model_copy(update={"example_response": '{"a": {"b": 1, "c": [1, 2', "response_schema": "[[["})
+    assert [field.path for field in output_fields(broken)] == ["a.b", "a.c[]"]
+    assert output_fields(doc("a").model_copy(update={"example_response": "{" * 100_000})) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("personId", ("person", "id")), ("person_ids", ("person", "id")), ("PERSON-ID", ("person", "id")), ("productid", ("product", "id")),
+     ("lng", ("longitude",)), ("HTTPServer", ("http", "server")), ("valid", ("valid",)), ("cities", ("city",)), ("people", ("person",)),
+     ("status", ("status",)), ("", ()), ("ISBN13", ("isbn", "13")), ("straße", ("straße",))],
+)  # fmt: skip
+def test_words_of_identifiers(name: str, expected: tuple[str, ...]) -> None:
+    assert words(name) == expected

@@ -1,0 +1,83 @@
+"""What is said of one tool, and which tool a name means."""
+
+import json
+
+import pytest
+
+from domain.errors import AmbiguousNameError, UsageError
+from domain.tool import FINISH, Parameter, ToolDoc, tool_id
+from graph.backends.memory import MemoryGraph
+from graph.description import Link, describe, find
+from graph.weights import WeightParameters
+from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+
+DEFAULTS = WeightParameters()
+
+
+@pytest.fixture
+async def graph() -> MemoryGraph:
+    graph = MemoryGraph()
+    await graph.put_tools([document(A, "geocode_for_geo"), document(B, "now_for_meteo"), document(C, "now_for_meteo")])
+    await graph.apply(batch("k", {(A, B): 3, (A, FINISH): 1, (LOST, B): 2, (B, FINISH): 5}, {A: 4}, {A: 3}))
+    return graph
+
+
+async def test_all_links_with_their_weights_heaviest_first(graph: MemoryGraph) -> None:
+    found = await describe(graph, A, DEFAULTS)
+    assert found.successors == [Link(B, 0.75, 3, 0), Link(FINISH, 0.25, 1, 0)]
+    assert found.predecessors == []
+    assert found.availability == 0.75
+    assert (await describe(graph, B, DEFAULTS)).predecessors == [Link(LOST, 1.0, 2, 0), Link(A, 0.75, 3, 0)]
+
+
+async def test_weights_are_those_of_the_parameters(graph: MemoryGraph) -> None:
+    await graph.learn(walked("r", A, B))
+    fixed = await describe(graph, A, WeightParameters(fixed_beta=1.0))
+    assert [link.weight for link in fixed.successors] == [0.75, 0.25]
+    moved = await describe(graph, A, DEFAULTS)
+    assert [link.live for link in moved.successors] == [1, 0]
+    assert moved.successors[0].weight != 0.75
+
+
+async def test_the_keys_of_the_json(graph: MemoryGraph) -> None:
+    big = ToolDoc(
+        id=A, category="c", toolset="t", api="a", function="f", parameters=(Parameter(name="n", default=2**70),)
+    )
+    await graph.put_tools([big])
+    said = json.loads(json.dumps((await describe(graph, "f", DEFAULTS)).to_json()))
+    assert list(said) == ["id", "document", "availability", "evidence", "successors", "predecessors"]
+    assert said["successors"][0] == {"id": B, "weight": 0.75, "imported": 3, "live": 0}
+    assert (said["evidence"]["calls"], said["evidence"]["successes"]) == (4, 3)
+    assert ToolDoc.model_validate(said["document"]) == big
+
+
+@pytest.mark.parametrize("node", [FINISH, LOST])
+async def test_nodes_without_a_document(graph: MemoryGraph, node: str) -> None:
+    found = await describe(graph, node, DEFAULTS)
+    assert (found.document, found.availability) == (None, None)
+    assert found.predecessors or found.successors
+
+
+@pytest.mark.parametrize("name", [A, "geocode_for_geo", "Geocode for GEO"])
+async def test_a_tool_is_found_by_id_and_by_function(graph: MemoryGraph, name: str) -> None:
+    assert await find(graph, name) == A
+
+
+async def test_a_function_of_several_tools_lists_them(graph: MemoryGraph) -> None:
+    with pytest.raises(AmbiguousNameError) as caught:
+        await find(graph, "now_for_meteo")
+    assert caught.value.candidates == tuple(sorted([B, C]))
+    assert B in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["geocod_for_geo", "geocode", tool_id("Maps", "geo", "Geokode")])
+async def test_an_unknown_name_suggests_near_ones(graph: MemoryGraph, name: str) -> None:
+    with pytest.raises(UsageError, match=r"near names:\n.*(geocode_for_geo|Geocode)"):
+        await find(graph, name)
+
+
+@pytest.mark.parametrize("name", ["", "zzzzqqqq", "☔" * 1000])
+async def test_an_unknown_name_like_nothing(graph: MemoryGraph, name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        await find(graph, name)
+    assert "near names" not in str(caught.value)

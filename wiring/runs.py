@@ -1,0 +1,31 @@
+"""A container's objects put together for one run."""
+
+from agent.budget import Budget
+from agent.executor import Executor
+from agent.expand import WalkSettings
+from agent.run import RunDeps
+from wiring.container import Container
+
+
+async def run_deps(container: Container, policy: str, executor: str | Executor) -> RunDeps:
+    """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes.
+
+    Raises:
+        UsageError: no such policy or executor. UnavailableError: the tools are not indexed, or the index is in use.
+    """
+    chosen = container.settings
+    own_policy = container.policy(policy)
+    return RunDeps(
+        store=container.graph,
+        search=await container.search(),
+        policy=own_policy,
+        executor=await container.executor(executor) if isinstance(executor, str) else executor,
+        weights=container.weights,
+        settings=WalkSettings(k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates),
+    )
+
+
+def budget_of(container: Container) -> Budget:
+    """The bounds that the settings give every run."""
+    chosen = container.settings
+    return Budget(decisions=chosen.max_decisions, depth=chosen.max_depth, seconds=chosen.max_seconds)
