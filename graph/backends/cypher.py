@@ -52,8 +52,12 @@ MERGE (s)-[:HAS]->(t)
 """
 
 # The uniqueness constraint makes a second writer of the same key wait here until the first has ended. The token tells a
-# repetition of this very call, whose commit went through although its answer was lost, from a key of somebody else's.
-CLAIM_KEY: Final = "MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token RETURN k.token = $token AS ours"
+# repetition of this very call, whose commit went through although its answer was lost, from a key of somebody else's
+# (the key of a record has no token).
+CLAIM_KEY: Final = """
+MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token
+RETURN coalesce(k.token = $token, false) AS ours
+"""
 CLAIM_RECORDS: Final = "UNWIND $rows AS key MERGE (:Applied {key: key})"
 
 # Both add to every node of the batch, if only zero: so the nodes are locked in the order of their ids before any edge

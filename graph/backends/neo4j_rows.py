@@ -17,6 +17,7 @@ LONGEST = 8_000
 
 _PARAMETERS = TypeAdapter(tuple[Parameter, ...])
 # Properties that are named, or written, otherwise than in the document.
+_DEFAULTS = {name: field.default for name, field in ToolDoc.model_fields.items()}
 _PLAIN = [name for name in ToolDoc.model_fields if name not in ("id", "api", "parameters")]
 
 
@@ -27,8 +28,8 @@ def document_rows(tools: Iterable[ToolDoc]) -> list[Row]:
 
 def _document_row(tool: ToolDoc) -> Row:
     category, toolset, _ = tool_id_parts(tool.id)
-    # None removes the property that a former document had.
-    document: Row = {name: getattr(tool, name) for name in _PLAIN}
+    # None removes a property that a former document had; what is the default needs no property.
+    document: Row = {name: None if (value := getattr(tool, name)) == _DEFAULTS[name] else value for name in _PLAIN}
     document["name"] = tool.api
     # JSON text keeps what a property cannot hold: integers of any size, mappings, mixed lists.
     document["parameters"] = _PARAMETERS.dump_json(tool.parameters).decode()

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.store import GraphStore
+from tests.contract.graph_refusals import GraphRefusals
 from tests.contract.graph_store import GraphStoreContract
 from tests.contract.test_graph_agreement import EXAMPLES, Operation, operations, perform, state
 from tests.servers.neo4j.server import Neo4jServer
 
 
-class TestNeo4jGraph(GraphStoreContract):
+class TestNeo4jGraph(GraphStoreContract, GraphRefusals):
     @pytest.fixture
     def graph(self, neo4j_graph: Neo4jGraph) -> GraphStore:
         return neo4j_graph
