@@ -14,47 +14,17 @@ _VALUES = frozenset(
     {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time"}
 )
 _ASKING = frozenset(
-    [
-        "provide",
-        "need",
-        "want",
-        "want",
-        "like",
-        "help",
-        "information",
-        "detail",
-        "data",
-        "please",
-        "using",
-        "use",
-        "api",
-        "tool",
-        "retrieve",
-        "fetch",
-        "obtain",
-        "return",
-        "display",
-        "let",
-        "know",
-        "look",
-        "see",
-        "make",
-        "sure",
-        "available",
-        "specific",
-        "certain",
-        "various",
-        "different",
-        "first",
-        "second",
-        "last",
-        "name",
-        "id",
-        "day",
-        "number",
-    ]
-)
-_SHARE = 0.4
+    {
+        "provide", "need", "want", "like", "help", "information", "detail", "data", "please", "using", "use",
+        "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
+        "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
+        "day", "number",
+    }
+)  # fmt: skip
+_TYPED = {"currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
+          "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
+"""What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
+
 _ANY_DAY = date(2000, 1, 1)
 _WORD = re.compile(r"\w+")
 
@@ -75,14 +45,22 @@ def bare(clause: str) -> str:
 
 
 def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> float:
-    """A relevance lowered by the share of the clause's words that a tool lacks, to ``_SHARE`` of it at least."""
-    return relevance * (_SHARE + (1 - _SHARE) * support(clause, vocabulary))
+    """The mean of a tool's similarity to a clause and the share of the clause's words that the tool knows, in [0, 1]."""
+    return (relevance + support(clause, vocabulary)) / 2
 
 
 def support(clause: str, vocabulary: frozenset[str]) -> float:
     """The share of a clause's telling words that a tool's vocabulary knows, in [0, 1]; 0 for a clause without any."""
     asked = _telling(clause)
     return sum(_knows(vocabulary, group) for group in asked) / len(asked) if asked else 0.0
+
+
+@lru_cache(maxsize=256)
+def plain(clause: str) -> str:
+    """A clause as a tool's document would put it: without its values, and with what its words stand for."""
+    own = bare(clause)
+    meant = {name for group in (*asked_groups(own), _kinds(clause)) for name in group} - text_words(own)
+    return " ".join((own, *sorted(meant)))
 
 
 def vocabulary(doc: ToolDoc) -> frozenset[str]:
@@ -99,7 +77,12 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
 def _telling(clause: str) -> tuple[frozenset[str], ...]:
     """The words of a clause that say what is asked, each with what it may stand for."""
     groups = asked_groups(bare(clause))
-    return tuple(group for group in groups if not group & _ASKING) or groups
+    kinds = _kinds(clause)
+    return tuple(group for group in groups if not group & _ASKING) or groups or ((kinds,) if kinds else ())
+
+
+def _kinds(clause: str) -> frozenset[str]:
+    return frozenset(_TYPED[span.kind] for span in spans(clause, _ANY_DAY) if span.kind in _TYPED)
 
 
 def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:

@@ -5,83 +5,15 @@ import re
 from graph.identifiers import words
 
 _STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "would",
-        "will",
-        "should",
-        "i",
-        "me",
-        "my",
-        "we",
-        "you",
-        "your",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "when",
-        "where",
-        "why",
-        "how",
-        "please",
-        "tell",
-        "give",
-        "show",
-        "find",
-        "get",
-        "list",
-        "next",
-        "now",
-        "right",
-        "there",
-        "their",
-        "his",
-        "her",
-        "any",
-        "some",
-        "all",
-        "into",
-        "as",
-        "about",
-        "than",
-        "then",
-        "also",
-        "much",
-        "many",
-    ]
-)
+    {
+        "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "is", "are", "was",
+        "were", "be", "been", "do", "does", "did", "can", "could", "would", "will", "should", "i", "me", "my", "we",
+        "you", "your", "it", "its", "this", "that", "these", "those", "what", "which", "who", "whom", "whose", "when",
+        "where", "why", "how", "please", "tell", "give", "show", "find", "get", "list", "next", "now", "right",
+        "there", "their", "his", "her", "any", "some", "all", "into", "as", "about", "than", "then", "also", "much",
+        "many", "like", "used", "use", "moment", "say", "go", "people",
+    }
+)  # fmt: skip
 _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), names)
     for pattern, names in (
@@ -92,7 +24,9 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwhere\b", "city country place location address"),
         (r"\bwho\b|\bwhom\b", "name author"),
         (r"\bhow many\b", "count number total amount"),
-        (r"\bhow old\b", "age born birth"),
+        (r"\bhow old\b|\bborn\b", "age birth"),
+        (r"\bnovel", "book title"),
+        (r"\breader", "review rating"),
         (r"\bhow far\b|\bdistance\b", "distance"),
         (r"\bhow long\b", "duration length"),
         (r"\bhot\b|\bcold\b|\bwarm", "temperature"),
@@ -109,19 +43,24 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\be-?mail", "email"),
     )
 )
+_RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
-def asked_words(request: str) -> frozenset[str]:
-    """The words that a field's name may share with the request."""
-    meant = (name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
-    return frozenset((*meant, *(word for group in asked_groups(request) for word in group)))
+def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that a field's name may share with the request: those that its words say or stand for, and, weaker, those
+    that its question words ("when", "how many") may mean.
+    """
+    strong = frozenset(word for group in asked_groups(request) for word in group)
+    meant = frozenset(name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
+    return strong, meant - strong
 
 
 def asked_groups(text: str) -> tuple[frozenset[str], ...]:
     """Each telling word of a text, with the names that it alone may stand for."""
     groups: dict[str, frozenset[str]] = {}
-    for token in _TOKEN.findall(re.sub(r"(?<=\be)-(?=mail)", "", text.lower())):
+    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)", "", text.lower()))
+    for token in _TOKEN.findall(text):
         if token not in _STOP:
             own = words(token)
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
@@ -130,9 +69,14 @@ def asked_groups(text: str) -> tuple[frozenset[str], ...]:
 
 
 def match(name: str, asked: frozenset[str]) -> int:
-    """How many words of a field's name are asked about; a longer form of a word counts as the word."""
-    return sum(any(_same(word, other) for other in asked) for word in set(words(name)))
+    """How many words of a field's name are asked about; a longer form, or one made of two asked words, counts as well."""
+    return sum(any(_same(word, other) for other in asked) or _compound(word, asked) for word in set(words(name)))
 
 
 def _same(one: str, other: str) -> bool:
     return one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)))
+
+
+def _compound(word: str, asked: frozenset[str]) -> bool:
+    """``weekday`` for "day of the week"."""
+    return any(word[:cut] in asked and word[cut:] in asked for cut in range(3, len(word) - 2))

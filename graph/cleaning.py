@@ -17,6 +17,8 @@ DropReason = Literal["gave_up", "unfinished", "no_calls", "too_long", "empty"]
 
 _DROPPED_ENDINGS: dict[Finish, DropReason] = {"give_up": "gave_up", "none": "unfinished"}
 
+_FAILED = frozenset(outcome for outcome in Outcome if outcome.failed)
+
 Step = tuple[str, ToolId, Outcome]
 """A raw call of the accepted branch: function as recorded, node, outcome."""
 
@@ -36,7 +38,7 @@ def clean(steps: Sequence[Step], finish: Finish) -> list[ToolId] | DropReason:
         return "too_long"
     path: dict[ToolId, None] = {}
     for function, node, outcome in steps:
-        if outcome.failed or function in PSEUDO_TOOLS:
+        if outcome in _FAILED or function in PSEUDO_TOOLS:
             continue
         path.pop(node, None)
         path[node] = None

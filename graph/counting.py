@@ -10,6 +10,9 @@ from graph.cleaning import clean
 from graph.facts import GraphBatch
 from graph.names import Name, NameIndex
 
+_OK, _FAILED = Outcome.OK, Outcome.FAILED
+"""Bound once: looking up a member of an enumeration costs more than counting it."""
+
 
 class CallCounts(TypedDict):
     """Call nodes of all trajectories, dropped ones included, and recorded calls. ``known``: of known outcome."""
@@ -57,11 +60,8 @@ class Tally:
             ambiguous=self.ambiguous.total(),
         )
 
-    def call(self, name: Name, label: str, outcome: Outcome) -> None:
-        """Count a call; ``label`` is what the report lists it by where no document is meant."""
-        self.calls += 1
-        self.known += outcome.known
-        self.ok += outcome is Outcome.OK
+    def note(self, name: Name, label: str) -> None:
+        """Count a call whose name was not simply that of one document; the report lists it by ``label``."""
         if name.how == "unresolved":
             self.unresolved[label] += 1
         elif name.how == "ambiguous":
@@ -78,8 +78,9 @@ def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, na
     """
     for call in trajectory.attempts:
         name = names.resolve(call.function, call.category, call.toolset)
-        tally.call(name, call.function, call.outcome)
-        _add_evidence(batch, name.id, call.outcome)
+        if name.how != "document":
+            tally.note(name, call.function)
+        _add_evidence(batch, tally, name.id, call.outcome)
     steps = [
         (call.function, names.resolve(call.function, call.category, call.toolset).id, call.outcome)
         for call in trajectory.path
@@ -100,15 +101,21 @@ def count_recorded(batch: GraphBatch, tally: Tally, call: RecordedCall, names: N
     None where the name joins no document, or several: no path ever meets that name, so it is told, and not stored.
     """
     name = names.resolve_recorded(call.category, call.toolset, call.function)
-    tally.call(name, f"{call.category}/{call.toolset}/{call.function}", call.outcome)
-    if not name.resolved:
-        return None
-    _add_evidence(batch, name.id, call.outcome)
-    return name.id
+    tally.note(name, f"{call.category}/{call.toolset}/{call.function}")
+    _add_evidence(batch if name.resolved else None, tally, name.id, call.outcome)
+    return name.id if name.resolved else None
 
 
-def _add_evidence(batch: GraphBatch, tool: ToolId, outcome: Outcome) -> None:
-    if outcome.known:
-        batch.calls[tool] += 1
-        if outcome is Outcome.OK:
+def _add_evidence(batch: GraphBatch | None, tally: Tally, tool: ToolId, outcome: Outcome) -> None:
+    """Count a call in the tally, and, where its outcome is known, in the batch."""
+    tally.calls += 1
+    if outcome is _OK:
+        tally.known += 1
+        tally.ok += 1
+        if batch is not None:
+            batch.calls[tool] += 1
             batch.successes[tool] += 1
+    elif outcome is _FAILED:
+        tally.known += 1
+        if batch is not None:
+            batch.calls[tool] += 1

@@ -92,12 +92,12 @@ class Ingest:
 
     async def records(self, source: Source, names: NameIndex, count: Count = count_here, ahead: int = 1) -> None:
         """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``tools``."""
-        done = 0
+        done, empty = 0, True
         async for block, counted in self._counted(source.blocks(), names, count, ahead):
             await self._settle(block, counted, names, count)
-            done += block.weight
+            done, empty = done + block.weight, False
             self._progress(source.path.name, done, source.size)
-        if not done:
+        if empty:
             self._skip([Skipped(str(source.path), None, "nothing to read: an empty file, or a folder without *.json")])
 
     def _next_documents(self, documents: Iterator[ToolDoc | Skipped]) -> list[ToolDoc]:

@@ -20,6 +20,7 @@ _CODES = {
 }
 """``observation_code`` of the official search trees; 3 (final answer) and 4 (give up) end a branch and are no calls."""
 
+_UNKNOWN = Outcome.UNKNOWN
 TEXT_CAP = 500
 """Characters of a response that are judged: a message stands at its beginning."""
 
@@ -63,7 +64,7 @@ _CALLER = re.compile(
 
 def of_code(code: object) -> Outcome:
     """The outcome by ToolBench's ``observation_code``; anything else, None too, is unknown."""
-    return _CODES.get(code, Outcome.UNKNOWN) if isinstance(code, int) else Outcome.UNKNOWN
+    return _CODES.get(code, _UNKNOWN) if isinstance(code, int) else _UNKNOWN
 
 
 def of_flag(ok: bool | None) -> Outcome:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId
 from retriever.lexical_files import Generation, LexicalFiles
-from retriever.words import words
+from retriever.words import telling_words
 
 Scores = NDArray[np.float32]
 
@@ -21,8 +21,8 @@ Scores = NDArray[np.float32]
 class LexicalParameters:
     """BM25's k1 and b, chosen on training requests (docs/benchmarks.md)."""
 
-    k1: float = 1.5
-    b: float = 0.75
+    k1: float = 2.5
+    b: float = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class LexicalIndex:
         import bm25s
 
         vocabulary: dict[str, int] = {}
-        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(text)] for text in texts]
+        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in telling_words(text)] for text in texts]
         vocabulary.setdefault("", len(vocabulary))
         index = bm25s.BM25(k1=self._parameters.k1, b=self._parameters.b, method="lucene", csc_backend="numpy")
         index.index((rows, vocabulary), create_empty_token=False, show_progress=False)
@@ -111,7 +111,7 @@ class LexicalIndex:
     def _match(self, text: str) -> LexicalMatch:
         opened = self._current()
         scores = np.zeros(len(opened.ids), np.float32)
-        for word in dict.fromkeys(words(text)):
+        for word in dict.fromkeys(telling_words(text)):
             if (column := opened.vocabulary.get(word)) is not None:
                 start, end = int(opened.starts[column]), int(opened.starts[column + 1])
                 # A tool occurs once in a column, so that plain fancy indexing adds every value.

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from retriever.documents import TEMPLATE
+from retriever.words import WORDS
 
-_FORMAT = f"1/text{TEMPLATE}"
+_FORMAT = f"words{WORDS}/text{TEMPLATE}"
 _BROKEN = (OSError, ValueError, KeyError, TypeError)
 """What reading a damaged file raises: orjson's and numpy's errors are ValueErrors."""
 

@@ -25,7 +25,7 @@ class SearchParameters:
     Chosen on training requests by ``evaluation.tuning`` (docs/benchmarks.md).
     """
 
-    dense_weight: float = 0.6
+    dense_weight: float = 0.5
     candidates: int = 200
 
 

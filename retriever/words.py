@@ -6,6 +6,16 @@ from functools import lru_cache
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 """Parts of an identifier: ``getUserID2`` → get, User, ID, 2; other scripts stay whole."""
 
+WORDS = "2"
+"""Version of the splitting: indexes of words made with another one are built anew."""
+
+_COMMON = frozenset(
+    _PIECE.findall(
+        "a an and any are as at be by can could do does for from has have how i if in is it like m me my need of on or our "
+        "please provide s some that the this to want we what which will with would you your also"
+    )
+)
+
 
 def split_identifier(text: str) -> str:
     """Readable form of a name: ``getUser_byID`` → ``get User by ID``."""
@@ -15,6 +25,11 @@ def split_identifier(text: str) -> str:
 def words(text: str) -> list[str]:
     """Lower-case words in order, with repeats."""
     return [piece.lower() for piece in _PIECE.findall(text)]
+
+
+def telling_words(text: str) -> list[str]:
+    """:func:`words` without those that say nothing of a tool: articles, pronouns, and how one asks for something."""
+    return [word for word in words(text) if word not in _COMMON]
 
 
 def first_words(text: str, limit: int) -> str:

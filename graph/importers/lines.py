@@ -1,14 +1,13 @@
 """Lines of a JSONL file, plain or gzip, one at a time. A broken archive ends in a message, not in an exception."""
 
-import gzip
 import io
-import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from graph.importers.gunzip import Gunzip
 from graph.importers.records import MAX_RECORD, Skipped
 
 _GZIP = b"\x1f\x8b"
@@ -26,14 +25,16 @@ class Line:
 
 
 def read_lines(path: Path) -> Iterator[Line | Skipped]:
-    """All lines that are not blank, in order; a line over the cap is passed over without being held in memory."""
+    """All lines that are not blank, in order; a line over the cap is passed over without being held in memory.
+
+    A truncated archive gives all its whole lines, then says where it ended.
+    """
     number = 0
     try:
-        with _open(path) as (stream, raw):
-            while True:
-                body = stream.readline(MAX_RECORD + 1)
-                if not body:
-                    return
+        with _open(path) as (stream, raw, packed):
+            while body := stream.readline(MAX_RECORD + 1):
+                if packed and packed.problem and not body.endswith(b"\n"):
+                    break
                 number += 1
                 if len(body) > MAX_RECORD:
                     _pass_over(stream, body)
@@ -42,10 +43,9 @@ def read_lines(path: Path) -> Iterator[Line | Skipped]:
                 body = body.strip() if number > 1 else body.removeprefix(_BOM).strip()
                 if body:
                     yield Line(number, body, raw.tell())
-    except EOFError:
-        yield Skipped(str(path), number + 1, f"the gzip data ends early; the {number} lines before it were read")
-    except (zlib.error, gzip.BadGzipFile) as error:
-        yield Skipped(str(path), number + 1, f"broken gzip data ({error}); the {number} lines before it were read")
+            if packed and packed.problem:
+                read = f"the {number} lines before it were read"
+                yield Skipped(str(path), number + 1, f"{packed.problem}; {read}")
     except OSError as error:
         yield Skipped(str(path), number + 1 if number else None, f"cannot be read: {error.strerror or error}")
 
@@ -56,11 +56,11 @@ def _pass_over(stream: IO[bytes], piece: bytes) -> None:
 
 
 @contextmanager
-def _open(path: Path) -> Generator[tuple[IO[bytes], IO[bytes]]]:
-    """The stream of lines and the file below it, whose position is the progress."""
+def _open(path: Path) -> Generator[tuple[IO[bytes], IO[bytes], Gunzip | None]]:
+    """The stream of lines, the file below it, whose position is the progress, and what unpacks it, if it is packed."""
     with path.open("rb") as raw:
         if raw.peek(2)[:2] == _GZIP:
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield io.BufferedReader(unpacked, 1 << 17), raw
+            packed = Gunzip(raw)
+            yield io.BufferedReader(packed, 1 << 17), raw, packed
         else:
-            yield raw, raw
+            yield raw, raw, None

@@ -1,5 +1,6 @@
 """Reading one record: what is wrong with it is said in words, with its file and line, and the next one is read."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -48,18 +49,17 @@ def _why_not_json(body: bytes, error: orjson.JSONDecodeError) -> str:
         body.decode()
     except UnicodeDecodeError as at:
         return f"not UTF-8 (byte {at.start}); convert the file to UTF-8"
-    if "ecursion" in str(error):
+    if "depth" in str(error) or "ecursion" in str(error):
         return "nested more than 1,024 levels deep: it holds a cycle, or is no such record"
     return f"not JSON ({error})"
 
 
-def read_capped(path: Path) -> bytes:
+def read_capped(path: str | Path) -> bytes:
     """A whole file of at most :data:`MAX_RECORD` bytes. Raises ``RecordError`` for a longer one, and ``OSError``."""
-    with path.open("rb", buffering=0) as stream:
-        body = stream.readall()[: MAX_RECORD + 1] if path.stat().st_size <= MAX_RECORD else None
-    if body is None:
-        raise RecordError(f"longer than {MAX_RECORD >> 20} MiB")
-    return body
+    with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - half as costly as Path.open, a million times
+        if os.fstat(stream.fileno()).st_size > MAX_RECORD:
+            raise RecordError(f"longer than {MAX_RECORD >> 20} MiB")
+        return stream.readall()
 
 
 def as_object(value: object, what: str) -> Record:

@@ -7,7 +7,7 @@ observation and its code). Every branch shares its beginning with others, so eac
 from collections.abc import Iterator
 from os import scandir
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from domain.trajectory import Call, Finish, Trajectory
 from graph.importers.records import Record, RecordError, as_list, as_object, optional_text
@@ -19,6 +19,7 @@ MAX_NODES = 200_000
 
 _GIVE_ANSWER, _GIVE_UP = 3, 4
 
+_Node = dict[str, Any]
 _Link = tuple[Call, Any] | None
 """A branch as a linked list from its end: (call, the calls before it)."""
 
@@ -61,13 +62,8 @@ def trajectory(record: Record, name: str) -> Trajectory:
     """
     generated = as_object(record.get("answer_generation") or {}, "'answer_generation'")
     walk = _Walk()
-    if "tree" in record:
-        walk.tree(as_object(as_object(record["tree"], "'tree'").get("tree"), "'tree.tree'"))
-    elif "trys" in record:
-        for attempt in as_list(record["trys"], "'trys'"):
-            walk.chain(as_list(as_object(attempt, "an entry of 'trys'").get("chain"), "'chain'"))
-    else:
-        raise RecordError("no search tree: neither 'tree' nor 'trys' is there")
+    for root in _roots(record):
+        walk.tree(root)
     accepted = None if record.get("win") is False else walk.accepted(optional_text(generated, "final_answer") or "")
     return Trajectory(
         id=name,
@@ -94,8 +90,25 @@ def _calls(link: _Link) -> tuple[Call, ...]:
     return tuple(reversed(calls))
 
 
+def _roots(record: Record) -> list[Record]:
+    """The tree, or each of the chains as a tree without branches."""
+    if "tree" in record:
+        return [as_object(as_object(record["tree"], "'tree'").get("tree"), "'tree.tree'")]
+    if "trys" not in record:
+        raise RecordError("no search tree: neither 'tree' nor 'trys' is there")
+    attempts = (as_object(attempt, "an entry of 'trys'") for attempt in as_list(record["trys"], "'trys'"))
+    return [_nested(as_list(attempt.get("chain"), "'chain'")) for attempt in attempts]
+
+
+def _nested(chain: list[object]) -> Record:
+    node: Record = {}
+    for item in reversed(chain):
+        node = {**as_object(item, "a node"), "children": [node]}
+    return node
+
+
 class _Walk:
-    """One pass over a tree, without recursion."""
+    """What the branches of a record hold."""
 
     def __init__(self) -> None:
         self.attempts: list[Call] = []
@@ -103,53 +116,61 @@ class _Walk:
         self.gave_up = False
 
     def tree(self, root: Record) -> None:
-        """Depth first, children in their order. Each entry: node, depth, the action it is the input of, its branch."""
-        stack: list[tuple[Record, int, str | None, _Link]] = [(root, 0, None, None)]
-        nodes = 0
-        while stack:
-            node, depth, action, branch = stack.pop()
-            nodes += 1
-            if depth > MAX_DEPTH or nodes > MAX_NODES:
-                raise RecordError(f"a tree of more than {MAX_DEPTH:,} levels or {MAX_NODES:,} nodes: it holds a cycle")
-            action, branch = self._visit(node, action, branch)
-            children = node.get("children")
-            if children:
-                depth += 1
-                for child in reversed(as_list(children, "'children'")):
-                    if not isinstance(child, dict):
-                        raise RecordError("an entry of 'children' must be a node, not a reference to one")
-                    stack.append((cast(Record, child), depth, action, branch))
+        """Depth first, children in their order, without recursion. The hot loop of importing, so it calls little.
 
-    def chain(self, nodes: list[object]) -> None:
-        action, branch = None, None
-        for item in nodes:
-            action, branch = self._visit(as_object(item, "a node"), action, branch)
+        An entry of the stack: node, depth, the function whose input is still to come, the branch above.
+        """
+        stack: list[tuple[_Node, int, str | None, _Link]] = [(root, 0, None, None)]
+        nodes, attempts, pop, push = 0, self.attempts, stack.pop, stack.append
+        while stack:
+            node, depth, action, branch = pop()
+            nodes += 1
+            kind = node.get("node_type")
+            if kind == "Action":
+                action = node.get("description")
+                if not isinstance(action, str) or not action:
+                    raise RecordError("'description' of an Action must name a function")
+            elif kind == "Action Input" and action is not None:
+                if action == "Finish":
+                    self._end(node, branch)
+                else:
+                    call = _call(action, node)
+                    attempts.append(call)
+                    branch = (call, branch)
+                action = None
+            children = node.get("children")
+            if not children:
+                continue
+            depth += 1
+            if depth > MAX_DEPTH or nodes > MAX_NODES:
+                raise RecordError(f"a tree of over {MAX_DEPTH:,} levels or {MAX_NODES:,} nodes: it holds a cycle")
+            if not isinstance(children, list):
+                raise RecordError("'children' must be a list")
+            for child in reversed(children):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                if not isinstance(child, dict):
+                    raise RecordError("an entry of 'children' must be a node, not a reference to one")
+                push((child, depth, action, branch))  # pyright: ignore[reportUnknownArgumentType]
 
     def accepted(self, final: str) -> _Ending | None:
         """The ending that gives ``final``, else the first that gives an answer."""
         fitting = (ending for ending in self.answers if ending.answer == final)
         return next(fitting, self.answers[0] if self.answers else None)
 
-    def _visit(self, node: Record, action: str | None, branch: _Link) -> tuple[str | None, _Link]:
-        kind, said = node.get("node_type"), node.get("description")
-        if kind == "Action":
-            if not isinstance(said, str) or not said:
-                raise RecordError("'description' of an Action must name a function")
-            return said, branch
-        if kind != "Action Input" or action is None:
-            return action, branch
-        told = said if isinstance(said, str) else None
-        code = node.get("observation_code")
-        if action == "Finish":
-            self._end(told or "", code, branch)
-            return None, branch
-        observation = node.get("observation")
-        call = Call(action, of_code(code), None, None, told, observation if isinstance(observation, str) else None)
-        self.attempts.append(call)
-        return None, (call, branch)
-
-    def _end(self, answer: str, code: object, branch: _Link) -> None:
+    def _end(self, node: _Node, branch: _Link) -> None:
+        answer, code = str(node.get("description") or ""), node.get("observation_code")
         if code == _GIVE_ANSWER or (code is None and '"give_answer"' in answer):
             self.answers.append(_Ending(answer, branch))
         elif code == _GIVE_UP or "give_up" in answer:
             self.gave_up = True
+
+
+def _call(function: str, node: _Node) -> Call:
+    said, seen = node.get("description"), node.get("observation")
+    return Call(
+        function,
+        of_code(node.get("observation_code")),
+        None,
+        None,
+        said if isinstance(said, str) else None,
+        seen if isinstance(seen, str) else None,
+    )

@@ -1,0 +1,115 @@
+"""What the HTTP executor sends, where to, and what it refuses to send."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from agent.executors.http import HttpExecutor, HttpParameters
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError
+from domain.tool import Parameter
+from tests.unit.agent.executors.calling import call, executor, no_wait, tool
+from tests.unit.agent.executors.serving import reply, serving
+
+
+async def test_values_go_where_the_document_puts_them() -> None:
+    parameters = (
+        Parameter(name="id", location="path"),
+        Parameter(name="q"),
+        Parameter(name="X-Mode", location="header"),
+        Parameter(name="n", type="integer", location="body"),
+    )
+    async with serving(reply()) as served, executor(served) as made:
+        await made.call(
+            tool(served.url + "/a/{id}?v=1#f", "POST", *parameters), {"id": "x/y.z", "q": "1", "X-Mode": "fast", "n": 3}
+        )
+    head, _, body = served.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /a/x%2Fy%2Ez?v=1&q=1 HTTP/1.1")
+    assert b"x-mode: fast" in head.lower()
+    assert body == b'{"n": 3}'
+
+
+@pytest.mark.parametrize("value", ["..", ".", "../admin", "a/../../b", "..%2fadmin", "%2e%2e", "..\\x", ""])
+async def test_a_path_value_cannot_climb(value: str) -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        with pytest.raises(InvalidArgumentsError, match="id stands in the path"):
+            await made.call(tool(served.url + "/a/{id}"), {"id": value})
+    assert served.requests == []
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "é"])
+async def test_a_header_value_cannot_break_out(value: str) -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        with pytest.raises(InvalidArgumentsError, match="X-Name"):
+            await made.call(tool(served.url, "GET", Parameter(name="X-Name", location="header")), {"X-Name": value})
+    assert served.requests == []
+
+
+async def test_an_argument_cannot_choose_the_host() -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        with pytest.raises(ForbiddenAddressError, match="choose the host"):
+            await made.call(tool("http://{host}/x"), {"host": f"127.0.0.1:{served.port}"})
+    assert served.requests == []
+
+
+async def test_loopback_is_refused_unless_it_is_opened() -> None:
+    async with serving(reply()) as served:
+        made = HttpExecutor(HttpParameters(timeout=2))
+        with pytest.raises(ForbiddenAddressError, match=f"add 127.0.0.1:{served.port} to the setting allow_hosts"):
+            await made.call(tool(served.url), {})
+        await made.close()
+    assert served.requests == []
+
+
+def _rebinding(answers: list[list[str]]) -> Callable[[str, int], Awaitable[list[str]]]:
+    async def resolver(_host: str, _port: int) -> list[str]:
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    return resolver
+
+
+async def test_a_name_that_resolves_to_loopback_is_never_connected_to() -> None:
+    async with serving(reply()) as served:
+        made = HttpExecutor(HttpParameters(timeout=2), resolver=_rebinding([["127.0.0.1"]]))
+        with pytest.raises(ForbiddenAddressError, match=r"rebind\.example\.com \(127\.0\.0\.1\)"):
+            await made.call(tool(f"http://rebind.example.com:{served.port}/"), {})
+        await made.close()
+    assert served.requests == []
+
+
+async def test_the_connection_goes_to_the_checked_address_with_the_names_host_header() -> None:
+    resolved: list[str] = []
+
+    async def once(host: str, _port: int) -> list[str]:
+        resolved.append(host)
+        return ["127.0.0.1"]
+
+    async with serving(reply()) as served:
+        allowed = frozenset({f"api.example.com:{served.port}"})
+        made = HttpExecutor(HttpParameters(timeout=2, allow_hosts=allowed), resolver=once)
+        result = await made.call(tool(f"http://api.example.com:{served.port}/x"), {})
+        await made.close()
+    assert result.outcome == "ok"
+    assert resolved == ["api.example.com"]
+    assert f"host: api.example.com:{served.port}".encode() in served.requests[0].lower()
+
+
+async def test_a_name_that_does_not_exist_is_gone() -> None:
+    made = HttpExecutor(HttpParameters(timeout=2), sleep=no_wait)
+    result = await made.call(tool("http://nowhere.invalid/"), {})
+    await made.close()
+    assert (result.outcome, result.attempts) == ("gone", 1)
+    assert "could not be resolved" in result.note
+
+
+async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    result, served = await call(reply())
+    assert (result.outcome, len(served.requests)) == ("ok", 1)
+
+
+async def test_a_tool_without_a_url_says_what_to_do() -> None:
+    made = HttpExecutor()
+    with pytest.raises(InvalidArgumentsError, match="use the replay executor"):
+        await made.call(tool(""), {})
+    await made.close()
