@@ -18,6 +18,7 @@ DIMENSION = 6
 TOOLS = tuple(tool_id("c", "t", str(n)) for n in range(8))
 CATEGORIES = ("weather", "books")
 NEAR = 1e-4
+Step = tuple[str, list[Point] | list[ToolId]]
 
 seeds = st.integers(0, 10_000)
 points = st.builds(
@@ -46,7 +47,7 @@ def agree(found: list[Hit], truth: list[Hit], scores: dict[ToolId, float]) -> No
     assert len({hit.id for hit in found}) == len(found)
 
 
-async def compare(index: VectorIndex, steps: list[tuple[str, list[Point] | list[ToolId]]], seed: int) -> None:
+async def compare(index: VectorIndex, steps: list[Step], seed: int) -> None:
     exact = ExactIndex()
     for one in (index, exact):
         await one.setup("model", DIMENSION)
@@ -69,7 +70,7 @@ async def compare(index: VectorIndex, steps: list[tuple[str, list[Point] | list[
 def test_sequences(backend: str) -> None:
     @settings(max_examples=15)
     @given(operations, seeds)
-    def run(steps: list[tuple[str, list[Point] | list[ToolId]]], seed: int) -> None:
+    def run(steps: list[Step], seed: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             asyncio.run(compare(BACKENDS[backend](Path(folder)), steps, seed))
 
