@@ -11,7 +11,12 @@ class Settings(BaseSettings):
     """Defaults work on one machine with nothing installed. ``.env.example`` lists the same names, a line each."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FOOTPATH_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="FOOTPATH_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     store: Path = Field(default=Path(".footpath/store"), description="Folder of the embedded store.")
