@@ -47,7 +47,8 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
         return View(("nothing was found",), 0)
     fields = [_scored(record, strong) for record in records]
     matched = max(len(scored) for scored in fields)
-    names = _columns(fields) or _columns([_scored(record, weak) for record in records]) or _telling(records)
+    meant = _columns([_scored(record, weak) for record in records]) if not matched or len(records) == 1 else []
+    names = [*_columns(fields), *meant] or _telling(records)
     lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, names))]
     if len(records) > MOST_ITEMS:
         lines.append(f"… and {len(records) - MOST_ITEMS} more")
