@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
@@ -11,10 +11,24 @@ class Settings(BaseSettings):
     """Defaults work on one machine with nothing installed. ``.env.example`` lists the same names, a line each."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FOOTPATH_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="FOOTPATH_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     store: Path = Field(default=Path(".footpath/store"), description="Folder of the embedded store.")
+
+    graph_url: str = Field(
+        default="",
+        pattern=r"^$|^(bolt|neo4j)(\+s|\+ssc)?://[^@\s]+$",
+        description="Neo4j's address, bolt:// or neo4j://; empty: the graph lies in the embedded store.",
+    )
+    graph_user: str = Field(default="neo4j", description="Neo4j account that may read and write.")
+    graph_password: SecretStr = Field(default=SecretStr(""), description="Password of that Neo4j account.")
+    graph_database: str = Field(default="neo4j", min_length=1, description="Neo4j database that holds the graph.")
 
     candidates: int = Field(default=10, ge=1, le=100, description="How many candidates a node offers (K).")
     similarity_floor: float = Field(
