@@ -126,3 +126,25 @@ async def test_a_wrong_dimension_is_an_error_not_a_crash(tmp_path: Path) -> None
         await index.put([Point(tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
     assert await index.count() == 0
     await index.close()
+
+
+async def test_a_nearly_full_disk_is_refused_before_the_engine_meets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await opened(tmp_path)
+    await index.put(points(2))
+    full = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
+
+    def usage(_: Path) -> object:
+        return full
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", usage)
+        with pytest.raises(UnavailableError, match="is full: 1 MiB free"):
+            await index.put(points(3))
+        assert len(await index.search(VECTOR, 5)) == 2
+        with pytest.raises(UnavailableError, match="is full"):
+            await opened(tmp_path / "new")
+    await index.put(points(3))
+    assert await index.count() == 3
+    await index.close()
