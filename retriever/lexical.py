@@ -21,7 +21,7 @@ Scores = NDArray[np.float32]
 class LexicalParameters:
     """BM25's k1 and b, chosen on training requests (docs/benchmarks.md)."""
 
-    k1: float = 2.5
+    k1: float = 1.5
     b: float = 0.9
 
 
@@ -64,7 +64,15 @@ class LexicalIndex:
 
     async def put(self, texts: Mapping[ToolId, str]) -> bool:
         """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written."""
-        return await asyncio.to_thread(self._put, texts)
+        return await asyncio.to_thread(self._put, texts, keep=True)
+
+    async def replace(self, texts: Mapping[ToolId, str]) -> bool:
+        """Hold these texts and no others. False: nothing changed, and nothing was written."""
+        return await asyncio.to_thread(self._put, texts, keep=False)
+
+    async def fingerprint(self) -> str:
+        """Names the indexed texts, on any machine; empty before the first ``put``, or where it has to be made anew."""
+        return await asyncio.to_thread(self._files.fingerprint)
 
     async def match(self, text: str) -> LexicalMatch:
         """Score every tool. ``UnavailableError`` where no index is there or it cannot be read."""
@@ -78,12 +86,14 @@ class LexicalIndex:
         """Open the files now rather than at the first query. Safe from any thread."""
         self._current()
 
-    def _put(self, texts: Mapping[ToolId, str]) -> bool:
+    def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
         with self._files.writing():
             known = self._files.texts()
-            merged = {**known, **texts}
+            merged = {**known, **texts} if keep else dict(texts)
             if self._files.current() and merged == known and self._files.built_with(self._settings()):
                 return False
+            # In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result.
+            merged = dict(sorted(merged.items()))
             self._files.write(merged, self._settings(), self._build(list(merged.values())))
             return True
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from time import monotonic
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
@@ -18,6 +19,7 @@ T = TypeVar("T")
 
 OLDEST = (5, 26)
 _COMMITS = 3
+_FIRST_DELAY, _LONGEST_DELAY = 0.1, 5.0  # seconds between attempts of a read
 _OPEN_SECONDS = 15.0
 
 
@@ -59,13 +61,22 @@ class Connection:
         self._driver = driver
 
     async def read(self, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
-        """The rows of one query, as lists of values."""
+        """The rows of one query, as lists of values. One round trip: a read needs no transaction around it.
 
-        async def work(transaction: Transaction) -> list[list[Any]]:
-            result = await transaction.run(query, dict(parameters or {}))
-            return await result.values()
-
-        return await self._committed(lambda session: session.execute_read(work))
+        The driver repeats transactions only; reads that failed in passing are repeated here, for as long.
+        """
+        give_up = monotonic() + self._retry_seconds
+        delay = _FIRST_DELAY
+        async with self._explained():
+            while True:
+                try:
+                    async with self._session(self._driver) as session:
+                        return await (await session.run(query, dict(parameters or {}))).values()
+                except (Neo4jError, DriverError) as error:
+                    if not error.is_retryable() or monotonic() + delay > give_up:
+                        raise
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, _LONGEST_DELAY)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run ``work`` in one transaction: all of it is kept, or nothing.
@@ -73,17 +84,15 @@ class Connection:
         Where the connection broke during the commit nobody knows which; the work is then done again, which must do
         nothing where the commit went through.
         """
-        return await self._committed(lambda session: session.execute_write(work))
-
-    async def _committed(self, transact: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        """What the driver repeats by itself, and also what it leaves to us: a commit whose answer was lost."""
         async with self._explained():
             for _ in range(_COMMITS - 1):
                 with suppress(IncompleteCommit):
-                    async with self._session(self._driver) as session:
-                        return await transact(session)
-            async with self._session(self._driver) as session:
-                return await transact(session)
+                    return await self._transact(work)
+            return await self._transact(work)
+
+    async def _transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        async with self._session(self._driver) as session:
+            return await session.execute_write(work)
 
     async def close(self) -> None:
         """Close every connection; idempotent. :meth:`open` opens again."""

@@ -98,14 +98,16 @@ async def ask(place: Place, sources: list[ToolId], seed: int) -> list[float]:
 
 
 def report(place: Place, sources: list[ToolId], threads: int) -> None:
+    def asked(seed: int) -> list[float]:
+        return asyncio.run(ask(place, sources, seed))
+
     start = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        answers = pool.map(asyncio.run, [ask(place, sources, seed) for seed in range(threads)])
-        taken = [milliseconds for answer in answers for milliseconds in answer]
+        taken = [milliseconds for answer in pool.map(asked, range(threads)) for milliseconds in answer]
     rate = threads * QUERIES / (time.perf_counter() - start)
     cuts = quantiles(taken, n=100)
     print(
-        f"{place.name}: {threads} threads, top {K}: p50 {cuts[49]:.3f} ms, p99 {cuts[98]:.3f} ms, {rate:,.0f} queries/s"
+        f"{place.name}: {threads} thread(s), top {K}: p50 {cuts[49]:.3f} ms, p99 {cuts[98]:.3f} ms, {rate:,.0f} queries/s"
     )
 
 

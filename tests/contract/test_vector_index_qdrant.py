@@ -11,7 +11,7 @@ import pytest
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import tool_id
 from retriever.index import Point, VectorIndex
-from tests.contract.test_vector_agreement import CATEGORIES, TOOLS, Step, compare, vector
+from tests.contract.test_vector_agreement import CATEGORIES, TOOLS, Operation, Put, Remove, compare, vector
 from tests.contract.vector_index import DIMENSION, IDENTITY, A, B, VectorIndexContract, point, unit
 from tests.servers.qdrant.places import MakeIndex, QdrantPlace
 
@@ -115,18 +115,11 @@ class OnQdrant(VectorIndexContract):
 
     async def test_random_operations_leave_what_the_exact_index_has(self, make: MakeIndex) -> None:
         numbers = random.Random(7)
-        steps: list[Step] = []
+        steps: list[Operation] = []
         for _ in range(40):
             tools = numbers.choices(TOOLS, k=numbers.randrange(6))
-            if numbers.random() < 0.3:
-                steps.append(("remove", list(tools)))
-            else:
-                steps.append(
-                    (
-                        "put",
-                        [Point(one, vector(numbers.randrange(99)), "d", numbers.choice(CATEGORIES)) for one in tools],
-                    )
-                )
+            points = [Point(one, vector(numbers.randrange(99)), "d", numbers.choice(CATEGORIES)) for one in tools]
+            steps.append(Remove(tools) if numbers.random() < 0.3 else Put(points))
         await compare(make(), steps, 3)
 
 

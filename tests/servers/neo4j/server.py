@@ -1,8 +1,6 @@
 """A real Neo4j Community server of one's own: a process on a free loopback port, in a temporary home."""
 
-import os
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -56,6 +54,7 @@ class Neo4jServer:
     def __init__(self, home: Path) -> None:
         self._home = home
         self._process: subprocess.Popen[bytes] | None = None
+        self._watch: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
 
     @property
@@ -86,6 +85,9 @@ class Neo4jServer:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        # Should the tests die, the watch's input ends, and it ends the server.
+        watch = ["sh", "-c", 'read -r _; kill -9 "$0"', str(self._process.pid)]
+        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
         try:
             self._wait(self._process)
         except BaseException:
@@ -94,7 +96,7 @@ class Neo4jServer:
 
     def stop(self) -> None:
         """Stop it in order (SIGTERM), by force where that takes too long."""
-        process, self._process = self._process, None
+        process = self._unwatched()
         if process is not None:
             process.terminate()
             try:
@@ -105,10 +107,19 @@ class Neo4jServer:
 
     def kill(self) -> None:
         """End it at once, as a crash would (SIGKILL)."""
-        process, self._process = self._process, None
+        process = self._unwatched()
         if process is not None:
-            os.kill(process.pid, signal.SIGKILL)
+            process.kill()
             process.wait()
+
+    def _unwatched(self) -> subprocess.Popen[bytes] | None:
+        """The process, no longer watched: its number may be another's soon."""
+        process, self._process = self._process, None
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.kill()
+            watch.communicate()
+        return process
 
     @property
     def _log(self) -> Path:
