@@ -62,13 +62,12 @@ class LexicalIndex:
         self._lock = threading.Lock()
         self._opened: Generation | None = None
 
-    async def put(self, texts: Mapping[ToolId, str]) -> bool:
-        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written."""
-        return await asyncio.to_thread(self._put, texts, keep=True)
+    async def put(self, texts: Mapping[ToolId, str], *, only: bool = False) -> bool:
+        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written.
 
-    async def replace(self, texts: Mapping[ToolId, str]) -> bool:
-        """Hold these texts and no others. False: nothing changed, and nothing was written."""
-        return await asyncio.to_thread(self._put, texts, keep=False)
+        ``only``: the index shall hold these and no others.
+        """
+        return await asyncio.to_thread(self._put, texts, only=only)
 
     async def fingerprint(self) -> str:
         """Names the indexed texts, on any machine; empty before the first ``put``, or where it has to be made anew."""
@@ -86,10 +85,10 @@ class LexicalIndex:
         """Open the files now rather than at the first query. Safe from any thread."""
         self._current()
 
-    def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
+    def _put(self, texts: Mapping[ToolId, str], *, only: bool) -> bool:
         with self._files.writing():
             known = self._files.texts()
-            merged = {**known, **texts} if keep else dict(texts)
+            merged = dict(texts) if only else {**known, **texts}
             if self._files.current() and merged == known and self._files.built_with(self._settings()):
                 return False
             # In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result.
@@ -102,6 +101,13 @@ class LexicalIndex:
 
     def _build(self, texts: list[str]) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Vocabulary, and the columns of the sparse word by tool matrix of BM25 scores."""
+        if not texts:  # bm25s takes the mean of their lengths
+            return {"": 0}, {
+                "data": np.zeros(0, np.float32),
+                "indices": np.zeros(0, np.int32),
+                "indptr": np.zeros(2, int),
+            }
+
         import bm25s
 
         vocabulary: dict[str, int] = {}

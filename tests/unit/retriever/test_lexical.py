@@ -141,12 +141,14 @@ async def test_the_order_of_arrival_changes_nothing(tmp_path: Path) -> None:
     assert await one.fingerprint() == await other.fingerprint() != ""
 
 
-async def test_replace_holds_no_other_texts(tmp_path: Path) -> None:
+async def test_only_these_texts(tmp_path: Path) -> None:
     index = LexicalIndex(tmp_path)
     assert await index.fingerprint() == ""
     await index.put({ToolId("w/s/gone"): "weather of yesterday", **TEXTS})
     before = await index.fingerprint()
-    assert await index.replace(TEXTS)
-    assert not await index.replace(TEXTS)
+    assert await index.put(TEXTS, only=True)
+    assert not await index.put(TEXTS, only=True)
     assert sorted((await index.match("weather")).ids) == sorted(TEXTS)
     assert await index.fingerprint() != before
+    await index.put({}, only=True)
+    assert await index.count() == 0
