@@ -37,7 +37,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
         group.mkdir(parents=True, exist_ok=True)
         for number in range(COPIES):
             (group / f"{number}_{file.name}").write_bytes(file.read_bytes())
-    (group / "broken.json").write_bytes(b'{"tree": ')
+    (folder / "G1_answer" / "broken.json").write_bytes(b'{"tree": ')
     return folder
 
 
