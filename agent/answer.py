@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.response_view import View, view
+from agent.response_view import View, is_empty, view
 from agent.tool_text import clean
 from agent.wording import asked_words
 from domain.plan import StepResult
@@ -26,7 +26,7 @@ def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Itera
     on_the_way = [n for n in good if n in used]
     for number in on_the_way:
         found = view(steps[number - 1][1].response, asked, used[number])
-        if found.matched:
+        if found.matched and not is_empty(steps[number - 1][1].response):
             yield from _lines(number, View(found.lines[:1], found.matched))
     yield from _open(steps, unanswered)
     if good:

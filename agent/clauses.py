@@ -55,11 +55,12 @@ _EMPTY = frozenset(
     ]
 )
 _HOP = re.compile(
-    r"\s+(?=(?:of|by|for|from|in|with)\s+(?:the|a|an|his|her|its|their|whose)\s)|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",
+    r"\s+(?=(?:of|by|for|from|in|into|with)\s+(?:the|a|an|his|her|its|their|whose)\s|of\s+(?-i:[A-Z~]))"
+    r"|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(
-    r"^(?:of|by|for|from|in|with|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
+    r"^(?:of|by|for|from|in|into|with|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
 

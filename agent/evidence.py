@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from agent.frontier import Path
-from agent.support import bare, supported, vocabulary
+from agent.support import plain, supported, vocabulary
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
 from graph.weights import Weighted, WeightParameters, availability, transition_weights
@@ -57,9 +57,9 @@ class Evidence:
             return
         self._docs.update(await self._store.get_tools(unknown))
         facts = await self._store.facts(unknown)
-        bare_clauses = tuple(bare(clause) for clause in self.clauses)
+        plain_clauses = tuple(plain(clause) for clause in self.clauses)
         whole = await self._search.relevance(self.clauses, unknown)
-        stripped = await self._search.relevance(bare_clauses, unknown) if bare_clauses != self.clauses else whole
+        stripped = await self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else whole
         nothing = (0.0,) * len(self.clauses)
         for tool in unknown:
             self._availability[tool] = availability(facts[tool], self._weights) if tool in facts else None

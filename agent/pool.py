@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from agent.arguments import fillable
 from agent.evidence import Evidence
-from agent.support import bare
+from agent.support import plain
 from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
 
 WANTED = 3
@@ -38,7 +38,7 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float) 
     ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them.
     """
     pool = Pool()
-    for text in dict.fromkeys((request, *evidence.clauses, *map(bare, evidence.clauses))):
+    for text in dict.fromkeys((request, *evidence.clauses, *map(plain, evidence.clauses))):
         for hit in await evidence.find(text, limit):
             pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
     await evidence.read(pool.found)
@@ -51,11 +51,15 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float) 
             if missing:
                 seek = queries > 0 and not _served(tool, request, pool, evidence)
                 queries -= seek
-                added |= await _producers(tool, worth, missing, request, pool, evidence, seek=seek)
+                _raise_to(added, await _producers(tool, worth, missing, request, pool, evidence, seek=seek))
         wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
-        for tool, worth in added.items():
-            pool.producers[tool] = max(worth, pool.producers.get(tool, 0.0))
+        _raise_to(pool.producers, added)
     return pool
+
+
+def _raise_to(worths: dict[ToolId, float], more: dict[ToolId, float]) -> None:
+    for tool, worth in more.items():
+        worths[tool] = max(worth, worths.get(tool, 0.0))
 
 
 def _wanted(pool: Pool, evidence: Evidence, floor: float) -> dict[ToolId, float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from agent.answer import Steps, title
 from agent.budget import Meter
 from agent.frontier import Frontier, Path
+from agent.response_view import is_empty
 from agent.tool_text import clean
 from domain.event import (
     CallFinished,
@@ -23,19 +24,23 @@ from domain.tool import ToolDoc, ToolId, tool_id_parts
 _NAMED = 5
 
 
+_NOTHING = {"status": "failed", "note": "it found nothing"}
 _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
 """HTTP statuses that other arguments could change: they speak against the call, not against the tool."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The changing part of a run. ``done``: results by step (from 1) of ``path``. ``failed``: steps that were gone around."""
+    """The changing part of a run. ``done``: results by step (from 1) of ``path``. ``failed``: steps that were gone around.
+    ``writes``: tools of the path that change something, whose empty response means nothing.
+    """
 
     meter: Meter
     state: Frontier = field(default_factory=Frontier)
     path: Path = ()
     done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed: list[StepResult] = field(default_factory=list[StepResult])
+    writes: set[ToolId] = field(default_factory=set[ToolId])
     ended: PathEnded | None = None
     answer: str = ""
     starts: tuple[ToolId, ...] = ()
@@ -71,13 +76,23 @@ class Progress:
 
     @property
     def stuck(self) -> tuple[int, StepResult] | None:
-        """The step that did not succeed, if any."""
-        return next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
+        """The step to go around, if any: one that did not succeed, or that found nothing and so left the rest without a base."""
+        bad = next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
+        if bad is not None and bad[1].status != "missing":
+            return bad
+        suspects = range(1, bad[0]) if bad else range(len(self.done), len(self.done) + 1)
+        hollow = next((step for step in suspects if self._hollow(step)), None)
+        return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
+
+    def _hollow(self, step: int) -> bool:
+        """Whether a step that was to find something found nothing."""
+        result = self.done.get(step)
+        return result is not None and result.tool not in self.writes and is_empty(result.response)
 
     def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
-        """Reopen the node where a failed step was chosen."""
+        """Reopen the node where a step was chosen; what came after it is void."""
         self.failed.append(result)
-        del self.done[step]
+        self.done = {earlier: kept for earlier, kept in self.done.items() if earlier < step}
         self.state = self.state.reopen(step - 1, reason, ban=self._speaks_against_tool(result))
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
 
@@ -86,7 +101,8 @@ class Progress:
         again = (result.tool, result.status, result.arguments)
         if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
             return True
-        return result.status == "failed" and result.attempts > 0 and result.http_status not in _OF_ARGUMENTS
+        of_arguments = result.http_status in _OF_ARGUMENTS or result.note == _NOTHING["note"]
+        return result.status == "failed" and result.attempts > 0 and not of_arguments
 
     def steps(self, docs: dict[ToolId, ToolDoc]) -> Steps:
         """The steps of the path with their results, then those that failed on the way."""

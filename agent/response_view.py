@@ -26,14 +26,14 @@ Leaf = tuple[str, JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Lines to show. ``matched``: how many of their fields the request asks about by name."""
+    """Lines to show. ``matched``: how many of their fields the request asks about by name, not only by a question word."""
 
     lines: tuple[str, ...]
     matched: int
 
 
-def view(response: str, asked: frozenset[str], used: str = "") -> View:
-    """The fields that are asked about; where none is, the first telling ones.
+def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "") -> View:
+    """The fields that are asked about (``wording.asked_words``); where none is, the first telling ones.
 
     ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
     """
@@ -41,12 +41,13 @@ def view(response: str, asked: frozenset[str], used: str = "") -> View:
     if value is None or isinstance(value, str):
         text = clean(value if isinstance(value, str) else response, 400)
         return View((text,) if text else (), 0)
-    records = [_without_ids(record, asked) for record in _records(value, used)]
-    fields = [_scored(record, asked) for record in records]
-    matched = max((len(scored) for scored in fields), default=0)
+    strong, weak = asked
+    records = [_without_ids(record, strong) for record in _records(value, used)]
     if not records:
         return View(("nothing was found",), 0)
-    names = _columns(fields) if matched else _telling(records)
+    fields = [_scored(record, strong) for record in records]
+    matched = max(len(scored) for scored in fields)
+    names = _columns(fields) or _columns([_scored(record, weak) for record in records]) or _telling(records)
     lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, names))]
     if len(records) > MOST_ITEMS:
         lines.append(f"… and {len(records) - MOST_ITEMS} more")
@@ -133,9 +134,19 @@ def _line(record: list[Leaf], names: Sequence[str]) -> str:
     )
     units = [(n, v) for n, v in record if n.rpartition(".")[2].lower() in _UNITS and n not in keys]
     told = [*([label] if label else []), *chosen, *units][: _MOST_FIELDS + 2]
-    return "; ".join(f"{_spoken(name)}: {shown(value)}" if name else shown(value) for name, value in told)
+    holders = {name.rpartition(".")[0] for name, _ in told}
+    shared = len(f"{holders.pop()}.") if len(holders) == 1 and "" not in holders else 0
+    return "; ".join(f"{_spoken(name[shared:])}: {shown(value)}" if name else shown(value) for name, value in told)
 
 
 def _spoken(name: str) -> str:
     """A field's name as words: ``author_list.person_id`` → "author list person id"."""
     return clean(re.sub(r"[._]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower(), 60)
+
+
+def is_empty(response: str) -> bool:
+    """Whether a structured response holds no finding: nothing but empty lists and objects, nulls and zeros."""
+    value = read_value(response)
+    if not isinstance(value, (dict, list)):
+        return False
+    return all(leaf in (0, False) for _, leaf in _leaves(value if isinstance(value, dict) else {"": value}, ""))

@@ -128,6 +128,7 @@ class _Turn:
         """Make the calls that are not made yet, within the time that is left."""
         progress, policy = self.progress, self._deps.policy
         tools = self._evidence.docs(ended.path)
+        progress.writes = {tool.id for tool in tools if not tool.safe}
         calls = execute(self._request, tools, policy, self._executor, dict(progress.done))
         started: CallStarted | None = None
         async with closing(calls):
@@ -176,7 +177,7 @@ class _Turn:
 
 def _why(result: StepResult) -> str:
     """Why a step is gone around."""
-    if result.status == "missing":
+    if result.status == "missing" or result.http_status == 200:
         return clean(result.note)
     status = f"HTTP {result.http_status}" if result.http_status else result.status
     return f"the call failed for good ({status}){': ' + clean(result.note) if result.note else ''}"

@@ -54,7 +54,6 @@ _ASKING = frozenset(
         "number",
     ]
 )
-_SHARE = 0.4
 _ANY_DAY = date(2000, 1, 1)
 _WORD = re.compile(r"\w+")
 
@@ -75,14 +74,22 @@ def bare(clause: str) -> str:
 
 
 def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> float:
-    """A relevance lowered by the share of the clause's words that a tool lacks, to ``_SHARE`` of it at least."""
-    return relevance * (_SHARE + (1 - _SHARE) * support(clause, vocabulary))
+    """The mean of a tool's similarity to a clause and the share of the clause's words that the tool knows, in [0, 1]."""
+    return (relevance + support(clause, vocabulary)) / 2
 
 
 def support(clause: str, vocabulary: frozenset[str]) -> float:
     """The share of a clause's telling words that a tool's vocabulary knows, in [0, 1]; 0 for a clause without any."""
     asked = _telling(clause)
     return sum(_knows(vocabulary, group) for group in asked) / len(asked) if asked else 0.0
+
+
+@lru_cache(maxsize=256)
+def plain(clause: str) -> str:
+    """A clause as a tool's document would put it: without its values, and with what its words stand for."""
+    own = bare(clause)
+    meant = {name for group in asked_groups(own) for name in sorted(group)} - text_words(own)
+    return " ".join((own, *sorted(meant)))
 
 
 def vocabulary(doc: ToolDoc) -> frozenset[str]:

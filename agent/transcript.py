@@ -52,7 +52,7 @@ class Transcript:
             shared = shared and step <= len(path) and path[step - 1] == result.tool and result.status == "ok"
             if shared:
                 kept[step] = result
-            elif result.status != "ok":
+            else:
                 self.failed.append(result)
         self.path, self.steps = path, kept
 

@@ -92,7 +92,9 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwhere\b", "city country place location address"),
         (r"\bwho\b|\bwhom\b", "name author"),
         (r"\bhow many\b", "count number total amount"),
-        (r"\bhow old\b", "age born birth"),
+        (r"\bhow old\b|\bborn\b", "age birth"),
+        (r"\bnovel", "book title"),
+        (r"\breader", "review rating"),
         (r"\bhow far\b|\bdistance\b", "distance"),
         (r"\bhow long\b", "duration length"),
         (r"\bhot\b|\bcold\b|\bwarm", "temperature"),
@@ -112,10 +114,13 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _TOKEN = re.compile(r"[^\W_]+")
 
 
-def asked_words(request: str) -> frozenset[str]:
-    """The words that a field's name may share with the request."""
-    meant = (name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
-    return frozenset((*meant, *(word for group in asked_groups(request) for word in group)))
+def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that a field's name may share with the request: those that its words say or stand for, and, weaker, those
+    that its question words ("when", "how many") may mean.
+    """
+    strong = frozenset(word for group in asked_groups(request) for word in group)
+    meant = frozenset(name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
+    return strong, meant - strong
 
 
 def asked_groups(text: str) -> tuple[frozenset[str], ...]:
@@ -130,9 +135,14 @@ def asked_groups(text: str) -> tuple[frozenset[str], ...]:
 
 
 def match(name: str, asked: frozenset[str]) -> int:
-    """How many words of a field's name are asked about; a longer form of a word counts as the word."""
-    return sum(any(_same(word, other) for other in asked) for word in set(words(name)))
+    """How many words of a field's name are asked about; a longer form, or one made of two asked words, counts as well."""
+    return sum(any(_same(word, other) for other in asked) or _compound(word, asked) for word in set(words(name)))
 
 
 def _same(one: str, other: str) -> bool:
     return one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)))
+
+
+def _compound(word: str, asked: frozenset[str]) -> bool:
+    """``weekday`` for "day of the week"."""
+    return any(word[:cut] in asked and word[cut:] in asked for cut in range(3, len(word) - 2))

@@ -10,8 +10,10 @@ WORDS = "2"
 """Version of the splitting: indexes of words made with another one are built anew."""
 
 _COMMON = frozenset(
-    "a an and any are as at be by can could do does for from has have how i if in is it like m me my need of on or our "
-    "please provide s some that the this to want we what which will with would you your also".split()
+    _PIECE.findall(
+        "a an and any are as at be by can could do does for from has have how i if in is it like m me my need of on or our "
+        "please provide s some that the this to want we what which will with would you your also"
+    )
 )
 
 

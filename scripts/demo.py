@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 from _ask_view import AskView
+from _demo import ask_all, build_demo, demo_playground, host_of, opened
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from domain.errors import FootpathError
-from playground.demo import ask_all, build_demo, demo_playground, host_of, opened
 from playground.demo_check import Verdict
 
 console = Console(highlight=False)
@@ -71,7 +71,7 @@ def _next(address: str, store: Path) -> None:
     console.print("\nAsk your own: start the playground in one terminal,", soft_wrap=True)
     console.print(f"  {python} scripts/serve_playground.py --port {port}", soft_wrap=True, markup=False)
     console.print("and ask in another:", soft_wrap=True)
-    question = "How good is the air in Lindmere?"
+    question = "Which public holidays does Caldera have in 2026?"
     console.print(
         f'  FOOTPATH_ALLOW_HOSTS={host}:{port} {python} scripts/ask.py "{question}" --store {store}',
         soft_wrap=True,

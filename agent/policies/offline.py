@@ -1,17 +1,19 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 from agent.answer import compose
 from agent.arguments import bind, fillable
 from agent.policies.offline_choice import ChoiceParameters, decide
 from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, Situation
+from agent.support import bare
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 
 
 class OfflinePolicy:
-    """Made for one run, of which it keeps what it worked out about missing inputs, and what was open at its last choice."""
+    """Made for one run, of which it keeps what it worked out: missing inputs, what each tool was chosen for, what is open."""
 
     name = "offline"
 
@@ -19,6 +21,7 @@ class OfflinePolicy:
         self.cost = Cost()
         self._parameters = parameters or ChoiceParameters()
         self._missing: dict[tuple[str, ToolId, tuple[ToolId, ...]], frozenset[str]] = {}
+        self._purpose: dict[ToolId, str] = {}
         self._unserved: tuple[str, ...] = ()
 
     async def choose(self, situation: Situation) -> Choice:
@@ -32,12 +35,21 @@ class OfflinePolicy:
 
         verdict = decide(situation, missing, self._parameters)
         self._unserved = verdict.unserved
+        if verdict.choice.index is not None:
+            self._purpose[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
         return verdict.choice
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """Values from the request, from earlier results and from defaults; a complaint changes nothing, for there is no
-        second opinion: what the rules find is what they found before.
+        """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
+        that part leaves anything open, from the whole request. A part that names no value ("the population of the city")
+        gets all it needs from earlier results. A complaint changes nothing: the rules have no second opinion.
         """
+        part = self._purpose.get(question.tool.id, question.request)
+        for text in ("", part) if bare(part) == part else (part,):
+            if text != question.request and question.tool.required:
+                bound = bind(replace(question, request=text))
+                if not bound.missing and all(binding.origin in ("request", "step") for binding in bound.provenance):
+                    return bound
         return bind(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:

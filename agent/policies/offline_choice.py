@@ -18,11 +18,11 @@ class ChoiceParameters:
     a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs.
     """
 
-    floor: float = 0.35
+    floor: float = 0.45
     acceptable: float = 0.65
     passed: float = 0.7
     walked: float = 0.4
-    step: float = 0.93
+    step: float = 0.88
     ungrounded: float = 0.5
 
 
@@ -37,9 +37,10 @@ class _Option:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The move, and the clauses that the path does not serve."""
+    """The move, the clause for whose sake it advances (empty otherwise), and the clauses that the path does not serve."""
 
     choice: Choice
+    purpose: str
     unserved: tuple[str, ...]
 
 
@@ -49,23 +50,33 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters)
     ways = _ways(situation, missing, parameters)
     done = served(situation, ways, able, parameters)
     unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
-    return Verdict(_move(situation, ways, able, done, parameters), unserved)
+    options = [_option(situation, ways, i, parameters) for i in able if i not in done]
+    best = max((option for option in options if option), key=lambda o: o.worth, default=None)
+    if best is not None:
+        choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
+        return Verdict(choice, _purpose(situation, best), unserved)
+    return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
 
 
-def _move(
+def _purpose(situation: Situation, option: _Option) -> str:
+    """The clause a tool is called for: of a producer, the one that it serves best itself, else the one it leads to."""
+    relevance = option.way.first.relevance
+    shares = [value / (best or 1.0) for value, best in zip(relevance, situation.best_relevance, strict=True)]
+    own = max(range(len(shares)), key=lambda i: shares[i])
+    return situation.clauses[own if shares[own] > shares[option.clause] else option.clause]
+
+
+def _end(
     situation: Situation,
     ways: dict[int, Route],
     able: Sequence[int],
     done: frozenset[int],
     parameters: ChoiceParameters,
 ) -> Choice:
+    """What to do where nothing is worth advancing to."""
     if not able:
         best = max(situation.best_relevance, default=0.0)
         return Choice("give_up", f"no tool fits the request: the best has a relevance of {best:.2f}")
-    options = [_option(situation, ways, i, parameters) for i in able if i not in done]
-    best = max((option for option in options if option), key=lambda o: o.worth, default=None)
-    if best is not None:
-        return Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
     if done:
         return Choice("finish", _finished(situation, done, able))
     why = _unfit(situation, ways, parameters)

@@ -6,17 +6,20 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
 from retriever.index import Vectors
+
+MODEL = "all-MiniLM-L6-v2"
+DIMENSION = 384
+SHA256 = "72a52d74ae73ce3c48228c973e13fdbef3a8d1b25d5bc51ea8d90a3164df2e2e"
+"""Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _FOLDER = Path(__file__).parent / "minilm_int8"
 _TOKENS = {"query": 128, "document": 96}
@@ -49,11 +52,11 @@ class BundledEmbedder:
     @property
     def identity(self) -> str:
         """Model hash, template version and dimension."""
-        return f"{self._manifest['name']}:{self._manifest['sha256'][:16]}:text{TEMPLATE}:{self.dimension}"
+        return f"{MODEL}:{SHA256[:16]}:text{TEMPLATE}:{DIMENSION}"
 
     @property
     def dimension(self) -> int:
-        return int(self._manifest["dimension"])
+        return DIMENSION
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
         """Vectors of shape (len(texts), dimension), in order. ``UnavailableError`` where the model cannot be read."""
@@ -62,16 +65,6 @@ class BundledEmbedder:
     def load(self) -> None:
         """Read the model now rather than at the first text. Safe from any thread."""
         self._engine()
-
-    @cached_property
-    def _manifest(self) -> dict[str, Any]:
-        path = self._folder / "encoder.json"
-        try:
-            return orjson.loads(path.read_bytes())
-        except (OSError, orjson.JSONDecodeError) as error:
-            raise UnavailableError(
-                f"the bundled encoder cannot be read ({path}: {error}); install Footpath anew"
-            ) from error
 
     def _engine(self) -> _Engine:
         with self._lock:
@@ -101,7 +94,7 @@ class BundledEmbedder:
 
     def _embed(self, texts: list[str], tokens: int) -> Vectors:
         engine = self._engine()
-        found = np.zeros((len(texts), self.dimension), np.float32)
+        found = np.zeros((len(texts), DIMENSION), np.float32)
         if len(texts) <= _BATCH:
             for rows, feed in _batches(engine, texts, tokens):
                 found[rows] = engine.session.run(None, feed)[0]

@@ -17,14 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
-MANIFEST_FILE = "encoder.json"
 _OPSET = 17
 _MASKED = -1e4
 """Added to the attention logits of padding: small enough for exp to give 0, large enough to survive quantisation."""
@@ -50,7 +48,7 @@ def bundled_source() -> Path:
 
 
 def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> ExportReport:
-    """Write model, tokenizer and manifest of the model in ``source`` to ``target``; compare both on ``samples``."""
+    """Write model and tokenizer of the model in ``source`` to ``target``; compare both on ``samples``."""
     target.mkdir(parents=True, exist_ok=True)
     module, dimension = _pooled_model(source)
     with TemporaryDirectory() as scratch:
@@ -60,16 +58,13 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> Export
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
     cosines = _compare(module, target, samples)
     blob = (target / MODEL_FILE).read_bytes()
-    report = ExportReport(
+    return ExportReport(
         sha256=hashlib.sha256(blob + (target / TOKENIZER_FILE).read_bytes()).hexdigest(),
         size=len(blob),
         dimension=dimension,
         mean_cosine=round(float(cosines.mean()), 5),
         lowest_cosine=round(float(cosines.min()), 5),
     )
-    manifest = {"name": "all-MiniLM-L6-v2", "dimension": dimension, "sha256": report.sha256}
-    (target / MANIFEST_FILE).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
-    return report
 
 
 def _pooled_model(source: Path) -> tuple[Any, int]:

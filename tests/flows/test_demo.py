@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from playground.child import running_playground
+from playground.worlds.days import holidays
+
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-u", str(ROOT / "scripts" / "demo.py")]
 
@@ -19,6 +22,7 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.timeout(90)
 def test_five_requests_are_asked_and_right(tmp_path: Path) -> None:
+    """And the command that the demo ends with works as it is printed."""
     store = tmp_path / "store"
     done = subprocess.run(
         [*COMMAND, "--store", str(store)],
@@ -27,9 +31,20 @@ def test_five_requests_are_asked_and_right(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert "5 of 5 right" in done.stdout
     assert "around get_place_forecast" in done.stdout
-    assert "scripts/ask.py" in done.stdout
-    assert f"--store {store}" in done.stdout
-    assert "scripts/serve_playground.py --port" in done.stdout
+    port = int(done.stdout.split("scripts/serve_playground.py --port ")[1].split()[0])
+    command = next(line.strip() for line in done.stdout.splitlines() if "scripts/ask.py" in line)
+    with running_playground(port):
+        asked = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=ROOT,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+    assert holidays("XC", 2026)[-1].day.isoformat() in asked.stdout
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:

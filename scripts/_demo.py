@@ -1,7 +1,7 @@
 """The demo: the playground's graph is built from its own catalogue, five requests are asked, the answers are checked."""
 
 import shutil
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,13 +21,14 @@ from playground.serve import bind
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.layout import StoreFolder
+from wiring.runs import budget_of, run_deps
 from wiring.settings import Settings
 
 Show = Callable[[Event], None]
 
 
 @contextmanager
-def demo_playground() -> Iterator[str]:
+def demo_playground() -> Generator[str]:
     """A running playground: on its usual port where that is free, so that one can go on with it, else on any."""
     with running_playground(_port()) as address:
         yield address
@@ -45,7 +46,7 @@ async def build_demo(address: str, store: Path) -> Summary:
         catalogue = Path(folder) / CATALOGUE
         catalogue.write_bytes(await _document(address))
         options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
-        _, summary = await build(options, lambda _stage, _done, _total: None, _settings(address, store))
+        _, summary = await build(options, _quietly, _settings(address, store))
     return summary
 
 
@@ -59,10 +60,12 @@ async def opened(address: str, store: Path) -> AsyncGenerator[Container]:
 async def ask_all(container: Container, view: Callable[[], Show]) -> list[Verdict]:
     """Ask the five requests one after the other; ``view`` makes what shows the events of one, as they happen."""
     verdicts: list[Verdict] = []
+    executor = await container.executor("http")
     for request in demo_requests():
         events: list[Event] = []
         show = view()
-        async for record in run(request.request, await container.run_deps("offline", "http"), container.budget):
+        deps = await run_deps(container, "offline", executor)
+        async for record in run(request.request, deps, budget_of(container)):
             events.append(record.event)
             show(record.event)
         verdicts.append(judge(request, events))
@@ -86,6 +89,11 @@ async def _document(address: str) -> bytes:
         raise UnavailableError(
             f"the playground at {address} does not answer ({error}); start the demo again"
         ) from error
+
+
+def _quietly(stage: str, done: int, total: int | None) -> None:
+    """No progress bar: it takes two seconds."""
+    del stage, done, total
 
 
 def _port() -> int:

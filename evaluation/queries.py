@@ -1,0 +1,54 @@
+"""Requests with their relevant APIs, as the lines of ``queries_dev.jsonl.gz`` hold them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.errors import UnavailableError
+from evaluation.names import Key, key
+from graph.importers.lines import read_lines
+from graph.importers.records import RecordError, Skipped, as_list, as_object, load, text
+
+GROUPS = {"G1": "I1", "G2": "I2", "G3": "I3"}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """``group`` is I1, I2 or I3 (the split's own name for any other split). ``relevant`` is never empty."""
+
+    split: str
+    query: str
+    relevant: frozenset[Key]
+
+    @property
+    def group(self) -> str:
+        return GROUPS.get(self.split.split("_")[0], self.split)
+
+
+def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
+    """The queries, and the lines that cannot be scored (a query without a relevant API has no score).
+
+    Raises:
+        UnavailableError: there is no such file.
+    """
+    if not path.is_file():
+        raise UnavailableError(f"{path} is no file; name a file of queries, one JSON object a line")
+    queries: list[Query] = []
+    skipped: list[Skipped] = []
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            skipped.append(line)
+            continue
+        try:
+            queries.append(_query(line.body))
+        except RecordError as error:
+            skipped.append(Skipped(str(path), line.number, str(error)))
+    return queries, skipped
+
+
+def _query(body: bytes) -> Query:
+    record = load(body)
+    items = [as_object(item, "an item of 'relevant'") for item in as_list(record.get("relevant"), "'relevant'")]
+    if not items:
+        raise RecordError("'relevant' names no API")
+    relevant = frozenset(key(text(item, "tool"), text(item, "api")) for item in items)
+    return Query(text(record, "split"), text(record, "query"), relevant)

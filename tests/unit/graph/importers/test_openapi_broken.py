@@ -1,0 +1,90 @@
+"""OpenAPI documents that are broken, or ask for what our calls cannot express: told by name, the rest is imported."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from domain.errors import BrokenInputError
+from graph.importers.openapi import read_openapi
+
+OK: dict[str, Any] = {"200": {"description": "ok"}}
+
+
+def write(folder: Path, paths: dict[str, Any], **more: Any) -> Path:
+    path = folder / "api.json"
+    path.write_text(json.dumps({"openapi": "3.0.3", "info": {"title": "Pets"}, "paths": paths} | more))
+    return path
+
+
+def refused(path: Path) -> list[str]:
+    problems: list[BrokenInputError] = []
+    assert list(read_openapi(path, problems.append)) == []
+    return [str(problem) for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [
+        ({"parameters": [{"name": "s", "in": "cookie", "required": True}]}, "it needs s in cookie"),
+        ({"parameters": [{"$ref": "#/components/parameters/none"}]}, "leads nowhere"),
+        ({"parameters": [{"$ref": "other.json#/p"}]}, "outside the document"),
+        ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}}, "multipart/form-data"),
+        ({"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "array"}}}}}, "array"),
+        ({"requestBody": {"$ref": "#/components/loop"}}, "refers to itself"),
+        ("nothing", "not an object"),
+    ],
+)
+def test_what_cannot_be_imported_is_told_by_name(tmp_path: Path, operation: Any, reason: str) -> None:
+    path = write(tmp_path, {"/pets": {"get": operation}}, components={"loop": {"$ref": "#/components/loop"}})
+    (message,) = refused(path)
+    assert str(path) in message
+    assert "GET /pets is not imported" in message
+    assert reason in message
+    with pytest.raises(BrokenInputError, match="is not imported"):
+        list(read_openapi(path))
+
+
+def test_the_rest_of_the_document_is_still_imported(tmp_path: Path) -> None:
+    good = {"operationId": "a", "responses": OK}
+    path = write(
+        tmp_path, {"/a": {"get": good, "put": good, "post": "bad"}, "/b": {"$ref": "#/none"}, "/c": {"get": {}}}
+    )
+    problems: list[BrokenInputError] = []
+    assert [doc.api for doc in read_openapi(path, problems.append)] == ["a", "GET /c"]
+    assert len(problems) == 3
+    assert "already called" in str(problems[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.json", "{", "is not JSON"),
+        ("a.yaml", "openapi: 3.0.0", "convert it to JSON"),
+        ("a.json", '{"swagger": "2.0"}', "version 2.0"),
+        ("a.json", "[1]", "no JSON object"),
+        ("a.json", "[" * 5000, "is not JSON"),
+    ],
+)
+def test_no_openapi_document_at_all(tmp_path: Path, name: str, content: str, reason: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BrokenInputError, match=reason):
+        list(read_openapi(tmp_path / name))
+    with pytest.raises(BrokenInputError, match="cannot be read"):
+        list(read_openapi(tmp_path / "missing.json"))
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("name", "operations"), [("tmdb", 54), ("spotify", 40)])
+def test_documents_of_real_services(shared_data: Path, name: str, operations: int) -> None:
+    path = shared_data / "benchmarks" / "restbench" / f"{name}_oas.json"
+    docs = list(read_openapi(path))
+    declared = json.loads(path.read_bytes())["paths"]
+    assert (
+        len(docs)
+        == operations
+        == sum(method in ("get", "put", "post", "delete") for p in declared.values() for method in p)
+    )
+    assert all(doc.url.startswith("https://") for doc in docs)
+    assert [doc.api for doc in docs if doc.method == "GET" and not doc.response_schema] == []
