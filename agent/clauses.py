@@ -33,27 +33,11 @@ _STORY = re.compile(
     r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|the \w+ (?:should|must|will|is|are|needs?))\b", re.IGNORECASE
 )
 _EMPTY = frozenset(
-    [
-        "help",
-        "with",
-        "that",
-        "this",
-        "it",
-        "me",
-        "us",
-        "you",
-        "please",
-        "do",
-        "so",
-        "thanks",
-        "thank",
-        "for",
-        "your",
-        "assistance",
-        "much",
-        "very",
-    ]
-)
+    {
+        "help", "with", "that", "this", "it", "me", "us", "you", "please", "do", "so", "thanks", "thank", "for",
+        "your", "assistance", "much", "very",
+    }
+)  # fmt: skip
 _HOP = re.compile(
     r"\s+(?=(?:of|by|for|from|in|into|with)\s+(?:the|a|an|his|her|its|their|whose)\s|of\s+(?-i:[A-Z~]))"
     r"|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",

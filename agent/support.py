@@ -14,46 +14,17 @@ _VALUES = frozenset(
     {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time"}
 )
 _ASKING = frozenset(
-    [
-        "provide",
-        "need",
-        "want",
-        "want",
-        "like",
-        "help",
-        "information",
-        "detail",
-        "data",
-        "please",
-        "using",
-        "use",
-        "api",
-        "tool",
-        "retrieve",
-        "fetch",
-        "obtain",
-        "return",
-        "display",
-        "let",
-        "know",
-        "look",
-        "see",
-        "make",
-        "sure",
-        "available",
-        "specific",
-        "certain",
-        "various",
-        "different",
-        "first",
-        "second",
-        "last",
-        "name",
-        "id",
-        "day",
-        "number",
-    ]
-)
+    {
+        "provide", "need", "want", "like", "help", "information", "detail", "data", "please", "using", "use",
+        "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
+        "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
+        "day", "number",
+    }
+)  # fmt: skip
+_TYPED = {"currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
+          "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
+"""What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
+
 _ANY_DAY = date(2000, 1, 1)
 _WORD = re.compile(r"\w+")
 
@@ -88,7 +59,7 @@ def support(clause: str, vocabulary: frozenset[str]) -> float:
 def plain(clause: str) -> str:
     """A clause as a tool's document would put it: without its values, and with what its words stand for."""
     own = bare(clause)
-    meant = {name for group in asked_groups(own) for name in sorted(group)} - text_words(own)
+    meant = {name for group in (*asked_groups(own), _kinds(clause)) for name in group} - text_words(own)
     return " ".join((own, *sorted(meant)))
 
 
@@ -106,7 +77,12 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
 def _telling(clause: str) -> tuple[frozenset[str], ...]:
     """The words of a clause that say what is asked, each with what it may stand for."""
     groups = asked_groups(bare(clause))
-    return tuple(group for group in groups if not group & _ASKING) or groups
+    kinds = _kinds(clause)
+    return tuple(group for group in groups if not group & _ASKING) or groups or ((kinds,) if kinds else ())
+
+
+def _kinds(clause: str) -> frozenset[str]:
+    return frozenset(_TYPED[span.kind] for span in spans(clause, _ANY_DAY) if span.kind in _TYPED)
 
 
 def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:

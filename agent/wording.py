@@ -5,83 +5,15 @@ import re
 from graph.identifiers import words
 
 _STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "would",
-        "will",
-        "should",
-        "i",
-        "me",
-        "my",
-        "we",
-        "you",
-        "your",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "when",
-        "where",
-        "why",
-        "how",
-        "please",
-        "tell",
-        "give",
-        "show",
-        "find",
-        "get",
-        "list",
-        "next",
-        "now",
-        "right",
-        "there",
-        "their",
-        "his",
-        "her",
-        "any",
-        "some",
-        "all",
-        "into",
-        "as",
-        "about",
-        "than",
-        "then",
-        "also",
-        "much",
-        "many",
-    ]
-)
+    {
+        "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "is", "are", "was",
+        "were", "be", "been", "do", "does", "did", "can", "could", "would", "will", "should", "i", "me", "my", "we",
+        "you", "your", "it", "its", "this", "that", "these", "those", "what", "which", "who", "whom", "whose", "when",
+        "where", "why", "how", "please", "tell", "give", "show", "find", "get", "list", "next", "now", "right",
+        "there", "their", "his", "her", "any", "some", "all", "into", "as", "about", "than", "then", "also", "much",
+        "many", "like", "used", "use", "moment", "say", "go", "people",
+    }
+)  # fmt: skip
 _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), names)
     for pattern, names in (
@@ -111,6 +43,7 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\be-?mail", "email"),
     )
 )
+_RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -126,7 +59,8 @@ def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
 def asked_groups(text: str) -> tuple[frozenset[str], ...]:
     """Each telling word of a text, with the names that it alone may stand for."""
     groups: dict[str, frozenset[str]] = {}
-    for token in _TOKEN.findall(re.sub(r"(?<=\be)-(?=mail)", "", text.lower())):
+    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)", "", text.lower()))
+    for token in _TOKEN.findall(text):
         if token not in _STOP:
             own = words(token)
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]

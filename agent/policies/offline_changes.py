@@ -19,51 +19,14 @@ _CHANGES: tuple[frozenset[str], ...] = tuple(
     )
 )
 _READS = frozenset(
-    [
-        "get",
-        "search",
-        "find",
-        "list",
-        "look",
-        "fetch",
-        "query",
-        "convert",
-        "translate",
-        "analyze",
-        "analyse",
-        "check",
-        "calculate",
-        "compute",
-        "detect",
-        "generate",
-        "classify",
-        "summarize",
-        "summarise",
-        "extract",
-        "validate",
-        "verify",
-        "compare",
-        "predict",
-        "recommend",
-        "suggest",
-        "lookup",
-        "parse",
-        "estimate",
-        "score",
-        "identify",
-        "recognize",
-        "recognise",
-        "transform",
-        "format",
-        "encode",
-        "decode",
-        "solve",
-        "evaluate",
-        "read",
-        "show",
-        "count",
-    ]
-)
+    {
+        "get", "search", "find", "list", "look", "fetch", "query", "convert", "translate", "analyze", "analyse",
+        "check", "calculate", "compute", "detect", "generate", "classify", "summarize", "summarise", "extract",
+        "validate", "verify", "compare", "predict", "recommend", "suggest", "lookup", "parse", "estimate", "score",
+        "identify", "recognize", "recognise", "transform", "format", "encode", "decode", "solve", "evaluate", "read",
+        "show", "count",
+    }
+)  # fmt: skip
 _WORD = re.compile(r"\w+")
 
 
@@ -75,7 +38,7 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     """
     if tool.safe:
         return True
-    named = frozenset(words(tool.api)) | frozenset(words(tool.function))
+    named = frozenset(words(tool.api))
     own = {i for i, group in enumerate(_CHANGES) if group & named}
     if not own and tool.method == "POST" and named & _READS:
         return True
