@@ -75,11 +75,13 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
         value = None if base is None or numeral else value_for(span, need)
         if base is not None and value is not None:
             score = base + _beside(need, span) + _role(need, span) + _manner(need, span)
-            yield Reading(value, max(0.0, min(1.0, score)), span)
+            yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)
 
 
 def _beside(need: Need, span: Span) -> float:
     """The parameter's own words right beside the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
+    if need.kind == "query" and span.text[:1].isupper() and span.cue == "of":
+        return 0.0  # the interests of Jane: hers, not Jane
     own = set(need.words)
     specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
     near = {word for token in (*span.before[-3:], *span.after[:1]) for word in words(token)}
@@ -111,7 +113,13 @@ def _manner(need: Need, span: Span) -> float:
         case "place":
             return 0.25 if cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if cue in PLACE_CUES else 0.0
         case "person":
-            return -0.25 if cue in ("in", "at", "to") else 0.1 if named or cue in ("by", "of", "for") else 0.0
+            return (
+                -0.25
+                if cue in ("in", "at", "to")
+                else 0.1
+                if named or cue in ("by", "of", "for") or cue in need.described
+                else 0.0
+            )
         case "organization":
             return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
         case "query":
@@ -124,6 +132,8 @@ def _manner(need: Need, span: Span) -> float:
             return _shape(need.example, span.text)
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2
+        case "currency" if need.role and cue[:1].isdigit():  # an amount's own currency is what it is converted from
+            return 0.1 if need.role == "from" else -0.35
         case "year":
             return 0.85 if _YEAR.fullmatch(span.value) and not span.unit else 0.0
         case _:

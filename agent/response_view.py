@@ -47,7 +47,8 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
         return View(("nothing was found",), 0)
     fields = [_scored(record, strong) for record in records]
     matched = max(len(scored) for scored in fields)
-    names = _columns(fields) or _columns([_scored(record, weak) for record in records]) or _telling(records)
+    meant = _columns([_scored(record, weak) for record in records]) if not matched or len(records) == 1 else []
+    names = [*_columns(fields), *meant] or _telling(records)
     lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, names))]
     if len(records) > MOST_ITEMS:
         lines.append(f"… and {len(records) - MOST_ITEMS} more")
@@ -91,7 +92,7 @@ def _leaves(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[Leaf]:
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for item in value[:3]:
             yield from _leaves(item, f"{prefix}.", depth + 1)
-    elif value not in (None, "", []):
+    elif value not in (None, "", []) and not isinstance(value, dict):
         yield prefix.rstrip("."), value
 
 

@@ -54,6 +54,9 @@ class Span:
         return self.start < other.end and other.start < self.end
 
 
+_AMOUNT = re.compile(r"\d\s?([A-Z]{3})\b(?:\s+(?:to|in|into|for)\s+([A-Z]{3})\b)?")
+_EXCHANGE = re.compile(r"\b(?:from|of|between)\s+([A-Z]{3})\s+(?:to|in|into|and|against)\s+([A-Z]{3})\b")
+_MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?)\b", re.I)
 _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]]", re.I)),
@@ -132,6 +135,12 @@ def _unit(tail: str, head: str) -> str:
 
 
 def _codes(request: str) -> Iterator[Span]:
+    """Codes; three capitals behind an amount, or on both sides of an exchange, are currencies as well, known ones or not."""
+    pairs = [_AMOUNT, _EXCHANGE] if _MONEY.search(request) else [_AMOUNT]
+    for hit in (hit for pattern in pairs for hit in pattern.finditer(request)):
+        for part in (1, 2):
+            if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
+                yield Span("currency", hit[part], hit[part], hit.start(part), hit.end(part))
     for hit in _CODE.finditer(request):
         yield Span("code", hit[0], hit[0].lstrip("#"), hit.start(), hit.end())
 

@@ -8,7 +8,7 @@ from agent.dates import written
 from agent.lexicon import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
 from agent.needs import Need
 from agent.spans import Span
-from graph.identifiers import singular
+from graph.identifiers import singular, words
 
 _PARTS = {"year": 0, "month": 1, "day": 2}
 
@@ -17,7 +17,7 @@ def value_for(span: Span, need: Need) -> JsonValue:
     """The value, or None where the span does not fit the parameter's type, bounds, enum or form."""
     if need.enum:
         return enum_value(span.value, need) if enum_value(span.value, need) is not None else enum_value(span.text, need)
-    if need.type == "boolean" or need.type == "object":
+    if need.type == "boolean" or need.type == "object" or _is_no_value(span, need):
         return None
     text = _text(span, need)
     if text is None:
@@ -25,6 +25,13 @@ def value_for(span: Span, need: Need) -> JsonValue:
     if need.type in ("number", "integer"):
         return _number(text, need)
     return [text] if need.type == "array" else text
+
+
+def _is_no_value(span: Span, need: Need) -> bool:
+    """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
+    if span.kind in ("name", "phrase") and set(words(span.text)) <= set(need.words):
+        return True
+    return need.kind == "identifier" and span.kind in ("name", "phrase", "quoted") and " " in span.value.strip()
 
 
 def enum_value(text: str, need: Need) -> JsonValue:

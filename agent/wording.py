@@ -27,6 +27,7 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bhow old\b|\bborn\b", "age birth"),
         (r"\bnovel", "book title"),
         (r"\breader", "review rating"),
+        (r"\binhabitant|\bresident", "population"),
         (r"\bhow far\b|\bdistance\b", "distance"),
         (r"\bhow long\b", "duration length"),
         (r"\bhot\b|\bcold\b|\bwarm", "temperature"),

@@ -59,12 +59,7 @@ async def evaluate_retrieval(
 ) -> RetrievalReport:
     """Rank tools for every query and score the rankings. ``progress`` gets the number of queries done."""
     start = time.perf_counter()
-    scored: list[Scored] = []
-    for query in queries:
-        hits = await search.start_tools(query.query, DEPTH)
-        scored.append(Scored(query, tuple(dict.fromkeys(key_of(hit.id) for hit in hits))))
-        if progress:
-            progress(len(scored))
+    scored = await rank(queries, search, DEPTH, progress)
     seconds = time.perf_counter() - start
     relevant = frozenset[Key]().union(*(query.relevant for query in queries))
     documents = await _documents(graph, relevant)
@@ -78,6 +73,19 @@ async def evaluate_retrieval(
         missing=len(relevant - documents.keys()),
         seconds=seconds,
     )
+
+
+async def rank(
+    queries: Sequence[Query], search: Search, depth: int, progress: Callable[[int], None] | None = None
+) -> list[Scored]:
+    """The first ``depth`` tools of every query."""
+    scored: list[Scored] = []
+    for query in queries:
+        hits = await search.start_tools(query.query, depth)
+        scored.append(Scored(query, tuple(dict.fromkeys(key_of(hit.id) for hit in hits))))
+        if progress:
+            progress(len(scored))
+    return scored
 
 
 def table(scored: Iterable[Scored], name: Callable[[Query], str]) -> Table:

@@ -27,6 +27,17 @@ _VERBS = frozenset(
 )
 
 
+_ROLES = frozenset({"from", "to"})
+"""``to_currency`` is a currency: which of two it is, no field says."""
+
+_FORMS = frozenset({"code"})
+"""How a thing is written down: a ``currency_code`` is a currency where the parameter asks for a code."""
+
+
+_ECHO = 0.8
+"""What a field that only repeats the producer's own input counts: who has it there had it before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coupling:
     """A field that fits a parameter, with its score in [0, 1]."""
@@ -52,6 +63,8 @@ def match(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer:
     name = _name_score(_field_words(field), field.holder, producer, words(parameter.name), parameter, consumer)
     if name == 0.0:
         return 0.0
+    if any(words(field.name) == words(own.name) for own in producer.required):
+        name *= _ECHO
     return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
                + _same_example(field.example, parameter))  # fmt: skip
 
@@ -105,6 +118,7 @@ def _name_score(
     parameter: Parameter,
     consumer: ToolDoc | None,
 ) -> float:
+    wanted = tuple(word for word in wanted if word not in _ROLES) or wanted
     has, wants = frozenset(field), frozenset(wanted)
     common = has & wants
     if not common:
@@ -118,9 +132,17 @@ def _name_score(
     if wants <= _VAGUE and not surplus and not asked:
         taken = 0.5
     score = min(given, taken)
+    same_head = _head(field) == _head(wanted)
+    if same_head and not lacking and not {wanted[-1], field[-1]} & _VAGUE:
+        return max(score, 0.7)  # a kind of what is wanted: ``birth_city`` is a city
     if score >= COUPLED or field[-1] != wanted[-1]:
-        return score if field[-1] == wanted[-1] else score * 0.6
+        return score if same_head else score * 0.6
     return max(score, 0.6 * len(common - _VAGUE) / len(has | wants))
+
+
+def _head(name: tuple[str, ...]) -> str:
+    """The word that says what a thing is: the last, but for words of form."""
+    return next((word for word in reversed(name) if word not in _FORMS), name[-1])
 
 
 def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc) -> float:

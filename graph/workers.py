@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncGenerator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from multiprocessing import get_context
@@ -23,14 +23,16 @@ _names = NameIndex()
 @asynccontextmanager
 async def counting_processes(names: NameIndex, workers: int) -> AsyncGenerator[Count]:
     """A ``Count`` that sends search trees to ``workers`` processes. Lines are cheaper to count than to send."""
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start, initargs=(names,))
+    # Making a pool, and starting a process and handing it the names, take a moment, which belongs in a thread.
+    pool = await asyncio.to_thread(
+        ProcessPoolExecutor, workers, mp_context=get_context("spawn"), initializer=_start, initargs=(names,)
+    )
 
     async def count(block: Block, _: NameIndex, applied: frozenset[str]) -> Counted:
         if isinstance(block, LineBlock):
             return await count_here(block, names, applied)
         try:
-            # Starting a process and handing it the names takes a moment, which belongs in a thread.
-            future = await asyncio.to_thread(pool.submit, _count, block, applied)
+            future = await asyncio.to_thread(_submit, pool, block, applied)
             return await asyncio.wrap_future(future)
         except BrokenProcessPool as error:
             raise UnavailableError(
@@ -41,6 +43,15 @@ async def counting_processes(names: NameIndex, workers: int) -> AsyncGenerator[C
         yield count
     finally:
         await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, block: Block, applied: frozenset[str]) -> Future[Counted]:
+    """The first call starts the processes. They inherit this thread's mask, so Ctrl-C cannot meet them half-started."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_count, block, applied)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(names: NameIndex) -> None:

@@ -33,10 +33,10 @@ class LexicalMatch:
     rows: Mapping[ToolId, int]
     scores: Scores
 
-    def of(self, tool: ToolId) -> float:
-        """Score of a tool; 0 for one that is not indexed."""
-        row = self.rows.get(tool)
-        return 0.0 if row is None else float(self.scores[row])
+    def of(self, tools: Sequence[ToolId]) -> Scores:
+        """Scores of these tools, in order; 0 for one that is not indexed."""
+        rows = [self.rows.get(tool, -1) for tool in tools]
+        return np.where(np.array(rows) < 0, np.float32(0), self.scores[rows]) if rows else np.zeros(0, np.float32)
 
     def best(self, limit: int, allowed: NDArray[np.bool_] | None = None) -> list[ToolId]:
         """Ids of the best matches that share a word, best first; ``allowed`` masks rows."""

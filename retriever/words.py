@@ -6,6 +6,8 @@ from functools import lru_cache
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 """Parts of an identifier: ``getUserID2`` → get, User, ID, 2; other scripts stay whole."""
 
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
+
 WORDS = "2"
 """Version of the splitting: indexes of words made with another one are built anew."""
 
@@ -30,6 +32,12 @@ def words(text: str) -> list[str]:
 def telling_words(text: str) -> list[str]:
     """:func:`words` without those that say nothing of a tool: articles, pronouns, and how one asks for something."""
     return [word for word in words(text) if word not in _COMMON]
+
+
+def sentences(text: str, limit: int = 6) -> list[str]:
+    """The first ``limit`` sentences of four words or more; none where the text is one sentence."""
+    found = [part for part in _SENTENCE_END.split(text.strip()) if len(part.split(None, 3)) > 3]
+    return found[:limit] if len(found) > 1 else []
 
 
 def first_words(text: str, limit: int) -> str:

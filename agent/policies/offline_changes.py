@@ -2,6 +2,7 @@
 
 import re
 
+from agent.clauses import clauses
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
 
@@ -27,7 +28,11 @@ _READS = frozenset(
         "show", "count",
     }
 )  # fmt: skip
+_NOUNS = frozenset(
+    {"book", "order", "post", "plan", "like", "rate", "vote", "share", "store", "alarm", "set", "open", "block"}
+)
 _WORD = re.compile(r"\w+")
+_FORM = re.compile(r"(\w{3,})(?:ing|ed)")
 
 
 def may_call(tool: ToolDoc, request: str) -> bool:
@@ -38,10 +43,22 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     """
     if tool.safe:
         return True
-    named = frozenset(words(tool.api))
-    own = {i for i, group in enumerate(_CHANGES) if group & named}
-    if not own and tool.method == "POST" and named & _READS:
+    own = _changes(words(tool.api))[:1]
+    if not own and tool.method == "POST" and _READS & set(words(tool.api)):
         return True
-    own = own or {i for i, group in enumerate(_CHANGES) if group & text_words(tool.description)}
-    asked = {base for word in _WORD.findall(request.lower()) for base in words(word)}
+    own = own or _changes(tuple(text_words(tool.description)))
+    asked = _asked(request)
     return any(_CHANGES[i] & asked for i in own)
+
+
+def _changes(named: tuple[str, ...]) -> list[int]:
+    """The kinds of change that words name, in their order: ``delete_book`` deletes, it does not book."""
+    return [i for word in named for i, group in enumerate(_CHANGES) if word in group]
+
+
+def _asked(request: str) -> frozenset[str]:
+    """The words of a request that may ask for a change; those that are nouns as often count where they open a clause."""
+    found = {base for word in _WORD.findall(request.lower()) for base in words(word)} - _NOUNS
+    found = found.union(*(words(clause.split()[0]) for clause in clauses(request)))
+    stems = {stem[1] for word in found if (stem := _FORM.fullmatch(word))}
+    return frozenset(found | stems | {f"{stem}e" for stem in stems})

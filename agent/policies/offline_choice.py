@@ -11,6 +11,8 @@ from agent.support import bare
 from domain.tool import ToolDoc
 from graph.coupling import best_field
 
+_NEAR = 0.75
+
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParameters:
@@ -21,7 +23,7 @@ class ChoiceParameters:
     floor: float = 0.45
     acceptable: float = 0.65
     passed: float = 0.7
-    walked: float = 0.4
+    walked: float = 0.3
     step: float = 0.88
     ungrounded: float = 0.5
 
@@ -51,11 +53,17 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters)
     done = served(situation, ways, able, parameters)
     unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
     options = [_option(situation, ways, i, parameters) for i in able if i not in done]
-    best = max((option for option in options if option), key=lambda o: o.worth, default=None)
+    best = _first_worthy([option for option in options if option])
     if best is not None:
         choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
         return Verdict(choice, _purpose(situation, best), unserved)
     return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
+
+
+def _first_worthy(options: Sequence[_Option]) -> _Option | None:
+    """The first clause's way unless another's is clearly better: requests are told in the order of their parts."""
+    most = max((option.worth for option in options), default=0.0)
+    return next((option for option in options if option.worth >= _NEAR * most), None)
 
 
 def _purpose(situation: Situation, option: _Option) -> str:

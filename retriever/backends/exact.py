@@ -37,8 +37,8 @@ class ExactIndex:
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
     ) -> list[Hit]:
         self._check()
-        category = (where or {}).get("category")
-        points = [point for point in self._points.values() if category in (None, point.category)]
+        wanted = dict(where or {})
+        points = [point for point in self._points.values() if wanted.items() <= {"category": point.category}.items()]
         hits = [Hit(point.id, float(point.vector @ vector)) for point in points]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: max(limit, 0)]
 

@@ -95,10 +95,6 @@ class BundledEmbedder:
     def _embed(self, texts: list[str], tokens: int) -> Vectors:
         engine = self._engine()
         found = np.zeros((len(texts), DIMENSION), np.float32)
-        if len(texts) <= _BATCH:
-            for rows, feed in _batches(engine, texts, tokens):
-                found[rows] = engine.session.run(None, feed)[0]
-            return found
 
         def run(batch: _Batch) -> Vectors:
             return engine.session.run(None, batch[1])[0]
@@ -116,9 +112,7 @@ def _batches(engine: _Engine, texts: list[str], tokens: int) -> Iterator[_Batch]
     """Batches of texts of like length, each with the rows it fills: padding costs as much as text."""
     encoded = [row.ids for row in engine.tokenizer.encode_batch([_fit(text, tokens) for text in texts])]
     rows = [ids if len(ids) <= tokens else [*ids[: tokens - 1], ids[-1]] for ids in encoded]
-    order = np.argsort([len(ids) for ids in rows], kind="stable")
-    for start in range(0, len(order), _BATCH):
-        chosen = order[start : start + _BATCH]
+    for chosen in _alike(np.array([len(ids) for ids in rows])):
         width = max(len(rows[row]) for row in chosen)
         ids = np.zeros((len(chosen), width), np.int64)
         mask = np.zeros_like(ids)
@@ -126,6 +120,17 @@ def _batches(engine: _Engine, texts: list[str], tokens: int) -> Iterator[_Batch]
             ids[place, : len(rows[row])] = rows[row]
             mask[place, : len(rows[row])] = 1
         yield chosen, {"input_ids": ids, "attention_mask": mask}
+
+
+def _alike(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
+    """Rows by length, cut where a batch is full or its last text would be twice as long as its first."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        end = int(np.searchsorted(lengths[order], 2 * lengths[order[start]], side="right"))
+        end = min(end, start + _BATCH)
+        yield order[start:end]
+        start = end
 
 
 def _fit(text: str, tokens: int) -> str:

@@ -56,7 +56,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("sources")
     return (
         write(folder / "tools.jsonl", [tool(n) for n in range(400)]),
-        write(folder / "trajectories.jsonl", [trajectory(n, 400) for n in range(20_000)]),
+        write(folder / "trajectories.jsonl", [trajectory(n, 400) for n in range(12_000)]),
     )
 
 

@@ -23,6 +23,10 @@ A, B = tool_id("C", "T", "a"), tool_id("C", "T", "b")
 Record = dict[str, Any]
 
 
+def quiet(stage: str, done: int, total: int | None) -> None:
+    """No progress is shown."""
+
+
 def tool(api: str, **more: object) -> Record:
     return {"category": "C", "tool_name": "T", "api_name": api, "function": f"{api}_for_t", **more}
 
@@ -43,7 +47,7 @@ def tools(tmp_path: Path) -> Path:
 
 
 async def ingest(store: MemoryGraph, tools: Path, *trajectories: Path, strict: bool = False) -> Ingested:
-    run = Ingest(store, None, lambda *_: None, strict=strict)
+    run = Ingest(store, None, quiet, strict=strict)
     names = await run.tools([tools])
     for path in trajectories:
         await run.records(await asyncio.to_thread(read_records, path, "trajectories"), names)
@@ -185,7 +189,7 @@ async def test_cancelled_at_any_moment_a_second_run_completes(
     path = lines(tmp_path / "t.jsonl", [trajectory(n, "a", "b") for n in range(9)])
     store, seen = MemoryGraph(), 0
 
-    def interrupt(*_: object) -> None:
+    def interrupt(stage: str, done: int, total: int | None) -> None:
         nonlocal seen
         seen += 1
         if seen > moment:
@@ -225,7 +229,7 @@ async def test_processes_count_the_same(tmp_path: Path, tools: Path) -> None:
     (group / "broken.json").write_bytes(b"{")
     here, there = MemoryGraph(), MemoryGraph()
     alone = await ingest(here, tools, tmp_path)
-    run = Ingest(there, None, lambda *_: None)
+    run = Ingest(there, None, quiet)
     names = await run.tools([tools])
     async with counting_processes(names, 2) as count:
         await run.records(await asyncio.to_thread(read_records, tmp_path, "trajectories"), names, count, ahead=3)

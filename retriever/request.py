@@ -1,0 +1,82 @@
+"""A request made ready for scoring: its vectors and its BM25 scores, whole and sentence by sentence."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import ToolId
+from retriever.index import Embedder, Vectors
+from retriever.lexical import LexicalIndex, LexicalMatch
+from retriever.words import sentences
+
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRequest:
+    """Row 0 of ``vectors`` and the first of ``matches`` are the whole text's, the others its sentences'."""
+
+    vectors: Vectors
+    matches: Sequence[LexicalMatch]
+
+    @property
+    def whole(self) -> NDArray[np.float32]:
+        """The vector of the whole text."""
+        return self.vectors[0]
+
+    def score(self, vectors: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
+        """Scaled cosine and BM25 score of each tool, in order, in [0, 1].
+
+        Half is the whole text's score, half that of its best sentence: a request asks for several things, and each
+        tool serves one.
+        """
+        if not vectors:
+            return np.zeros(0, np.float32), np.zeros(0, np.float32)
+        cosines = np.clip(np.stack(list(vectors.values())) @ self.vectors.T, 0.0, 1.0)
+        words = np.stack([match.of(list(vectors)) for match in self.matches], axis=1)
+        return _halves(cosines), _halves(words)
+
+
+class RequestReader:
+    """Makes texts ready, and keeps the latest ``remembered``: a walk asks about the same request at every node."""
+
+    def __init__(self, embedder: Embedder, lexical: LexicalIndex, remembered: int = 64) -> None:
+        self._embedder = embedder
+        self._lexical = lexical
+        self._limit = remembered
+        self._remembered: OrderedDict[str, ReadyRequest] = OrderedDict()
+
+    async def read(self, texts: Sequence[str]) -> list[ReadyRequest]:
+        """The texts in order, new ones embedded in one batch."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._remembered]
+        found = {text: self._remembered[text] for text in texts if text in self._remembered}
+        if new:
+            found |= await self._make(new)
+        for text, request in found.items():
+            self._remembered[text] = request
+            self._remembered.move_to_end(text)
+        while len(self._remembered) > self._limit:
+            self._remembered.popitem(last=False)
+        return [found[text] for text in texts]
+
+    async def _make(self, texts: Sequence[str]) -> dict[str, ReadyRequest]:
+        parts = {text: [text, *sentences(text)] for text in texts}
+        flat = [part for group in parts.values() for part in group]
+        matching = asyncio.gather(*(self._lexical.match(part) for part in flat))
+        vectors, matches = await asyncio.gather(self._embedder.embed(flat, "query"), matching)
+        made: dict[str, ReadyRequest] = {}
+        start = 0
+        for text, group in parts.items():
+            end = start + len(group)
+            made[text] = ReadyRequest(vectors[start:end], matches[start:end])
+            start = end
+        return made
+
+
+def _halves(scores: Scores) -> Scores:
+    """Column 0 is the whole text's; the mean of it and the best other column."""
+    return scores[:, 0] if scores.shape[1] == 1 else (scores[:, 0] + scores[:, 1:].max(axis=1)) / 2

@@ -1,0 +1,71 @@
+"""How a build looks on a terminal: bars while it runs, then what was left out, then the figures. All on stderr."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from domain.tool import ToolId
+    from graph.importers.records import Skipped
+    from graph.ingest import Progress
+    from graph.summary import Summary
+
+SHOWN = 20
+"""Skipped records shown on the terminal; the report lists more."""
+console = Console(stderr=True)
+
+
+@contextmanager
+def progress_bars() -> "Generator[Progress]":
+    """Bars on a terminal; nothing where stderr is a file."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    tasks: dict[str, TaskID] = {}
+    with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
+
+        def advance(stage: str, done: int, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield advance
+
+
+def show_skipped(skipped: "list[Skipped]") -> None:
+    """The first of the records that were left out, each with its place."""
+    for item in skipped[:SHOWN]:
+        console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
+    if len(skipped) > SHOWN:
+        console.print(f"… and {len(skipped) - SHOWN} more; --report F lists them", style="yellow", markup=False)
+
+
+def show_duplicates(ids: "list[ToolId]") -> None:
+    """Two tools of one name: the first counts. Told, though nothing is broken."""
+    if ids:
+        from domain.tool import tool_id_parts
+
+        shown = ", ".join("/".join(tool_id_parts(tool)) for tool in ids[:3])
+        more = f" and {len(ids) - 3} more (--report F lists them)" if len(ids) > 3 else ""
+        text = (
+            f"{len(ids)} documents left out, each the second, different one of its category, tool set and name: {shown}"
+        )
+        console.print(text + more, style="yellow", markup=False, soft_wrap=True)
+
+
+def show_summary(summary: "Summary") -> None:
+    """The figures as a table."""
+    table = Table(show_header=False, box=None)
+    trajectories, calls = summary["trajectories"], summary["calls"]
+    dropped = ", ".join(f"{reason} {n:,}" for reason, n in trajectories["dropped"].items()) or "none"
+    table.add_row("tools", f"{summary['tools']:,}")
+    table.add_row("trajectories", f"{trajectories['read']:,} read, {trajectories['kept']:,} kept; dropped: {dropped}")
+    table.add_row("calls", ", ".join(f"{n:,} {key}" for key, n in calls.items()))
+    table.add_row("transitions", f"{summary['transitions']:,}, and {summary['finish_transitions']:,} to Finish")
+    table.add_row("records", f"{summary['already']:,} were in the store already, {summary['skipped']:,} skipped")
+    table.add_row("seconds", ", ".join(f"{key} {value:.1f}" for key, value in summary["seconds"].items()))
+    table.add_row("peak", f"{summary['peak_mb']:.0f} MB")
+    console.print(table)

@@ -1,0 +1,89 @@
+"""Chooses BM25's parameters and the fusion weight on the trajectories' own requests."""
+
+import asyncio
+import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from domain.errors import FootpathError
+from domain.trajectory import Trajectory
+from evaluation.queries import Query, read_queries
+from evaluation.retrieval import rank, table
+from evaluation.tuning import labelled_requests, objective
+from graph.importers import jsonl
+from graph.importers.lines import read_lines
+from graph.importers.records import RecordError, Skipped, load
+from graph.names import NameIndex
+from retriever.documents import lexical_text
+from retriever.lexical import LexicalIndex, LexicalParameters
+from retriever.search import SearchParameters, ToolSearch
+from wiring.container import Container, open_container
+
+console = Console()
+
+
+def main(
+    store: Annotated[Path, typer.Option(help="Folder of the store, tools indexed.")],
+    trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
+    measured: Annotated[Path, typer.Option(help="Queries that are measured on: requests near them are left out.")],
+    without: Annotated[str, typer.Option(help="A source of trajectories to leave out.")] = "rotbench",
+    sample: Annotated[int, typer.Option(help="Requests of each split, one or several tool sets.")] = 200,
+    k1: Annotated[list[float], typer.Option(help="Values tried; repeatable.")] = [1.5, 2.5, 4.0],  # noqa: B006
+    b: Annotated[list[float], typer.Option(help="Values tried; repeatable.")] = [0.75, 0.9],  # noqa: B006
+    weight: Annotated[list[float], typer.Option(help="Dense weights tried; repeatable.")] = [0.4, 0.5, 0.6],  # noqa: B006
+) -> None:
+    """Print a line for each combination: the objective, then NDCG@1, NDCG@5 and recall@10 of each split."""
+    try:
+        asyncio.run(_tune(store, _read(trajectories, without), read_queries(measured)[0], sample, (k1, b, weight)))
+    except FootpathError as error:
+        console.print(str(error), style="red", markup=False)
+        raise typer.Exit(3) from error
+
+
+def _read(path: Path, without: str) -> list[Trajectory]:
+    found: list[Trajectory] = []
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            console.print(f"skipped {line}", markup=False)
+            continue
+        try:
+            found.append(jsonl.trajectory(load(line.body), path.name))
+        except RecordError as error:
+            console.print(f"skipped {path}:{line.number}: {error}", markup=False)
+    return [trajectory for trajectory in found if trajectory.source != without]
+
+
+async def _tune(
+    store: Path, trajectories: list[Trajectory], measured: list[Query], sample: int, grid: tuple[list[float], ...]
+) -> None:
+    async with open_container(store=store) as container:
+        documents = [document async for document in container.graph.documents()]
+        requests = labelled_requests(trajectories, NameIndex(documents), measured, sample)
+        texts = {document.id: lexical_text(document) for document in documents}
+        console.print(f"{len(requests)} requests, {len(documents)} documents")
+        for k1, b in itertools.product(*grid[:2]):
+            with TemporaryDirectory() as folder:
+                lexical = LexicalIndex(Path(folder), LexicalParameters(k1, b))
+                await lexical.put(texts)
+                for weight in grid[2]:
+                    await _try(container, lexical, requests, (k1, b, weight))
+
+
+async def _try(
+    container: Container, lexical: LexicalIndex, requests: list[Query], chosen: tuple[float, float, float]
+) -> None:
+    embedder, index, _ = await container.retrieval()
+    search = ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=chosen[2]))
+    figures = table(await rank(requests, search, 20), lambda query: query.split)
+    shown = "  ".join(
+        f"{split}: {row['ndcg@1']:.3f} {row['ndcg@5']:.3f} {row['recall@10']:.3f}" for split, row in figures.items()
+    )
+    console.print(f"k1 {chosen[0]} b {chosen[1]} weight {chosen[2]}: {objective(figures):.4f}  {shown}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

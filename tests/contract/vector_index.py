@@ -1,0 +1,97 @@
+"""What every vector index promises. Test classes inherit this and give the fixture ``index``, set up as :data:`IDENTITY`."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolId, tool_id
+from retriever.index import Point, VectorIndex
+
+IDENTITY, DIMENSION = "model:text1", 8
+A, B, C, D = (tool_id("weather", "tool set/ü", f"api {n}") for n in range(4))
+
+
+def unit(*values: float) -> NDArray[np.float32]:
+    """A vector of unit length that begins like this."""
+    vector = np.zeros(DIMENSION, np.float32)
+    vector[: len(values)] = values
+    return vector / np.linalg.norm(vector)
+
+
+def point(tool: ToolId, vector: NDArray[np.float32], digest: str = "d", category: str = "weather") -> Point:
+    return Point(tool, vector, digest, category)
+
+
+class VectorIndexContract:
+    async def test_empty(self, index: VectorIndex) -> None:
+        assert await index.count() == 0
+        assert await index.digests() == {}
+        assert await index.search(unit(1), 5) == []
+        assert await index.vectors([A]) == {}
+
+    async def test_nearest_first_with_cosines(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1)), point(B, unit(1, 1)), point(C, unit(0, 1)), point(D, unit(-1))])
+        hits = await index.search(unit(1), 10)
+        assert [hit.id for hit in hits] == [A, B, C, D]
+        assert [hit.score for hit in hits] == pytest.approx([1, 2**-0.5, 0, -1], abs=1e-5)
+
+    async def test_limit(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1)), point(B, unit(1, 1))])
+        assert [hit.id for hit in await index.search(unit(1), 1)] == [A]
+        assert await index.search(unit(1), 0) == []
+
+    async def test_put_replaces(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1), "old")])
+        await index.put([point(A, unit(0, 1), "new", "books")])
+        assert await index.digests() == {A: "new"}
+        assert (await index.search(unit(0, 1), 1, {"category": "books"}))[0].score == pytest.approx(1, abs=1e-5)
+        assert await index.search(unit(0, 1), 1, {"category": "weather"}) == []
+
+    async def test_the_last_of_one_batch_counts(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1), "first"), point(A, unit(0, 1), "last")])
+        assert await index.digests() == {A: "last"}
+
+    async def test_filters(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1)), point(B, unit(1, 1), category="books")])
+        assert [hit.id for hit in await index.search(unit(1), 5, {"category": "books"})] == [B]
+        assert await index.search(unit(1), 5, {"category": "no such"}) == []
+        assert await index.search(unit(1), 5, {"no_such_field": "weather"}) == []
+
+    async def test_remove(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1)), point(B, unit(1, 1))])
+        await index.remove([A, C])
+        await index.remove([])
+        assert await index.digests() == {B: "d"}
+        assert [hit.id for hit in await index.search(unit(1), 5)] == [B]
+
+    async def test_vectors_come_back(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(3, 4)), point(B, unit(1))])
+        found = await index.vectors([A, C])
+        assert list(found) == [A]
+        assert found[A] == pytest.approx(unit(3, 4), abs=1e-6)
+
+    async def test_setup_again_changes_nothing(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1))])
+        await index.setup(IDENTITY, DIMENSION)
+        assert await index.count() == 1
+
+    async def test_another_encoder_is_refused(self, index: VectorIndex) -> None:
+        with pytest.raises(StoreVersionError):
+            await index.setup("other model", DIMENSION)
+
+    async def test_concurrent_use(self, index: VectorIndex) -> None:
+        tools = [tool_id("c", "t", str(n)) for n in range(60)]
+        await asyncio.gather(
+            *(index.put([point(tool, unit(1, n))]) for n, tool in enumerate(tools)),
+            *(index.search(unit(1), 3) for _ in range(20)),
+        )
+        assert set(await index.digests()) == set(tools)
+
+    async def test_closed(self, index: VectorIndex) -> None:
+        await index.close()
+        await index.close()
+        with pytest.raises(UnavailableError, match="not open"):
+            await index.count()

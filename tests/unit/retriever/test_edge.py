@@ -1,0 +1,122 @@
+"""What only the embedded index has: one owner, a folder that outlives crashes, and clear words when it is damaged."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
+from domain.tool import tool_id
+from retriever.backends.edge import EdgeIndex
+from retriever.index import Point
+
+DIMENSION = 4
+VECTOR = np.array([1, 0, 0, 0], np.float32)
+WRITER = """
+import asyncio, os, sys, numpy as np
+from pathlib import Path
+from domain.tool import tool_id
+from retriever.backends.edge import EdgeIndex
+from retriever.index import Point
+
+async def main():
+    index = EdgeIndex(Path(sys.argv[1]))
+    await index.setup("model", 4)
+    for n in range(10_000):
+        batch = [Point(tool_id("c", str(n), str(k)), np.array([1, n, k, 0], np.float32), "d", "c") for k in range(5)]
+        await index.put(batch)
+        print(n, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def points(count: int) -> list[Point]:
+    return [Point(tool_id("c", "t", str(n)), VECTOR, "d", "c") for n in range(count)]
+
+
+async def opened(folder: Path) -> EdgeIndex:
+    index = EdgeIndex(folder)
+    await index.setup("model", DIMENSION)
+    return index
+
+
+async def test_content_outlives_closing(tmp_path: Path) -> None:
+    index = await opened(tmp_path)
+    await index.put(points(3))
+    await index.close()
+    index = await opened(tmp_path)
+    assert await index.count() == 3
+    await index.close()
+
+
+async def test_a_second_owner_is_told_the_way_out(tmp_path: Path) -> None:
+    index = await opened(tmp_path)
+    with pytest.raises(StoreBusyError, match=rf"number {os.getpid()}\).*Qdrant server"):
+        await opened(tmp_path)
+    await index.close()
+    await (await opened(tmp_path)).close()
+
+
+async def test_another_encoder_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    await (await opened(tmp_path)).close()
+    with pytest.raises(StoreVersionError, match="made by model .*index the tools again"):
+        await EdgeIndex(tmp_path).setup("other", DIMENSION)
+    await (await opened(tmp_path)).close()
+
+
+async def test_acknowledged_batches_survive_kill(tmp_path: Path) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout
+    acknowledged = [int(writer.stdout.readline()) for _ in range(4)][-1]
+    writer.send_signal(signal.SIGKILL)
+    acknowledged = max([acknowledged, *(int(line) for line in writer.stdout if line.endswith("\n"))])
+    writer.wait()
+    writer.stdout.close()
+    index = await opened(tmp_path)
+    digests = await index.digests()
+    await index.close()
+    assert {tool_id("c", str(n), str(k)) for n in range(acknowledged + 1) for k in range(5)} <= digests.keys()
+
+
+async def test_a_crash_while_creating_is_made_good(tmp_path: Path) -> None:
+    (tmp_path / "shard.part" / "segments").mkdir(parents=True)
+    (tmp_path / "identity.json").write_text('{"identity": "model", "dimension"')
+    index = await opened(tmp_path)
+    assert await index.count() == 0
+    await index.close()
+
+
+@pytest.mark.parametrize("damage", ["identity.json", "shard"])
+async def test_damaged_files_are_named(tmp_path: Path, damage: str) -> None:
+    index = await opened(tmp_path)
+    await index.put(points(3))
+    await index.close()
+    if damage == "shard":
+        shutil.rmtree(tmp_path / "shard" / "segments")
+        (tmp_path / "shard" / "edge_config.json").write_text("{")
+    else:
+        (tmp_path / damage).write_bytes(b"\xff{")
+    with pytest.raises(UnavailableError, match=r"index the tools again"):
+        await opened(tmp_path)
+    with pytest.raises(UnavailableError, match="not open"):
+        await index.count()
+
+
+async def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnavailableError, match="cannot open the vector index"):
+        await opened(tmp_path / "file" / "vectors")
+
+
+async def test_a_wrong_dimension_is_an_error_not_a_crash(tmp_path: Path) -> None:
+    index = await opened(tmp_path)
+    with pytest.raises(UnavailableError, match="cannot write vectors"):
+        await index.put([Point(tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
+    assert await index.count() == 0
+    await index.close()
