@@ -30,7 +30,7 @@ async def export_to(
 ) -> Exported:
     """Export the store that ``store`` or the settings name. Raises as ``export_store``."""
     async with open_container(settings, store) as container:
-        kept = await container.recordings() if recordings else None
+        kept = await container.recordings() if recordings and await _has_recordings(container) else None
         return await export_store(container.graph, kept, path, progress, replace=replace)
 
 
@@ -40,10 +40,14 @@ async def import_from(
     """Check the file, then import it, then index its tools. Raises as ``check_export`` and ``import_store``."""
     checked = await check_export(path, progress)
     async with open_container(settings, store, create=True) as container:
-        wanted = checked.export.counts.batches or await asyncio.to_thread(container.folder.recordings.exists)
+        wanted = checked.export.counts.batches or await _has_recordings(container)
         recordings = await container.recordings() if wanted else None
         written = await import_store(path, checked, container.graph, recordings, progress)
         return Imported(checked, written, await _index(container, progress) if embed else None)
+
+
+async def _has_recordings(container: Container) -> bool:
+    return await asyncio.to_thread(container.folder.recordings.exists)
 
 
 async def _index(container: Container, progress: Progress) -> int:

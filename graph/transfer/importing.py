@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from domain.errors import BrokenInputError, UnavailableError
+from domain.errors import BrokenInputError, UnavailableError, UsageError
 from domain.tool import FINISH, ToolDoc
+from graph.checks import check_documents, check_state
 from graph.facts import Edge, GraphState, GraphStatistics
 from graph.recordings import Recordings
 from graph.store import GraphStore
 from graph.transfer.comparing import Overlap, Present
-from graph.transfer.exporting import AT_ONCE, Exported, Progress
+from graph.transfer.exporting import Exported, Progress
 from graph.transfer.lines import Item, Key, Node, RecordedBatch
 from graph.transfer.reading import ExportReader
 
@@ -35,6 +36,7 @@ async def check_export(path: Path, progress: Progress) -> Checked:
     """
     reader, finish = ExportReader(path), False
     async for chunk in _chunks(reader, "check", progress):
+        _check_content(path, chunk)
         finish = finish or any(isinstance(item, Node) and item.id == FINISH for item in chunk)
     return Checked(Exported(reader.counts, reader.digest), finish, reader.recordings)
 
@@ -85,16 +87,36 @@ async def _write(chunk: Sequence[Item], graph: GraphStore, recordings: Recording
     match chunk[0]:
         case ToolDoc():
             await graph.put_tools(cast("Sequence[ToolDoc]", chunk))
-        case Node():
-            await graph.restore(GraphState({node.id: node.facts for node in cast("Sequence[Node]", chunk)}))
-        case Edge():
-            await graph.restore(GraphState(edges=cast("Sequence[Edge]", chunk)))
-        case Key():
-            await graph.restore(GraphState(keys=[item.key for item in cast("Sequence[Key]", chunk)]))
         case RecordedBatch(key, calls):
             if recordings is None:
                 raise UnavailableError("the export holds recorded calls, and no place was given for them")
             await recordings.add(key, calls)
+        case _:
+            await graph.restore(_state(chunk))
+
+
+def _check_content(path: Path, chunk: Sequence[Item]) -> None:
+    """What a store would refuse, told before the first write: no store has written it."""
+    try:
+        match chunk[0]:
+            case ToolDoc():
+                check_documents(cast("Sequence[ToolDoc]", chunk))
+            case RecordedBatch(key, _):
+                check_state(GraphState(keys=[key]))
+            case _:
+                check_state(_state(chunk))
+    except UsageError as error:
+        raise BrokenInputError(str(error), file=str(path)) from error
+
+
+def _state(chunk: Sequence[Item]) -> GraphState:
+    match chunk[0]:
+        case Node():
+            return GraphState({node.id: node.facts for node in cast("Sequence[Node]", chunk)})
+        case Edge():
+            return GraphState(edges=cast("Sequence[Edge]", chunk))
+        case _:
+            return GraphState(keys=[item.key for item in cast("Sequence[Key]", chunk)])
 
 
 def _check_same(path: Path, reader: ExportReader, checked: Checked) -> None:
@@ -115,7 +137,7 @@ async def _check_result(checked: Checked, graph: GraphStore, recordings: Recordi
 
 
 async def _chunks(reader: ExportReader, stage: str, progress: Progress) -> AsyncIterator[list[Item]]:
-    chunks = reader.chunks(AT_ONCE)
+    chunks = reader.chunks()
     while chunk := await asyncio.to_thread(next, chunks, None):
         yield chunk
         progress(stage, reader.position, reader.size)

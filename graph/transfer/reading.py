@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from domain.errors import BrokenInputError, UsageError
+from domain.tool import ToolDoc
 from graph.transfer import lines as form
 from graph.transfer.lines import DIGEST_BYTES, FORMAT, SECTIONS, VERSION, Counts, Item, LineError, RecordedBatch
 
+AT_ONCE: dict[type[Item], int] = {ToolDoc: 500, RecordedBatch: 1}
 _GZIP = b"\x1f\x8b"
 _LONGEST = 256 << 20
 """Bytes of a line: four times what an importer reads as one record."""
@@ -34,10 +36,10 @@ class ExportReader:
         self._number = 0
         self._hash = blake2b(digest_size=DIGEST_BYTES)
 
-    def chunks(self, most: int) -> Iterator[list[Item]]:
-        """The items in order, up to ``most`` at a time, all of one kind; recorded batches come one by one."""
+    def chunks(self) -> Iterator[list[Item]]:
+        """The items in order, as many of one kind at a time as one transaction may well hold."""
         for kind, items in groupby(self.items(), type):
-            while chunk := list(islice(items, 1 if kind is RecordedBatch else most)):
+            while chunk := list(islice(items, AT_ONCE.get(kind, 5_000))):
                 yield chunk
 
     def items(self) -> Iterator[Item]:

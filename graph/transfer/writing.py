@@ -87,11 +87,13 @@ class ExportWriter:
             if os.fstat(file.fileno()).st_ino != self._part.stat().st_ino:
                 raise BlockingIOError  # it was given its name just now
             file.truncate(0)
-        except (BlockingIOError, FileNotFoundError) as error:
+        except BaseException as error:
             file.close()
-            raise StoreBusyError(
-                f"another process is writing {self.path}: wait for it, or name another file"
-            ) from error
+            if isinstance(error, BlockingIOError | FileNotFoundError):
+                raise StoreBusyError(
+                    f"another process is writing {self.path}: wait for it, or name another file"
+                ) from error
+            raise
         return file
 
     def _put(self, file: IO[bytes], lines: Iterable[bytes]) -> None:
