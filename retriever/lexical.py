@@ -99,6 +99,13 @@ class LexicalIndex:
 
     def _build(self, texts: list[str]) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Vocabulary, and the columns of the sparse word by tool matrix of BM25 scores."""
+        if not texts:  # bm25s takes the mean of their lengths
+            return {"": 0}, {
+                "data": np.zeros(0, np.float32),
+                "indices": np.zeros(0, np.int32),
+                "indptr": np.zeros(2, int),
+            }
+
         import bm25s
 
         vocabulary: dict[str, int] = {}

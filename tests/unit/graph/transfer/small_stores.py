@@ -86,9 +86,11 @@ counts = st.integers(0, 2**40)
 
 
 def _facts(counted: tuple[int, int, int, int, int], quality: float, reliability: float) -> ToolFacts:
-    calls, successes, *live = counted
+    calls, successes, ok, transient, gone = counted
     # Adding zero: no database keeps the sign of a zero.
-    return ToolFacts(max(calls, successes), min(calls, successes), *live, quality + 0.0, reliability + 0.0)
+    return ToolFacts(
+        max(calls, successes), min(calls, successes), ok, transient, gone, quality + 0.0, reliability + 0.0
+    )
 
 
 facts = st.builds(
