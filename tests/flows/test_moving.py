@@ -105,16 +105,16 @@ def test_vectors_of_another_encoder_are_made_anew(store: Path, tmp_path: Path) -
 def test_wrong_use_and_missing_stores(store: Path, tmp_path: Path) -> None:
     export = tmp_path / "e.gz"
     done("export", export, "--store", store)
-    cases: tuple[tuple[int, str, tuple[str, *tuple[object, ...]]], ...] = (
-        (2, "--force", ("export", export, "--store", store)),
-        (3, "no Footpath store", ("export", tmp_path / "f", "--store", tmp_path / "none")),
-        (3, "No such file", ("export", tmp_path / "none" / "f", "--store", store)),
-        (3, "no Footpath store", ("verify", "--store", tmp_path / "none")),
-        (2, "no such file", ("import", tmp_path / "f", "--store", tmp_path / "none")),
-        (1, "no export of Footpath", ("import", ROOT / "LICENSE", "--store", tmp_path / "none")),
+    cases: tuple[tuple[int, str, str, tuple[object, ...]], ...] = (
+        (2, "--force", "export", (export, "--store", store)),
+        (3, "no Footpath store", "export", (tmp_path / "f", "--store", tmp_path / "none")),
+        (3, "No such file", "export", (tmp_path / "none" / "f", "--store", store)),
+        (3, "no Footpath store", "verify", ("--store", tmp_path / "none")),
+        (2, "no such file", "import", (tmp_path / "f", "--store", tmp_path / "none")),
+        (1, "no export of Footpath", "import", (ROOT / "LICENSE", "--store", tmp_path / "none")),
     )
-    for code, says, arguments in cases:
-        result = run(*arguments, "--json")
+    for code, says, script, arguments in cases:
+        result = run(script, *arguments, "--json")
         assert (result.returncode, result.stdout) == (code, ""), result.stderr
         assert says in result.stderr
         assert "Traceback" not in result.stderr
