@@ -21,7 +21,7 @@ Scores = NDArray[np.float32]
 class LexicalParameters:
     """BM25's k1 and b, chosen on training requests (docs/benchmarks.md)."""
 
-    k1: float = 2.5
+    k1: float = 1.5
     b: float = 0.9
 
 

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 from tests.guards import guarded_event_loop, guarded_sockets
 from wiring.settings import Settings
 
+pytest_plugins = ["tests.servers.plugin"]
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = Path(os.environ.get("FOOTPATH_SHARED_DATA") or ROOT.parent / "shared" / "data").resolve()
 

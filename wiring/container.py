@@ -102,16 +102,27 @@ async def open_container(
 ) -> AsyncGenerator[Container]:
     """Open the store that ``store`` or the settings name. ``create``: make it where there is none.
 
+    ``store`` is the embedded form: all of it lies in that folder. Without it, the graph is where the settings' URL says.
+
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
-    from graph.backends.sqlite import SqliteGraph
-
     settings = settings or read_settings()
     folder = StoreFolder(store or settings.store)
     await asyncio.to_thread(folder.open, create=create)
     async with AsyncExitStack() as stack:
-        graph = SqliteGraph(folder.graph)
+        graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)
         await graph.setup()
         yield Container(settings, folder, graph, stack)
+
+
+def _graph(settings: Settings, folder: StoreFolder, *, embedded: bool) -> GraphStore:
+    if settings.graph_url and not embedded:
+        from graph.backends.neo4j import Neo4jGraph
+
+        password = settings.graph_password.get_secret_value()
+        return Neo4jGraph(settings.graph_url, settings.graph_user, password, settings.graph_database)
+    from graph.backends.sqlite import SqliteGraph
+
+    return SqliteGraph(folder.graph)

@@ -32,6 +32,15 @@ class Settings(BaseSettings):
     )
     store: Path = Field(default=Path(".footpath/store"), description="Folder of the embedded store.")
 
+    graph_url: str = Field(
+        default="",
+        pattern=r"^$|^(bolt|neo4j)(\+s|\+ssc)?://[^@\s]+$",
+        description="Neo4j's address, bolt:// or neo4j://; empty: the graph lies in the embedded store.",
+    )
+    graph_user: str = Field(default="neo4j", description="Neo4j account that may read and write.")
+    graph_password: SecretStr = Field(default=SecretStr(""), description="Password of that Neo4j account.")
+    graph_database: str = Field(default="neo4j", min_length=1, description="Neo4j database that holds the graph.")
+
     candidates: int = Field(default=10, ge=1, le=100, description="How many candidates a node offers (K).")
     similarity_floor: float = Field(
         default=0.25, ge=0, le=1, description="Relevance below which the retriever adds no candidate."

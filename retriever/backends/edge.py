@@ -20,6 +20,9 @@ _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Makes point ids from tool ids: the engine takes UUIDs and integers only."""
 
 _PAGE = 10_000
+_PAYLOAD = 2_000
+"""Bytes of a point beside its vector, generously."""
+
 Result = TypeVar("Result")
 
 
@@ -40,7 +43,7 @@ class EdgeIndex:
 
     async def put(self, points: Sequence[Point]) -> None:
         if points:
-            await self._run("write vectors", lambda shard: _put(shard, points))
+            await self._run("write vectors", lambda shard: self._put(shard, points))
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
         gone: list[Any] = [point_id(tool) for tool in ids]
@@ -66,6 +69,10 @@ class EdgeIndex:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
+
+    def _put(self, shard: Any, points: Sequence[Point]) -> None:
+        self._folder.check_space(sum(point.vector.nbytes + _PAYLOAD for point in points))
+        _put(shard, points)
 
     async def _run(self, action: str, operation: Callable[[Any], Result]) -> Result:
         return await asyncio.to_thread(self._locked, action, operation)
@@ -126,6 +133,7 @@ def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
     import qdrant_edge as edge
 
     if not folder.shard.exists():
+        folder.check_space(0)
         folder.stamp(identity, dimension)
         part = folder.fresh_part()
         created = edge.EdgeShard.create(

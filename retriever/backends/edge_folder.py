@@ -10,6 +10,9 @@ import orjson
 
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 
+RESERVE = 160 << 20
+"""Free bytes below which nothing is written: the engine grows its log and its segments by chunks of 32 MiB."""
+
 
 class EdgeFolder:
     """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root."""
@@ -47,6 +50,18 @@ class EdgeFolder:
         if self._held is not None:
             self._held.close()
             self._held = None
+
+    def check_space(self, more: int) -> None:
+        """``UnavailableError`` unless ``more`` bytes and a reserve fit on the disk.
+
+        The engine writes through memory maps: on a full disk the kernel kills the process, with no word to anyone.
+        """
+        free = shutil.disk_usage(self.root).free
+        if free < more + RESERVE:
+            raise UnavailableError(
+                f"the disk of {self.root} is full: {free >> 20} MiB free, {(more + RESERVE) >> 20} MiB needed. "
+                "What was written is kept: free some space and run the same command again"
+            )
 
     def stamp(self, identity: str, dimension: int) -> None:
         """Say which encoder a new shard is for."""

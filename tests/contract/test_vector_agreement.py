@@ -2,12 +2,14 @@
 
 import asyncio
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from domain.tool import ToolId, tool_id
 from retriever.backends.exact import ExactIndex
@@ -19,24 +21,34 @@ TOOLS = tuple(tool_id("c", "t", str(n)) for n in range(8))
 CATEGORIES = ("weather", "books")
 NEAR = 1e-4
 
+
+@dataclass(frozen=True)
+class Put:
+    points: list[Point]
+
+
+@dataclass(frozen=True)
+class Remove:
+    tools: list[ToolId]
+
+
+Operation = Put | Remove
 seeds = st.integers(0, 10_000)
 points = st.builds(
-    lambda tool, seed, digest, category: Point(tool, vector(seed), digest, category),
+    Point,
     st.sampled_from(TOOLS),
-    seeds,
+    seeds.map(lambda seed: vector(seed)),
     st.sampled_from(("d1", "d2")),
     st.sampled_from(CATEGORIES),
 )
-operations = st.lists(
-    st.tuples(st.just("put"), st.lists(points, max_size=5))
-    | st.tuples(st.just("remove"), st.lists(st.sampled_from(TOOLS), max_size=3)),
-    max_size=8,
+operations: st.SearchStrategy[list[Operation]] = st.lists(
+    st.lists(points, max_size=5).map(Put) | st.lists(st.sampled_from(TOOLS), max_size=3).map(Remove), max_size=8
 )
 
 
-def vector(seed: int) -> np.ndarray:
+def vector(seed: int) -> NDArray[np.float32]:
     values = np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
-    return values / np.linalg.norm(values)
+    return (values / np.linalg.norm(values)).astype(np.float32)
 
 
 def agree(found: list[Hit], truth: list[Hit], scores: dict[ToolId, float]) -> None:
@@ -46,12 +58,12 @@ def agree(found: list[Hit], truth: list[Hit], scores: dict[ToolId, float]) -> No
     assert len({hit.id for hit in found}) == len(found)
 
 
-async def compare(index: VectorIndex, steps: list[tuple[str, list[Point] | list[ToolId]]], seed: int) -> None:
+async def compare(index: VectorIndex, steps: list[Operation], seed: int) -> None:
     exact = ExactIndex()
     for one in (index, exact):
         await one.setup("model", DIMENSION)
-        for name, items in steps:
-            await (one.put(items) if name == "put" else one.remove(items))  # type: ignore[arg-type]
+        for step in steps:
+            await (one.put(step.points) if isinstance(step, Put) else one.remove(step.tools))
     assert await index.digests() == await exact.digests()
     assert await index.count() == await exact.count()
     query = vector(seed)
@@ -69,7 +81,7 @@ async def compare(index: VectorIndex, steps: list[tuple[str, list[Point] | list[
 def test_sequences(backend: str) -> None:
     @settings(max_examples=15)
     @given(operations, seeds)
-    def run(steps: list[tuple[str, list[Point] | list[ToolId]]], seed: int) -> None:
+    def run(steps: list[Operation], seed: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             asyncio.run(compare(BACKENDS[backend](Path(folder)), steps, seed))
 

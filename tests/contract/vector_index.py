@@ -18,7 +18,7 @@ def unit(*values: float) -> NDArray[np.float32]:
     """A vector of unit length that begins like this."""
     vector = np.zeros(DIMENSION, np.float32)
     vector[: len(values)] = values
-    return vector / np.linalg.norm(vector)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def point(tool: ToolId, vector: NDArray[np.float32], digest: str = "d", category: str = "weather") -> Point:

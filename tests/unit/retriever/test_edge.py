@@ -65,19 +65,25 @@ async def test_a_second_owner_is_told_the_way_out(tmp_path: Path) -> None:
 
 async def test_another_encoder_is_refused_with_the_remedy(tmp_path: Path) -> None:
     await (await opened(tmp_path)).close()
-    with pytest.raises(StoreVersionError, match="made by model .*index the tools again"):
+    with pytest.raises(StoreVersionError, match=r"made by model .*index the tools again"):
         await EdgeIndex(tmp_path).setup("other", DIMENSION)
     await (await opened(tmp_path)).close()
 
 
-async def test_acknowledged_batches_survive_kill(tmp_path: Path) -> None:
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+def killed_writer(folder: Path) -> int:
+    """The last batch that a killed process was told is kept."""
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True)
     assert writer.stdout
     acknowledged = [int(writer.stdout.readline()) for _ in range(4)][-1]
     writer.send_signal(signal.SIGKILL)
     acknowledged = max([acknowledged, *(int(line) for line in writer.stdout if line.endswith("\n"))])
     writer.wait()
     writer.stdout.close()
+    return acknowledged
+
+
+async def test_acknowledged_batches_survive_kill(tmp_path: Path) -> None:
+    acknowledged = killed_writer(tmp_path)
     index = await opened(tmp_path)
     digests = await index.digests()
     await index.close()
@@ -119,4 +125,26 @@ async def test_a_wrong_dimension_is_an_error_not_a_crash(tmp_path: Path) -> None
     with pytest.raises(UnavailableError, match="cannot write vectors"):
         await index.put([Point(tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
     assert await index.count() == 0
+    await index.close()
+
+
+async def test_a_nearly_full_disk_is_refused_before_the_engine_meets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await opened(tmp_path)
+    await index.put(points(2))
+    full = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
+
+    def usage(_: Path) -> object:
+        return full
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", usage)
+        with pytest.raises(UnavailableError, match="is full: 1 MiB free"):
+            await index.put(points(3))
+        assert len(await index.search(VECTOR, 5)) == 2
+        with pytest.raises(UnavailableError, match="is full"):
+            await opened(tmp_path / "new")
+    await index.put(points(3))
+    assert await index.count() == 3
     await index.close()

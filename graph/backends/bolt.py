@@ -1,0 +1,137 @@
+"""The connection to Neo4j: transactions that are retried where that is safe, and errors that say what to do."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
+from typing import Any, LiteralString, TypeVar
+
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
+from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
+
+from domain.errors import UnavailableError
+from graph.backends import cypher
+from graph.backends.bolt_errors import Server, check_address, explain
+
+Transaction = AsyncManagedTransaction
+T = TypeVar("T")
+
+OLDEST = (5, 26)
+_COMMITS = 3
+_FIRST_DELAY, _LONGEST_DELAY = 0.1, 5.0  # seconds between attempts of a read
+_OPEN_SECONDS = 15.0
+
+
+class Connection:
+    """A pool of connections to one database, for one event loop. Nothing is opened before :meth:`open`.
+
+    ``retry_seconds``: for how long the driver repeats a transaction that failed in passing (a deadlock, a server that
+    restarts). Every write through here must be safe to repeat.
+    """
+
+    def __init__(self, server: Server, password: str, *, retry_seconds: float) -> None:
+        self._server = server
+        self._password = password
+        self._retry_seconds = retry_seconds
+        self._driver: AsyncDriver | None = None
+        self._bookmarks = AsyncGraphDatabase.bookmark_manager()
+
+    async def open(self) -> None:
+        """Connect once, without retries, and check the server's version; does nothing where that was done.
+
+        Raises:
+            UnavailableError: the server, the account or the database is not there, or the server is too old.
+        """
+        if self._driver is not None:
+            return
+        check_address(self._server)
+        async with self._explained():
+            driver = self._new_driver()
+            try:
+                # The driver's own limits leave out the handshake: somebody else may listen there, and say nothing.
+                async with asyncio.timeout(_OPEN_SECONDS), self._session(driver) as session:
+                    # An auto-commit query is not repeated: a wrong address fails now, not after the retries.
+                    result = await session.run(cypher.SERVER)
+                    version = (await result.single(strict=True)).value()
+                check_version(version, self._server)
+            except BaseException:
+                await driver.close()
+                raise
+        self._driver = driver
+
+    async def read(self, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
+        """The rows of one query, as lists of values. One round trip: a read needs no transaction around it.
+
+        The driver repeats transactions only; reads that failed in passing are repeated here, for as long.
+        """
+        give_up = monotonic() + self._retry_seconds
+        delay = _FIRST_DELAY
+        async with self._explained():
+            while True:
+                try:
+                    async with self._session(self._driver) as session:
+                        return await (await session.run(query, dict(parameters or {}))).values()
+                except (Neo4jError, DriverError) as error:
+                    if not error.is_retryable() or monotonic() + delay > give_up:
+                        raise
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, _LONGEST_DELAY)
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run ``work`` in one transaction: all of it is kept, or nothing.
+
+        Where the connection broke during the commit nobody knows which; the work is then done again, which must do
+        nothing where the commit went through.
+        """
+        async with self._explained():
+            for _ in range(_COMMITS - 1):
+                with suppress(IncompleteCommit):
+                    return await self._transact(work)
+            return await self._transact(work)
+
+    async def _transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        async with self._session(self._driver) as session:
+            return await session.execute_write(work)
+
+    async def close(self) -> None:
+        """Close every connection; idempotent. :meth:`open` opens again."""
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await driver.close()
+
+    def _new_driver(self) -> AsyncDriver:
+        return AsyncGraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
+            self._server.url,
+            auth=(self._server.user, self._password) if self._server.user else None,
+            connection_timeout=_OPEN_SECONDS,
+            max_transaction_retry_time=self._retry_seconds,
+            # Notes on queries (a label that no node has yet) are for people who write queries.
+            notifications_min_severity="OFF",
+            user_agent="footpath",
+        )
+
+    def _session(self, driver: AsyncDriver | None) -> AsyncSession:
+        if driver is None:
+            raise UnavailableError(f"{self._server}: the connection is not open; call setup() first")
+        # The bookmarks make a cluster's members read what was written before, through whichever of them.
+        return driver.session(  # pyright: ignore[reportUnknownMemberType]
+            database=self._server.database, bookmark_manager=self._bookmarks, default_access_mode="READ"
+        )
+
+    @asynccontextmanager
+    async def _explained(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
+            raise UnavailableError(f"{self._server}: {explain(error, self._server)}") from error
+
+
+def check_version(version: str, server: Server) -> None:
+    """Raise ``UnavailableError`` unless ``version`` (``5.26.30``, ``2025.11.2``) is new enough."""
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise UnavailableError(
+            f"{server}: this is Neo4j {version}; Footpath needs {oldest} or newer. Upgrade the server"
+        )

@@ -1,0 +1,130 @@
+"""All Cypher of the Neo4j back end: constants with ``$parameters``, nothing is ever put together from data.
+
+    (:Category {name})-[:HAS]->(:ToolSet {id, name})-[:HAS]->(:Tool {id, name, …})-[:NEXT {imported, live}]->(:Tool)
+
+Every node of the tool graph is a ``Tool``. One without a document is also ``Unresolved``; the end of every path is
+``(:Tool:Finish)``. ``Applied`` holds the key of a batch or record that was counted, ``Footpath`` the version of all this.
+"""
+
+from typing import Final, LiteralString
+
+FORMAT: Final = 1
+"""Version of what is stored. A change of it needs a migration or a rebuild."""
+
+# --- structure -------------------------------------------------------------------------------------------------------
+
+SERVER: Final = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
+
+# The nodes are counted first: where another process sets up between the two counts, its mark is seen.
+READ_FORMAT: Final = """
+MATCH (n) WITH count(n) AS nodes
+OPTIONAL MATCH (mark:Footpath {name: 'graph'})
+RETURN nodes, mark.format AS format
+"""
+
+STRUCTURE: Final[tuple[LiteralString, ...]] = (
+    "CREATE CONSTRAINT footpath_mark IF NOT EXISTS FOR (n:Footpath) REQUIRE n.name IS UNIQUE",
+    "CREATE CONSTRAINT footpath_category IF NOT EXISTS FOR (n:Category) REQUIRE n.name IS UNIQUE",
+    "CREATE CONSTRAINT footpath_toolset IF NOT EXISTS FOR (n:ToolSet) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT footpath_tool IF NOT EXISTS FOR (n:Tool) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT footpath_applied IF NOT EXISTS FOR (n:Applied) REQUIRE n.key IS UNIQUE",
+    "CREATE INDEX footpath_function IF NOT EXISTS FOR (n:Tool) ON (n.function)",
+)
+
+# Last, when the structure stands: who finds the mark finds all of it.
+WRITE_FORMAT: Final = "MERGE (mark:Footpath {name: 'graph'}) ON CREATE SET mark.format = $format"
+
+# --- writes ----------------------------------------------------------------------------------------------------------
+
+_NEW_TOOL: Final = """
+ON CREATE SET t.name = row.name, t.calls = 0, t.successes = 0, t.ok = 0, t.transient = 0, t.gone = 0,
+    t.quality = 0.0, t.reliability = 0.0"""
+
+PUT_TOOLS: Final = f"""
+UNWIND $rows AS row
+MERGE (c:Category {{name: row.category}})
+MERGE (s:ToolSet {{id: row.toolset}}) ON CREATE SET s.name = row.toolset_name
+MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}
+SET t += row.document
+REMOVE t:Unresolved
+MERGE (c)-[:HAS]->(s)
+MERGE (s)-[:HAS]->(t)
+"""
+
+# The uniqueness constraint makes a second writer of the same key wait here until the first has ended. The token tells a
+# repetition of this very call, whose commit went through although its answer was lost, from a key of somebody else's
+# (the key of a record has no token).
+CLAIM_KEY: Final = """
+MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token
+RETURN coalesce(k.token = $token, false) AS ours
+"""
+CLAIM_RECORDS: Final = "UNWIND $rows AS key MERGE (:Applied {key: key})"
+
+# Both add to every node of the batch, if only zero: so the nodes are locked in the order of their ids before any edge
+# is touched, and two writers cannot wait for each other. `SET t.x = t.x + …` reads under the lock that it takes.
+ADD_IMPORTED_TOOLS: Final = f"""
+UNWIND $rows AS row
+MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}, t:$(row.label)
+SET t.calls = t.calls + row.calls, t.successes = t.successes + row.successes
+"""
+
+# Scores and signs are folded in the order in which they came: q <- decay * q + score.
+ADD_LIVE_TOOLS: Final = f"""
+UNWIND $rows AS row
+MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}, t:$(row.label)
+SET t.ok = t.ok + row.ok, t.transient = t.transient + row.transient, t.gone = t.gone + row.gone,
+    t.quality = reduce(q = t.quality, score IN row.scores | $decay * q + score),
+    t.reliability = reduce(a = t.reliability, sign IN row.signs | $decay * a + sign)
+"""
+
+ADD_IMPORTED_EDGES: Final = """
+UNWIND $rows AS row
+MATCH (a:Tool {id: row.source})
+MATCH (b:Tool {id: row.target})
+MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
+SET r.imported = r.imported + row.count
+"""
+
+ADD_LIVE_EDGES: Final = """
+UNWIND $rows AS row
+MATCH (a:Tool {id: row.source})
+MATCH (b:Tool {id: row.target})
+MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
+SET r.live = r.live + row.count
+"""
+
+# --- reads -----------------------------------------------------------------------------------------------------------
+
+_FACTS: Final = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
+
+APPLIED: Final = "UNWIND $values AS key MATCH (k:Applied {key: key}) RETURN k.key"
+
+# A tool has a document where it has a function.
+DOCUMENTS: Final = "UNWIND $values AS id MATCH (t:Tool {id: id}) WHERE t.function IS NOT NULL RETURN properties(t)"
+
+DOCUMENT_PAGE: Final = """
+MATCH (t:Tool) WHERE t.id > $after AND t.function IS NOT NULL
+RETURN properties(t) ORDER BY t.id LIMIT $limit
+"""
+
+BY_FUNCTION: Final = "MATCH (t:Tool {function: $function}) RETURN t.id ORDER BY t.id"
+
+FACTS: Final = f"UNWIND $values AS id MATCH (t:Tool {{id: id}}) RETURN t.id, {_FACTS}"
+
+OUT_EDGES: Final = f"""
+MATCH (:Tool {{id: $id}})-[r:NEXT]->(t:Tool)
+RETURN t.id, r.imported, r.live, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
+"""
+
+IN_EDGES: Final = "MATCH (:Tool {id: $id})<-[r:NEXT]-(t:Tool) RETURN t.id, r.imported, r.live ORDER BY t.id"
+
+# Each of them is answered by Neo4j's own counters, whatever the size of the graph.
+STATISTICS: Final = """
+CALL () { MATCH (t:Tool) RETURN count(t) AS tools }
+CALL () { MATCH (t:Unresolved) RETURN count(t) AS unresolved }
+CALL () { MATCH (t:Finish) RETURN count(t) AS finish }
+CALL () { MATCH ()-[r:NEXT]->() RETURN count(r) AS edges }
+CALL () { MATCH ()-[r:NEXT]->(:Finish) RETURN count(r) AS finish_edges }
+CALL () { MATCH (k:Applied) RETURN count(k) AS batches }
+RETURN tools, unresolved, finish, edges, finish_edges, batches
+"""

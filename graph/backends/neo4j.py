@@ -1,0 +1,178 @@
+"""The graph in Neo4j, 5.26 or newer (Community is enough), for servers that several workers share."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Any, LiteralString
+from uuid import uuid4
+
+from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolDoc, ToolId
+from graph.backends import cypher, neo4j_rows
+from graph.backends.bolt import Connection, Transaction
+from graph.backends.bolt_errors import Server
+from graph.checks import check_batch, check_documents, check_live
+from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+
+_Count = Callable[[Transaction], Awaitable[None]]
+
+_CHUNK = 2_000
+_PAGE = 500
+
+
+class Neo4jGraph:
+    """A ``GraphStore`` in one database of a server, for one event loop. :meth:`setup` connects.
+
+    Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole
+    and is to be given in smaller batches. Every write may be repeated: keys count once, documents are replaced.
+    """
+
+    def __init__(
+        self, url: str, user: str, password: str, database: str = "neo4j", *, retry_seconds: float = 30.0
+    ) -> None:
+        self._server = Server(url, user, database)
+        self._connection = Connection(self._server, password, retry_seconds=retry_seconds)
+
+    async def setup(self) -> None:
+        """Connect, and create constraints and indexes in an empty database.
+
+        Raises:
+            UnavailableError: the server cannot be used, or the database holds something else.
+            StoreVersionError: the graph has another format.
+        """
+        await self._connection.open()
+        nodes, found = (await self._connection.read(cypher.READ_FORMAT))[0]
+        if found is None:
+            if nodes:
+                raise UnavailableError(
+                    f"{self._server}: database {self._server.database!r} holds {nodes} nodes that are not Footpath's."
+                    " Name an empty database"
+                )
+            await self._create()
+        elif found != cypher.FORMAT:
+            raise StoreVersionError(
+                f"{self._server}: the graph has format {found}, this program reads {cypher.FORMAT}; use the program that"
+                " wrote it, or build it anew in an empty database"
+            )
+
+    async def _create(self) -> None:
+        for statement in cypher.STRUCTURE:
+            # Neo4j takes one change of structure a transaction, and none together with data.
+            await self._write_one(statement)
+        await self._write_one(cypher.WRITE_FORMAT, format=cypher.FORMAT)
+
+    async def _write_one(self, query: LiteralString, **parameters: object) -> None:
+        async def work(transaction: Transaction) -> None:
+            await (await transaction.run(query, parameters)).consume()
+
+        await self._connection.write(work)
+
+    async def put_tools(self, tools: Sequence[ToolDoc]) -> None:
+        check_documents(tools)
+        rows = neo4j_rows.document_rows(tools)
+
+        async def work(transaction: Transaction) -> None:
+            await _send(transaction, cypher.PUT_TOOLS, rows)
+
+        await self._connection.write(work)
+
+    async def apply(self, batch: GraphBatch) -> bool:
+        check_batch(batch)
+        tools, edges = neo4j_rows.imported_rows(batch), neo4j_rows.edge_rows(batch.transitions)
+        records = sorted(batch.records - {batch.key})
+
+        async def count(transaction: Transaction) -> None:
+            if await _send(transaction, cypher.CLAIM_RECORDS, records) != len(records):
+                raise _CountedBeforeError
+            await _send(transaction, cypher.ADD_IMPORTED_TOOLS, tools)
+            await _send(transaction, cypher.ADD_IMPORTED_EDGES, edges)
+
+        return await self._once(batch.key, count)
+
+    async def learn(self, batch: LiveBatch) -> bool:
+        check_live(batch)
+        tools, edges = neo4j_rows.live_rows(batch), neo4j_rows.edge_rows(batch.transitions)
+
+        async def count(transaction: Transaction) -> None:
+            await _send(transaction, cypher.ADD_LIVE_TOOLS, tools, decay=float(batch.decay))
+            await _send(transaction, cypher.ADD_LIVE_EDGES, edges)
+
+        return await self._once(batch.key, count)
+
+    async def _once(self, key: str, count: _Count) -> bool:
+        """Enter the key and count, in one transaction. False: the key, or a record of the batch, was there before."""
+        token = uuid4().hex
+
+        async def work(transaction: Transaction) -> bool:
+            result = await transaction.run(cypher.CLAIM_KEY, {"key": key, "token": token})
+            ours: bool = (await result.single(strict=True)).value()
+            if (await result.consume()).counters.nodes_created:
+                await count(transaction)
+            return ours
+
+        try:
+            return await self._connection.write(work)
+        except _CountedBeforeError:
+            return False
+
+    async def applied(self, keys: Iterable[str]) -> set[str]:
+        return {key for (key,) in await self._by_chunks(cypher.APPLIED, keys)}
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        documents = (neo4j_rows.document(row[0]) for row in await self._by_chunks(cypher.DOCUMENTS, ids))
+        return {document.id: document for document in documents}
+
+    async def documents(self) -> AsyncIterator[ToolDoc]:
+        """Page by page, each a read of its own: a slow consumer holds no transaction open."""
+        last = ""
+        while page := await self._connection.read(cypher.DOCUMENT_PAGE, {"after": last, "limit": _PAGE}):
+            for (properties,) in page:
+                yield neo4j_rows.document(properties)
+            last = page[-1][0]["id"]
+
+    async def find_function(self, function: str) -> list[ToolId]:
+        return [tool for (tool,) in await self._connection.read(cypher.BY_FUNCTION, {"function": function})]
+
+    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
+        return {tool: ToolFacts(*facts) for tool, *facts in await self._by_chunks(cypher.FACTS, ids)}
+
+    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
+        return [
+            Neighbour(Edge(tool, target, imported, live), ToolFacts(*facts), resolved)
+            for target, imported, live, resolved, *facts in await self._connection.read(cypher.OUT_EDGES, {"id": tool})
+        ]
+
+    async def in_edges(self, tool: ToolId) -> list[Edge]:
+        rows = await self._connection.read(cypher.IN_EDGES, {"id": tool})
+        return [Edge(source, tool, imported, live) for source, imported, live in rows]
+
+    async def statistics(self) -> GraphStatistics:
+        tools, unresolved, finish, edges, finish_edges, batches = (await self._connection.read(cypher.STATISTICS))[0]
+        return GraphStatistics(
+            documents=tools - unresolved - finish,
+            nodes=tools - finish,
+            unresolved=unresolved,
+            transitions=edges - finish_edges,
+            finish_transitions=finish_edges,
+            batches=batches,
+        )
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    async def _by_chunks(self, query: LiteralString, values: Iterable[str]) -> list[list[Any]]:
+        """The rows of a query over ``$values``, each value asked for once."""
+        wanted = sorted(set(values))
+        chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+        return [row for chunk in chunks for row in await self._connection.read(query, {"values": chunk})]
+
+
+class _CountedBeforeError(Exception):
+    """A record of the batch was counted before: the transaction is to be undone."""
+
+
+async def _send(transaction: Transaction, query: LiteralString, rows: Sequence[object], **parameters: object) -> int:
+    """Run a query over ``$rows``, chunk by chunk. How many nodes it created."""
+    created = 0
+    for start in range(0, len(rows), _CHUNK):
+        result = await transaction.run(query, {**parameters, "rows": rows[start : start + _CHUNK]})
+        created += (await result.consume()).counters.nodes_created
+    return created

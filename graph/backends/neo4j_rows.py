@@ -1,0 +1,103 @@
+"""Domain objects to the rows that the Cypher texts take, and back. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from pydantic import TypeAdapter
+
+from domain.errors import UsageError
+from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id_parts
+from graph.facts import GraphBatch, LiveBatch
+
+Row = dict[str, Any]
+
+LONGEST = 8_000
+"""Bytes of an id or function name: Neo4j's range index takes no longer ones (8,167 less what it adds)."""
+
+_PARAMETERS = TypeAdapter(tuple[Parameter, ...])
+# Properties that are named, or written, otherwise than in the document.
+_DEFAULTS = {name: field.default for name, field in ToolDoc.model_fields.items()}
+_PLAIN = [name for name in ToolDoc.model_fields if name not in ("id", "api", "parameters")]
+
+
+def document_rows(tools: Iterable[ToolDoc]) -> list[Row]:
+    """Rows of PUT_TOOLS, ordered by id. Of several documents with one id the last stays."""
+    return [_document_row(tool) for _, tool in sorted({tool.id: tool for tool in tools}.items())]
+
+
+def _document_row(tool: ToolDoc) -> Row:
+    category, toolset, _ = tool_id_parts(tool.id)
+    # None removes a property that a former document had; what is the default needs no property.
+    document: Row = {name: None if (value := getattr(tool, name)) == _DEFAULTS[name] else value for name in _PLAIN}
+    document["name"] = tool.api
+    # JSON text keeps what a property cannot hold: integers of any size, mappings, mixed lists.
+    document["parameters"] = _PARAMETERS.dump_json(tool.parameters).decode()
+    return {
+        "id": _indexable(tool.id),
+        "name": tool.api,
+        "category": category,
+        "toolset": tool.id.rpartition("/")[0],
+        "toolset_name": toolset,
+        "document": document | {"function": _indexable(tool.function)},
+    }
+
+
+def document(properties: Mapping[str, Any]) -> ToolDoc:
+    """The document in a node's properties."""
+    plain = {name: properties[name] for name in _PLAIN if name in properties}
+    parameters = _PARAMETERS.validate_json(properties["parameters"])
+    return ToolDoc.model_validate(
+        {**plain, "id": properties["id"], "api": properties["name"], "parameters": parameters}
+    )
+
+
+def imported_rows(batch: GraphBatch) -> list[Row]:
+    """Rows of ADD_IMPORTED_TOOLS: every node that the batch names, with its counts, ordered by id."""
+    tools = {*batch.nodes, *batch.calls, *batch.successes, *_ends(batch.transitions)}
+    return [
+        _tool_row(tool) | {"calls": batch.calls[tool], "successes": batch.successes[tool]} for tool in sorted(tools)
+    ]
+
+
+def live_rows(batch: LiveBatch) -> list[Row]:
+    """Rows of ADD_LIVE_TOOLS: every node of the run, with its scores and the signs of its calls in order."""
+    rows: dict[ToolId, Row] = {}
+
+    def row(tool: ToolId) -> Row:
+        new: Row = {"ok": 0, "transient": 0, "gone": 0, "scores": [], "signs": []}
+        return rows.setdefault(tool, _tool_row(tool) | new)
+
+    for tool in _ends(batch.transitions):
+        row(tool)
+    for tool, score in batch.scores:
+        row(tool)["scores"].append(float(score))
+    for tool, outcome in batch.outcomes:
+        of_tool = row(tool)
+        of_tool[outcome] += 1
+        of_tool["signs"].append(1.0 if outcome == "ok" else -1.0)
+    return [rows[tool] for tool in sorted(rows)]
+
+
+def edge_rows(transitions: Mapping[tuple[ToolId, ToolId], int]) -> list[Row]:
+    """Rows of ADD_IMPORTED_EDGES and ADD_LIVE_EDGES, ordered by (source, target); a count of zero makes no edge."""
+    return [
+        {"source": source, "target": target, "count": count}
+        for (source, target), count in sorted(transitions.items())
+        if count
+    ]
+
+
+def _ends(transitions: Mapping[tuple[ToolId, ToolId], int]) -> set[ToolId]:
+    return {tool for pair in transitions for tool in pair}
+
+
+def _tool_row(tool: ToolId) -> Row:
+    label = "Finish" if tool == FINISH else "Unresolved"
+    return {"id": _indexable(tool), "name": unquote(tool.rpartition("/")[2]), "label": label}
+
+
+def _indexable(name: str) -> str:
+    if (size := len(name.encode())) > LONGEST:
+        raise UsageError(f"{name[:60]!r}… has {size} bytes; Neo4j holds names of at most {LONGEST}. Shorten it")
+    return name

@@ -1,0 +1,45 @@
+"""The contract of the graph store, and its agreement with the one in memory, on a real Neo4j."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+
+from graph.backends.memory import MemoryGraph
+from graph.backends.neo4j import Neo4jGraph
+from graph.store import GraphStore
+from tests.contract.graph_refusals import GraphRefusals
+from tests.contract.graph_store import GraphStoreContract
+from tests.contract.test_graph_agreement import EXAMPLES, Operation, operations, perform, state
+from tests.servers.neo4j.server import Neo4jServer
+
+
+class TestNeo4jGraph(GraphStoreContract, GraphRefusals):
+    @pytest.fixture
+    def graph(self, neo4j_graph: Neo4jGraph) -> GraphStore:
+        return neo4j_graph
+
+
+async def compare(graph: GraphStore, sequence: list[Operation]) -> None:
+    oracle = MemoryGraph()
+    await graph.setup()
+    for operation in sequence:
+        assert await perform(graph, operation) == await perform(oracle, operation), operation
+    assert await state(graph) == await state(oracle)
+
+
+def test_a_real_neo4j_agrees_with_the_store_in_memory(neo4j_server: Neo4jServer) -> None:
+    graph = Neo4jGraph(neo4j_server.url, neo4j_server.user, neo4j_server.password)
+    # One connection for all sequences: signing in takes longer than a sequence.
+    with neo4j_server.driver() as driver, asyncio.Runner() as runner:
+
+        @given(sequence=operations)
+        @settings(max_examples=EXAMPLES)
+        def agree(sequence: list[Operation]) -> None:
+            driver.execute_query("MATCH (n) DETACH DELETE n", database_="neo4j")
+            runner.run(compare(graph, sequence))
+
+        try:
+            agree()
+        finally:
+            runner.run(graph.close())

@@ -1,0 +1,143 @@
+"""A server that dies under writes: what was acknowledged is there, what was repeated counts once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+
+from domain.tool import FINISH, tool_id
+from graph.backends.neo4j import Neo4jGraph
+from graph.facts import Edge, GraphBatch
+from tests.contract.graph_samples import A, B, batch, document, walked
+from tests.servers.neo4j.server import Neo4jServer
+
+COMMIT = bytes.fromhex("0002b0120000")
+"""Bolt's COMMIT as it goes over the wire: a chunk of two bytes, a structure without fields, the end of the message."""
+
+
+@pytest.fixture
+async def patient(neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer) -> AsyncIterator[Neo4jGraph]:
+    """A connection that outlasts a restart."""
+    graph = Neo4jGraph(neo4j_server.url, neo4j_server.user, neo4j_server.password, retry_seconds=150)
+    await graph.setup()
+    yield graph
+    await graph.close()
+
+
+def crash(server: Neo4jServer) -> None:
+    server.kill()
+    server.start()
+
+
+async def test_killed_under_writes_it_has_all_that_it_acknowledged(
+    patient: Neo4jGraph, neo4j_server: Neo4jServer
+) -> None:
+    acknowledged: list[str] = []
+    under_way = asyncio.Event()
+
+    async def write(writer: int) -> None:
+        for number in range(40):
+            key = f"{writer}/{number}"
+            assert await patient.learn(walked(key, A, B, score=0.5, decay=1.0))
+            acknowledged.append(key)
+            if len(acknowledged) == 20:
+                under_way.set()
+
+    writers = [asyncio.create_task(write(n)) for n in range(4)]
+    await under_way.wait()
+    await asyncio.to_thread(neo4j_server.kill)
+    before = set(acknowledged)
+    assert len(before) < 160, "it was too fast to be interrupted"
+    await asyncio.to_thread(neo4j_server.start)
+    assert before <= await patient.applied(before)
+    await asyncio.gather(*writers)
+
+    assert len(await patient.applied(acknowledged)) == 160
+    assert [n.edge for n in await patient.out_edges(A)] == [Edge(A, B, 0, 160)]
+    assert (await patient.facts([A]))[A].quality == 80
+
+
+async def test_killed_within_a_large_batch_it_counts_all_of_it_once(
+    patient: Neo4jGraph, neo4j_server: Neo4jServer
+) -> None:
+    tools = [tool_id("Many", "set", str(number)) for number in range(3000)]
+    pairs = dict.fromkeys(zip(tools, tools[1:] + tools[:1], strict=True), 2) | {(a, FINISH): 1 for a in tools}
+    large = GraphBatch("large", Counter(pairs), records={f"r{n}" for n in range(5000)})
+    applying = asyncio.create_task(patient.apply(large))
+    await asyncio.sleep(0.3)
+    assert not applying.done()
+    await asyncio.to_thread(crash, neo4j_server)
+    assert await applying
+    statistics = await patient.statistics()
+    assert (statistics.nodes, statistics.transitions, statistics.finish_transitions) == (3000, 3000, 3000)
+    assert statistics.batches == 5001
+    assert await patient.out_edges(tools[0]) != []
+    assert not await patient.apply(large)
+
+
+class CutLine:
+    """A way to a server that loses the answer to one message, which the server does get: the next with ``lost`` in it."""
+
+    def __init__(self, server_port: int) -> None:
+        self.lost = b""
+        self.lines = 0
+        self.ended = asyncio.Semaphore(0)
+        self._server_port = server_port
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.lines += 1
+        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
+        answering = asyncio.create_task(self._forward(from_server, writer))
+        while data := await reader.read(65536):
+            cut = bool(self.lost) and self.lost in data
+            if cut:
+                self.lost = b""
+                answering.cancel()
+                await asyncio.wait([answering])
+            to_server.write(data)
+            if cut:
+                assert await from_server.read(65536)
+                break
+        answering.cancel()
+        for end in (writer, to_server):
+            end.close()
+            await end.wait_closed()
+        self.ended.release()
+
+    async def all_ended(self) -> None:
+        """Wait for the end of every line that was opened."""
+        for _ in range(self.lines):
+            await asyncio.wait_for(self.ended.acquire(), 20)
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+
+
+@pytest.mark.parametrize("operation", ["apply", "learn", "put_tools", "out_edges"])
+async def test_what_was_done_though_its_answer_was_lost_is_done_once_and_known_as_ours(
+    neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer, operation: str
+) -> None:
+    line = CutLine(neo4j_server.port)
+    async with await asyncio.start_server(line.serve, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        graph = Neo4jGraph(f"bolt://127.0.0.1:{port}", neo4j_server.user, neo4j_server.password)
+        try:
+            await graph.setup()
+            line.lost = b"[r:NEXT]" if operation == "out_edges" else COMMIT
+            calls: dict[str, Callable[[], Awaitable[object]]] = {
+                "apply": lambda: graph.apply(batch("k", {(A, B): 1})),
+                "learn": lambda: graph.learn(walked("k", A, B)),
+                "put_tools": lambda: graph.put_tools([document(A)]),
+                "out_edges": lambda: graph.out_edges(A),
+            }
+            answer = await calls[operation]()
+        finally:
+            await graph.close()
+            await line.all_ended()
+    assert not line.lost, "no such message was seen"
+    assert answer == {"apply": True, "learn": True, "put_tools": None, "out_edges": []}[operation]
+    edges = [(n.edge.imported, n.edge.live) for n in await neo4j_graph.out_edges(A)]
+    assert edges == {"apply": [(1, 0)], "learn": [(0, 1)], "put_tools": [], "out_edges": []}[operation]
+    assert (await neo4j_graph.statistics()).documents == (operation == "put_tools")

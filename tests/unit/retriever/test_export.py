@@ -1,0 +1,25 @@
+"""The committed encoder can be made anew. Needs torch."""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import retriever.embedders.bundled as bundled
+from retriever.embedders.bundled import BundledEmbedder
+from retriever.training.export import bundled_source, export_encoder
+
+TEXTS = ["weather forecast for a city", "convert an amount between two currencies", "list the books of an author " * 8]
+
+
+@pytest.mark.neural
+@pytest.mark.timeout(600)
+async def test_export_makes_the_committed_encoder(tmp_path: Path) -> None:
+    report = await asyncio.to_thread(export_encoder, bundled_source(), tmp_path / "model", TEXTS)
+    assert report.dimension == bundled.DIMENSION
+    assert report.mean_cosine > 0.98
+    assert report.size < 25_000_000
+    committed = await BundledEmbedder().embed(TEXTS, "document")
+    made = await BundledEmbedder(folder=tmp_path / "model").embed(TEXTS, "document")
+    assert (committed * made).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-3)

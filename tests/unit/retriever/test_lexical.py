@@ -1,0 +1,131 @@
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolId
+from retriever import lexical_files
+from retriever.lexical import LexicalIndex, LexicalMatch, LexicalParameters
+from retriever.words import telling_words
+
+TEXTS = {
+    ToolId("w/s/forecast"): "weather forecast for a city, five days",
+    ToolId("w/s/current"): "current weather weather in a city",
+    ToolId("m/x/convert"): "convert money between currencies",
+}
+
+
+def plain_bm25(texts: dict[ToolId, str], request: str, k1: float, b: float) -> list[float]:
+    """Lucene's BM25, term by term."""
+    counts = [Counter(telling_words(text)) for text in texts.values()]
+    average = sum(sum(count.values()) for count in counts) / len(counts)
+    scores: list[float] = []
+    for count in counts:
+        score = 0.0
+        for word in set(telling_words(request)):
+            occurs = sum(word in other for other in counts)
+            idf = math.log(1 + (len(counts) - occurs + 0.5) / (occurs + 0.5))
+            length = 1 - b + b * sum(count.values()) / average
+            score += idf * count[word] / (count[word] + k1 * length)
+        scores.append(score)
+    return scores
+
+
+@pytest.fixture
+async def index(tmp_path: Path) -> LexicalIndex:
+    index = LexicalIndex(tmp_path / "lexical")
+    assert await index.put(TEXTS)
+    return index
+
+
+async def test_scores_are_bm25_over_the_best(index: LexicalIndex) -> None:
+    request = "weather in the city, city weather today"
+    match = await index.match(request)
+    parameters = LexicalParameters()
+    expected = np.array(plain_bm25(TEXTS, request, parameters.k1, parameters.b))
+    assert list(match.ids) == list(TEXTS)
+    assert match.scores == pytest.approx(expected / expected.max(), abs=1e-5)
+    assert match.best(5) == ["w/s/current", "w/s/forecast"]
+    assert match.best(5, np.array([True, False, True])) == ["w/s/forecast"]
+    assert match.of([ToolId("m/x/convert"), ToolId("unknown")]).tolist() == [0, 0]
+
+
+async def test_words_that_no_tool_has(index: LexicalIndex) -> None:
+    match = await index.match("zzz, please! \ud800")
+    assert not match.scores.any()
+    assert match.best(5) == []
+
+
+async def test_new_and_changed_texts_are_found(index: LexicalIndex, tmp_path: Path) -> None:
+    reader = LexicalIndex(tmp_path / "lexical")
+    assert (await reader.match("sunrise")).best(1) == []
+    assert await index.put({ToolId("w/s/sun"): "sunrise and sunset", ToolId("m/x/convert"): "exchange"})
+    assert (await reader.match("sunrise")).best(1) == ["w/s/sun"]
+    assert (await reader.match("money")).best(1) == []
+    assert await reader.count() == 4
+    assert len([path for path in (tmp_path / "lexical").iterdir() if path.is_dir()]) == 1
+
+
+async def test_unchanged_texts_write_nothing(index: LexicalIndex, tmp_path: Path) -> None:
+    before = (tmp_path / "lexical" / "current").read_text()
+    assert not await index.put(dict(list(TEXTS.items())[:2]))
+    assert (tmp_path / "lexical" / "current").read_text() == before
+    assert await LexicalIndex(tmp_path / "lexical", LexicalParameters(k1=0.9)).put({})
+
+
+async def test_a_failed_write_keeps_the_former_index(
+    index: LexicalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(lexical_files.np, "save", full)
+    with pytest.raises(UnavailableError, match="No space left on device; the former one is kept"):
+        await index.put({ToolId("w/s/sun"): "sunrise"})
+    monkeypatch.undo()
+    assert (await LexicalIndex(tmp_path / "lexical").match("weather")).best(1)
+    assert len([path for path in (tmp_path / "lexical").iterdir() if path.is_dir()]) == 1
+
+
+async def test_before_the_first_put(tmp_path: Path) -> None:
+    index = LexicalIndex(tmp_path / "none")
+    assert await index.count() == 0
+    with pytest.raises(UnavailableError, match="holds no word index"):
+        await index.match("weather")
+
+
+@pytest.mark.parametrize("name", ["ids.json", "vocabulary.json", "data.npy", "meta.json"])
+async def test_damage_is_named(index: LexicalIndex, tmp_path: Path, name: str) -> None:
+    generation = (tmp_path / "lexical" / "current").read_text()
+    path = tmp_path / "lexical" / generation / name
+    path.write_bytes(path.read_bytes()[:5])
+    with pytest.raises(UnavailableError, match=r"cannot be read .*index the tools again"):
+        await LexicalIndex(tmp_path / "lexical").match("weather")
+    path.unlink()
+    with pytest.raises(UnavailableError, match=r"cannot be read .*index the tools again"):
+        await LexicalIndex(tmp_path / "lexical").match("weather")
+
+
+async def test_another_format_is_refused_for_reading_and_made_anew(
+    index: LexicalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical_files, "_FORMAT", "later")
+    later = LexicalIndex(tmp_path / "lexical")
+    with pytest.raises(StoreVersionError, match="index the tools again"):
+        await later.match("weather")
+    assert await later.put(TEXTS)
+    assert (await later.match("weather")).best(1)
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=30), st.integers(0, 40))
+def test_best_is_a_sort(values: list[float], limit: int) -> None:
+    ids = [ToolId(str(n)) for n in range(len(values))]
+    match = LexicalMatch(ids, {tool: n for n, tool in enumerate(ids)}, np.array(values, np.float32))
+    expected = sorted((n for n in range(len(values)) if values[n] > 0), key=lambda n: (-values[n], n))
+    found = [values[int(tool)] for tool in match.best(limit)]
+    assert found == [values[n] for n in expected[:limit]]
