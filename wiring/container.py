@@ -49,8 +49,10 @@ class Container:
         return self._retrieval
 
     async def search(self) -> ToolSearch:
-        """Search over the indexed tools."""
-        return ToolSearch(*await self.retrieval())
+        """Search over the indexed tools. Encoder and lexical index are read now, side by side, not by the first question."""
+        embedder, index, lexical = await self.retrieval()
+        await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
+        return ToolSearch(embedder, index, lexical)
 
     async def recordings(self) -> Recordings:
         """The recorded calls of this store, opened once."""
