@@ -62,9 +62,16 @@ class LexicalIndex:
         self._lock = threading.Lock()
         self._opened: Generation | None = None
 
-    async def put(self, texts: Mapping[ToolId, str]) -> bool:
-        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written."""
-        return await asyncio.to_thread(self._put, texts)
+    async def put(self, texts: Mapping[ToolId, str], *, only: bool = False) -> bool:
+        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written.
+
+        ``only``: the index shall hold these and no others.
+        """
+        return await asyncio.to_thread(self._put, texts, only=only)
+
+    async def texts(self) -> dict[ToolId, str]:
+        """What is indexed; nothing where the index is missing, of another format or of other parameters: make it anew."""
+        return await asyncio.to_thread(lambda: self._files.texts() if self._files.built_with(self._settings()) else {})
 
     async def match(self, text: str) -> LexicalMatch:
         """Score every tool. ``UnavailableError`` where no index is there or it cannot be read."""
@@ -78,10 +85,10 @@ class LexicalIndex:
         """Open the files now rather than at the first query. Safe from any thread."""
         self._current()
 
-    def _put(self, texts: Mapping[ToolId, str]) -> bool:
+    def _put(self, texts: Mapping[ToolId, str], *, only: bool) -> bool:
         with self._files.writing():
             known = self._files.texts()
-            merged = {**known, **texts}
+            merged = dict(texts) if only else {**known, **texts}
             if self._files.current() and merged == known and self._files.built_with(self._settings()):
                 return False
             self._files.write(merged, self._settings(), self._build(list(merged.values())))
@@ -92,6 +99,13 @@ class LexicalIndex:
 
     def _build(self, texts: list[str]) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Vocabulary, and the columns of the sparse word by tool matrix of BM25 scores."""
+        if not texts:  # bm25s takes the mean of their lengths
+            return {"": 0}, {
+                "data": np.zeros(0, np.float32),
+                "indices": np.zeros(0, np.int32),
+                "indptr": np.zeros(2, int),
+            }
+
         import bm25s
 
         vocabulary: dict[str, int] = {}

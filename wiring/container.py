@@ -15,7 +15,7 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
-from wiring.settings import Settings
+from wiring.settings import Settings, read_settings
 
 
 class Container:
@@ -109,7 +109,7 @@ async def open_container(
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
-    settings = settings or Settings()
+    settings = settings or read_settings()
     folder = StoreFolder(store or settings.store)
     await asyncio.to_thread(folder.open, create=create)
     async with AsyncExitStack() as stack:
