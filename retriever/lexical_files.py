@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -75,6 +76,13 @@ class LexicalFiles:
         except _BROKEN as error:
             raise self._unreadable(error) from error
 
+    def fingerprint(self) -> str:
+        """Hash of the indexed texts; empty where :meth:`texts` has none."""
+        name = self.current()
+        if name is None or (meta := self._meta(name)).get("format") != _FORMAT:
+            return ""
+        return meta.get("texts", "")
+
     def built_with(self, settings: Mapping[str, float]) -> bool:
         """Whether the current generation was built with these settings."""
         name = self.current()
@@ -88,6 +96,7 @@ class LexicalFiles:
     ) -> None:
         """Write a generation and put it in force; the former ones go."""
         vocabulary, arrays = built
+        meta = {"format": _FORMAT, "settings": dict(settings), "texts": _hash(texts)}
         name = uuid4().hex[:12]
         folder = self._directory / name
         try:
@@ -96,7 +105,7 @@ class LexicalFiles:
                 np.save(folder / f"{key}.npy", array)
             for key, value in (("ids", list(texts)), ("vocabulary", vocabulary), ("texts", dict(texts))):
                 (folder / f"{key}.json").write_bytes(orjson.dumps(value))
-            (folder / "meta.json").write_bytes(orjson.dumps({"format": _FORMAT, "settings": dict(settings)}))
+            (folder / "meta.json").write_bytes(orjson.dumps(meta))
             part = self._directory / "current.part"
             part.write_text(name)
             part.replace(self._pointer)
@@ -153,3 +162,10 @@ class LexicalFiles:
         return UnavailableError(
             f"the word index in {self._directory} cannot be read ({error}); delete that folder and index the tools again"
         )
+
+
+def _hash(texts: Mapping[ToolId, str]) -> str:
+    digest = blake2b(digest_size=16)
+    for tool, text in sorted(texts.items()):
+        digest.update(orjson.dumps((tool, text)))
+    return digest.hexdigest()

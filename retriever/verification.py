@@ -75,5 +75,5 @@ async def repair(
         await index.remove(found.vectors.orphans)
     embedded = (await index_tools(documents(), embedder, index, lexical, progress)).embedded
     if found.words:
-        await lexical.put({tool.id: lexical_text(tool) async for tool in documents()}, only=True)
+        await lexical.replace({tool.id: lexical_text(tool) async for tool in documents()})
     return embedded

@@ -90,3 +90,7 @@ async def _embed(container: Container, progress: Progress) -> None:
     await index_tools(
         container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
     )
+    if container.vectors_on_server:
+        from wiring.words import publish
+
+        await publish(container.graph, index, lexical)

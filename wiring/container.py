@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.executor import Executor
 from agent.policy import Policy
@@ -17,12 +18,18 @@ from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
 from wiring.settings import Settings, read_settings
 
+if TYPE_CHECKING:
+    from retriever.backends.qdrant import QdrantIndex
+
 
 class Container:
     """The objects of one process. Made by :func:`open_container` only."""
 
-    def __init__(self, settings: Settings, folder: StoreFolder, graph: GraphStore, stack: AsyncExitStack) -> None:
+    def __init__(
+        self, settings: Settings, folder: StoreFolder, graph: GraphStore, stack: AsyncExitStack, *, embedded: bool
+    ) -> None:
         self.settings = settings
+        self.vectors_on_server = bool(settings.vector_url) and not embedded
         self.folder = folder
         self.graph = graph
         self._stack = stack
@@ -38,21 +45,45 @@ class Container:
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""
         if self._retrieval is None:
-            from retriever.backends.edge import EdgeIndex
             from retriever.embedders.bundled import BundledEmbedder
 
             embedder = BundledEmbedder(threads=self.settings.encoder_threads)
-            index = EdgeIndex(self.folder.vectors)
+            index = self.server_index() if self.vectors_on_server else self._embedded_index()
             self._stack.push_async_callback(index.close)
             await index.setup(embedder.identity, embedder.dimension)
             self._retrieval = (embedder, index, LexicalIndex(self.folder.lexical))
         return self._retrieval
 
     async def search(self) -> ToolSearch:
-        """Search over the indexed tools. Encoder and lexical index are read now, side by side, not by the first question."""
+        """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
+
+        With a Qdrant server, the words follow what other machines have indexed.
+        """
         embedder, index, lexical = await self.retrieval()
+        if self.vectors_on_server:
+            from wiring.words import follow
+
+            await follow(self.graph, index, lexical)
         await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
         return ToolSearch(embedder, index, lexical)
+
+    def server_index(self) -> "QdrantIndex":
+        """A new index on the server of the settings, not set up; who makes it closes it."""
+        from retriever.backends.qdrant import QdrantIndex
+
+        chosen = self.settings
+        return QdrantIndex(
+            chosen.vector_url,
+            chosen.vector_api_key.get_secret_value(),
+            name=chosen.vector_collection,
+            prefer_grpc=chosen.vector_grpc,
+            quantization=chosen.vector_quantization,
+        )
+
+    def _embedded_index(self) -> VectorIndex:
+        from retriever.backends.edge import EdgeIndex
+
+        return EdgeIndex(self.folder.vectors)
 
     async def recordings(self) -> Recordings:
         """The recorded calls of this store, opened once."""
@@ -104,7 +135,7 @@ async def open_container(
 ) -> AsyncGenerator[Container]:
     """Open the store that ``store`` or the settings name. ``create``: make it where there is none.
 
-    ``store`` is the embedded form: all of it lies in that folder. Without it, the graph is where the settings' URL says.
+    ``store`` is the embedded form: all of it lies in that folder. Without it, graph and vectors are where the settings' URLs say.
 
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
@@ -116,7 +147,7 @@ async def open_container(
         graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)
         await graph.setup()
-        yield Container(settings, folder, graph, stack)
+        yield Container(settings, folder, graph, stack, embedded=store is not None)
 
 
 def _graph(settings: Settings, folder: StoreFolder, *, embedded: bool) -> GraphStore:

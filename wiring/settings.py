@@ -41,6 +41,20 @@ class Settings(BaseSettings):
     graph_password: SecretStr = Field(default=SecretStr(""), description="Password of that Neo4j account.")
     graph_database: str = Field(default="neo4j", min_length=1, description="Neo4j database that holds the graph.")
 
+    vector_url: str = Field(
+        default="",
+        pattern=r"^$|^https?://[^@\s/?#]+(/[^@\s?#]*)?$",
+        description="Qdrant's address, http:// or https://; empty: the vectors lie in the embedded store.",
+    )
+    vector_api_key: SecretStr = Field(default=SecretStr(""), description="API key of that Qdrant server.")
+    vector_collection: str = Field(
+        default="footpath", pattern=r"^[A-Za-z0-9_-]{1,100}$", description="What its collections' names begin with."
+    )
+    vector_grpc: bool = Field(default=False, description="Speak gRPC (port 6334) to it, which is faster for bulk.")
+    vector_quantization: bool = Field(
+        default=False, description="Keep 8-bit copies and search approximately, for millions of tools."
+    )
+
     candidates: int = Field(default=10, ge=1, le=100, description="How many candidates a node offers (K).")
     similarity_floor: float = Field(
         default=0.25, ge=0, le=1, description="Relevance below which the retriever adds no candidate."

@@ -49,7 +49,7 @@ async def verify(
         except StoreVersionError as error:
             if not mend:
                 return Verified(await container.graph.statistics(), None, str(error), None)
-            if not await asyncio.to_thread(container.folder.vectors.exists):
+            if container.vectors_on_server:
                 raise  # on a server, where every encoder has a collection of its own
             await asyncio.to_thread(_set_aside, container.folder.vectors)
             embedded = await _compare_and_repair(container, progress)

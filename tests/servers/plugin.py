@@ -1,10 +1,11 @@
 """The servers of the tests: started when a test first needs one, one per test run, stopped at the end.
 
-``--require=neo4j`` turns a server that cannot be had into a failure; without it such tests are skipped, with a line
+``--require=neo4j`` (or ``qdrant``) turns a server that cannot be had into a failure; without it such tests are skipped, with a line
 that says why. A test that uses a server carries the server's name in its node id; xdist gives all of them to one worker.
 """
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, NoReturn, cast
@@ -15,8 +16,9 @@ from xdist.scheduler import LoadFileScheduling  # pyright: ignore[reportMissingT
 from graph.backends.neo4j import Neo4jGraph
 from tests.servers.neo4j.jars import MissingServerError
 from tests.servers.neo4j.server import Neo4jServer
+from tests.servers.qdrant.places import QdrantPlace
 
-SERVERS = {"neo4j": "neo4j_server"}
+SERVERS = {"neo4j": "neo4j_server", "qdrant": "qdrant_server"}
 """Names as ``--require`` takes them, and the fixture of each."""
 
 # The first such test may fetch jars (once for a machine) and starts the server; a killed one replays its log.
@@ -60,9 +62,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say once what was not tested: a line of skips is easily overlooked."""
     reports: list[Any] = terminalreporter.stats.get("skipped", [])
     lines = (line for report in reports for line in str(report.longrepr).splitlines())
-    reasons = {line.strip("()'\"") for line in lines if _SKIPPED in line}
+    reasons = {line[line.index("Skipped: ") :].strip("()'\"") for line in lines if _SKIPPED in line}
     for reason in sorted(reasons):
-        terminalreporter.write_line(reason[reason.index("Skipped: ") :], yellow=True)
+        terminalreporter.write_line(reason, yellow=True)
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +89,23 @@ async def neo4j_graph(neo4j_server: Neo4jServer) -> AsyncIterator[Neo4jGraph]:
     await graph.setup()
     yield graph
     await graph.close()
+
+
+@pytest.fixture(scope="session")
+def qdrant_server(request: pytest.FixtureRequest) -> QdrantPlace:
+    """The Qdrant server that ``QDRANT_URL`` names: this program cannot start one. Tests use collections of their own."""
+    if not (url := os.environ.get("QDRANT_URL", "")):
+        _missing(request.config, "qdrant", "QDRANT_URL names no Qdrant server")
+    return QdrantPlace(url, os.environ.get("QDRANT_API_KEY", ""))
+
+
+@pytest.fixture(scope="session")
+def qdrant_stand_in() -> Iterator[QdrantPlace]:
+    """What stands in for a Qdrant server, in this process."""
+    from tests.servers.qdrant.stand_in import serving_stand_in
+
+    with serving_stand_in() as url:
+        yield QdrantPlace(url)
 
 
 def _missing(config: pytest.Config, name: str, why: str) -> NoReturn:

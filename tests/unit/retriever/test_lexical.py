@@ -47,8 +47,9 @@ async def test_scores_are_bm25_over_the_best(index: LexicalIndex) -> None:
     request = "weather in the city, city weather today"
     match = await index.match(request)
     parameters = LexicalParameters()
-    expected = np.array(plain_bm25(TEXTS, request, parameters.k1, parameters.b))
-    assert list(match.ids) == list(TEXTS)
+    in_order = dict(sorted(TEXTS.items()))
+    expected = np.array(plain_bm25(in_order, request, parameters.k1, parameters.b))
+    assert list(match.ids) == list(in_order)
     assert match.scores == pytest.approx(expected / expected.max(), abs=1e-5)
     assert match.best(5) == ["w/s/current", "w/s/forecast"]
     assert match.best(5, np.array([True, False, True])) == ["w/s/forecast"]
@@ -129,3 +130,23 @@ def test_best_is_a_sort(values: list[float], limit: int) -> None:
     expected = sorted((n for n in range(len(values)) if values[n] > 0), key=lambda n: (-values[n], n))
     found = [values[int(tool)] for tool in match.best(limit)]
     assert found == [values[n] for n in expected[:limit]]
+
+
+async def test_the_order_of_arrival_changes_nothing(tmp_path: Path) -> None:
+    one, other = LexicalIndex(tmp_path / "one"), LexicalIndex(tmp_path / "other")
+    await one.put(TEXTS)
+    for tool in reversed(TEXTS):
+        await other.put({tool: TEXTS[tool]})
+    assert list((await one.match("city")).ids) == list((await other.match("city")).ids)
+    assert await one.fingerprint() == await other.fingerprint() != ""
+
+
+async def test_replace_holds_no_other_texts(tmp_path: Path) -> None:
+    index = LexicalIndex(tmp_path)
+    assert await index.fingerprint() == ""
+    await index.put({ToolId("w/s/gone"): "weather of yesterday", **TEXTS})
+    before = await index.fingerprint()
+    assert await index.replace(TEXTS)
+    assert not await index.replace(TEXTS)
+    assert sorted((await index.match("weather")).ids) == sorted(TEXTS)
+    assert await index.fingerprint() != before

@@ -1,0 +1,210 @@
+"""Vectors on a Qdrant server, shared by several processes and machines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolId
+from retriever.backends.qdrant_collections import Encoder, QdrantCollections
+from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.index import Hit, Point
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+_NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
+"""Makes point ids from tool ids, as the embedded index does: a server takes UUIDs and integers only."""
+
+_BATCH = 256
+"""Points of one request: 1,024 dimensions take 5 MB as JSON, and a server takes 32 MB."""
+_PAGE = 2_000
+
+
+class QdrantIndex:
+    """One collection per encoder; see :mod:`retriever.backends.qdrant_collections`.
+
+    Search is exact, and finds what the embedded index finds. With ``quantization`` it is approximate: over a graph of 8-bit
+    vectors, re-scored with the true ones, for collections of millions. Vectors sent are applied before ``put`` returns.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str = "",
+        *,
+        name: str = "footpath",
+        prefer_grpc: bool = False,
+        grpc_port: int = 6334,
+        quantization: bool = False,
+        timeout: int = 30,
+    ) -> None:
+        self._connection = QdrantConnection(QdrantAddress(url, api_key, prefer_grpc, grpc_port, timeout))
+        self._collections = QdrantCollections(self._connection, name, quantization=quantization)
+        self._quantization = quantization
+        self._encoder: Encoder | None = None
+        self._collection = ""
+
+    async def setup(self, identity: str, dimension: int) -> None:
+        """Open this encoder's collection in force, or make the first one.
+
+        Raises:
+            StoreVersionError: only other encoders have vectors there, or the server is too old.
+            UnavailableError: the server is down, slow, refuses the key, or is none of Qdrant's.
+        """
+        encoder = Encoder(identity, dimension)
+        await self._connection.open()
+        self._collection = await self._collections.open(encoder)
+        self._encoder = encoder
+
+    async def setup_beside(self, identity: str, dimension: int) -> None:
+        """Open a collection beside the one in force: what is put is found by nobody else before :meth:`switch`.
+
+        An interrupted re-index goes on where it was. Raises as :meth:`setup`, but minds no other encoder.
+        """
+        encoder = Encoder(identity, dimension)
+        await self._connection.open()
+        self._collection = await self._collections.beside(encoder)
+        self._encoder = encoder
+
+    async def switch(self) -> None:
+        """Put this index's collection in force for every process that uses this encoder, at once."""
+        encoder = self._opened()
+        if self._collection != (alias := self._collections.alias(encoder)):
+            await self._collections.switch(encoder, self._collection)
+            self._collection = alias
+
+    async def drop_former(self) -> list[str]:
+        """Delete the collections that were in force before, and those of other encoders; their names."""
+        return await self._collections.drop_former(self._opened())
+
+    async def note(self, key: str, value: str) -> None:
+        """Keep a word with the collection in force; the other processes read it with :meth:`notes`."""
+        await self._collections.note(self._opened(), key, value)
+
+    async def notes(self) -> dict[str, str]:
+        """What was noted with the collection in force."""
+        return await self._collections.notes(self._opened())
+
+    async def put(self, points: Sequence[Point]) -> None:
+        from qdrant_client import models
+
+        collection = self._fit(point.vector for point in points)
+        rows = [
+            models.PointStruct(
+                id=point_id(point.id),
+                vector=point.vector.tolist(),
+                payload={"id": point.id, "digest": point.digest, "category": point.category},
+            )
+            for point in points
+        ]
+        for start in range(0, len(rows), _BATCH):
+            batch = rows[start : start + _BATCH]
+            # Waiting for each, not for the last alone: on a cluster they lie on several machines.
+            await self._connection.call("write vectors", lambda client, batch=batch: client.upsert(collection, batch))
+
+    async def remove(self, ids: Iterable[ToolId]) -> None:
+        from qdrant_client import models
+
+        collection, gone = self._fit(), [point_id(tool) for tool in ids]
+        for start in range(0, len(gone), _PAGE):
+            selector = models.PointIdsList(points=list(gone[start : start + _PAGE]))
+            await self._connection.call(
+                "remove vectors", lambda client, selector=selector: client.delete(collection, selector)
+            )
+
+    async def search(
+        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+    ) -> list[Hit]:
+        if limit <= 0:
+            return []
+        collection = self._fit([vector])
+        found = await self._connection.call(
+            "search",
+            lambda client: client.query_points(
+                collection,
+                query=vector.tolist(),
+                query_filter=_filter(where or {}),
+                search_params=_search_params(quantization=self._quantization),
+                limit=limit,
+                with_payload=["id"],
+            ),
+        )
+        return [Hit(ToolId((hit.payload or {})["id"]), float(hit.score)) for hit in found.points]
+
+    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        collection, wanted = self._fit(), {point_id(tool): tool for tool in ids}
+        keys, found = list(wanted), dict[ToolId, NDArray[np.float32]]()
+        for start in range(0, len(keys), _PAGE):
+            page = keys[start : start + _PAGE]
+            records = await self._connection.call(
+                "read vectors",
+                lambda client, page=page: client.retrieve(collection, page, with_payload=False, with_vectors=True),
+            )
+            found.update((wanted[str(record.id)], np.asarray(record.vector, np.float32)) for record in records)
+        return found
+
+    async def digests(self) -> dict[ToolId, str]:
+        collection, fields = self._fit(), ["id", "digest"]
+        found: dict[ToolId, str] = {}
+        offset = None
+        while True:
+            records, offset = await self._connection.call(
+                "list the vectors",
+                lambda client, offset=offset: client.scroll(
+                    collection, limit=_PAGE, offset=offset, with_payload=fields
+                ),
+            )
+            payloads = (record.payload or {} for record in records)
+            found.update((ToolId(payload["id"]), payload["digest"]) for payload in payloads)
+            if offset is None:
+                return found
+
+    async def count(self) -> int:
+        collection = self._fit()
+        return (await self._connection.call("count vectors", lambda client: client.count(collection, exact=True))).count
+
+    async def close(self) -> None:
+        self._encoder = None
+        await self._connection.close()
+
+    def _opened(self) -> Encoder:
+        if self._encoder is None:
+            raise UnavailableError(f"the vector index at {self._connection.address.url} is not open: call setup first")
+        return self._encoder
+
+    def _fit(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
+        """The collection, after a look at vectors: a server could refuse a wrong one after others were written."""
+        encoder = self._opened()
+        for vector in vectors:
+            if vector.shape != (encoder.dimension,):
+                raise StoreVersionError(
+                    f"a vector of shape {vector.shape} does not fit {encoder.identity} ({encoder.dimension} dimensions); "
+                    "use the encoder that the index was set up with"
+                )
+        return self._collection
+
+
+def point_id(tool: ToolId) -> str:
+    """The server's id of a tool's point."""
+    return str(uuid5(_NAMESPACE, tool))
+
+
+def _filter(where: Mapping[str, str]) -> "models.Filter | None":
+    from qdrant_client import models
+
+    conditions: list[models.Condition] = [
+        models.FieldCondition(key=key, match=models.MatchValue(value=value)) for key, value in where.items()
+    ]
+    return models.Filter(must=conditions) if conditions else None
+
+
+def _search_params(*, quantization: bool) -> "models.SearchParams":
+    from qdrant_client import models
+
+    if not quantization:
+        return models.SearchParams(exact=True)
+    return models.SearchParams(quantization=models.QuantizationSearchParams(rescore=True, oversampling=2.0))

@@ -1,0 +1,187 @@
+"""Collections of a Qdrant server: one per encoder identity, built beside the one in force and switched by an alias.
+
+``NAME-HASH`` is an alias, ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension. A process
+asks by the alias of its own encoder, so that vectors of two encoders never meet, and a switch reaches all processes at once.
+"""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from domain.errors import StoreVersionError, UnavailableError
+from retriever.backends.qdrant_connection import QdrantConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """What a collection is for."""
+
+    identity: str
+    dimension: int
+
+    @property
+    def digest(self) -> str:
+        """Twelve characters that stand for both."""
+        return blake2b(f"{self.dimension} {self.identity}".encode(), digest_size=6).hexdigest()
+
+
+class QdrantCollections:
+    """The collections that begin with ``name``. ``quantization``: new ones keep 8-bit copies of their vectors in memory."""
+
+    def __init__(self, connection: QdrantConnection, name: str, *, quantization: bool) -> None:
+        self._connection = connection
+        self._name = name
+        self._quantization = quantization
+
+    def alias(self, encoder: Encoder) -> str:
+        """The alias of this encoder's collection in force."""
+        return f"{self._name}-{encoder.digest}"
+
+    async def open(self, encoder: Encoder) -> str:
+        """The alias of this encoder's collection, made where the server has none for any encoder.
+
+        Raises:
+            StoreVersionError: the server has vectors of another encoder only.
+        """
+        alias, aliases = self.alias(encoder), await self._aliases()
+        if alias in aliases:
+            await self._check(aliases[alias], encoder)
+            return alias
+        if aliases:
+            others = ", ".join(sorted({await self._maker(collection) for collection in aliases.values()}))
+            raise StoreVersionError(
+                f"the vectors at {self._connection.address.url} were made by {others}; the encoder in use is "
+                f"{encoder.identity} ({encoder.dimension} dimensions). Index the tools with it beside the others: "
+                "python scripts/reindex.py; or use the former encoder"
+            )
+        collection = await self.beside(encoder)
+        await self.switch(encoder, collection)
+        return alias
+
+    async def beside(self, encoder: Encoder) -> str:
+        """A collection that is not in force: the one that an interrupted re-index began, or a new one."""
+        alias, aliases = self.alias(encoder), await self._aliases()
+        numbers = sorted(await self._numbers(alias))
+        current = _number(aliases[alias]) if alias in aliases else 0
+        begun = [number for number in numbers if number > current]
+        collection = f"{alias}-{begun[-1] if begun else current + 1}"
+        if not begun:
+            await self._create(collection, encoder)
+        await self._index_payload(collection)
+        await self._check(collection, encoder)
+        return collection
+
+    async def switch(self, encoder: Encoder, collection: str) -> None:
+        """Put a collection in force, for all processes at once."""
+        from qdrant_client import models
+
+        alias = self.alias(encoder)
+        made = models.CreateAlias(collection_name=collection, alias_name=alias)
+        changes: list[models.CreateAliasOperation | models.DeleteAliasOperation] = [
+            models.CreateAliasOperation(create_alias=made)
+        ]
+        if alias in await self._aliases():
+            changes.insert(0, models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)))
+        await self._connection.call(
+            "switch to the new vectors",
+            lambda client: client.update_collection_aliases(change_aliases_operations=changes),
+        )
+
+    async def drop_former(self, encoder: Encoder) -> list[str]:
+        """Delete this encoder's older collections and all of other encoders, and name them."""
+        alias, aliases = self.alias(encoder), await self._aliases()
+        if alias not in aliases:
+            raise UnavailableError("this encoder has no vectors in force yet: switch to them before the former ones go")
+        current = _number(aliases[alias])
+        former = [
+            collection
+            for collection in await self._collections()
+            if not (collection.startswith(f"{alias}-") and _number(collection) >= current)
+        ]
+        for collection in former:
+            await self._connection.call(
+                "delete former vectors", lambda client, name=collection: client.delete_collection(name)
+            )
+        return sorted(former)
+
+    async def notes(self, encoder: Encoder) -> dict[str, str]:
+        """What was noted with the collection in force."""
+        collection = (await self._aliases())[self.alias(encoder)]
+        return {key: str(value) for key, value in (await self._metadata(collection)).items()}
+
+    async def note(self, encoder: Encoder, key: str, value: str) -> None:
+        """Keep a word with the collection in force."""
+        collection = (await self._aliases())[self.alias(encoder)]
+        await self._connection.call(
+            "note the state of the index", lambda client: client.update_collection(collection, metadata={key: value})
+        )
+
+    async def _create(self, collection: str, encoder: Encoder) -> None:
+        """Another process may be first: then its collection is used."""
+        from qdrant_client import models
+
+        vectors = models.VectorParams(size=encoder.dimension, distance=models.Distance.COSINE)
+        scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+        try:
+            await self._connection.call(
+                "create a collection",
+                lambda client: client.create_collection(
+                    collection,
+                    vectors_config=vectors,
+                    quantization_config=models.ScalarQuantization(scalar=scalar) if self._quantization else None,
+                    metadata={"identity": encoder.identity, "dimension": encoder.dimension},
+                ),
+            )
+        except UnavailableError:
+            if collection not in await self._collections():
+                raise
+
+    async def _index_payload(self, collection: str) -> None:
+        from qdrant_client import models
+
+        await self._connection.call(
+            "index the categories",
+            lambda client: client.create_payload_index(collection, "category", models.PayloadSchemaType.KEYWORD),
+        )
+
+    async def _check(self, collection: str, encoder: Encoder) -> None:
+        """Names say which encoder a collection is for; this finds one that somebody made by hand or restored elsewhere."""
+        from qdrant_client import models
+
+        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        vectors = found.config.params.vectors
+        fits = isinstance(vectors, models.VectorParams) and (vectors.size, vectors.distance) == (
+            encoder.dimension,
+            models.Distance.COSINE,
+        )
+        identity = (found.config.metadata or {}).get("identity", encoder.identity)
+        if not fits or identity != encoder.identity:
+            raise StoreVersionError(
+                f"the collection {collection} at {self._connection.address.url} does not hold vectors of "
+                f"{encoder.identity} ({encoder.dimension} dimensions, cosine); delete it and index the tools again"
+            )
+
+    async def _maker(self, collection: str) -> str:
+        metadata = await self._metadata(collection)
+        return f"{metadata.get('identity', 'an unknown encoder')} ({metadata.get('dimension', '?')} dimensions)"
+
+    async def _metadata(self, collection: str) -> dict[str, object]:
+        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        return dict(found.config.metadata or {})
+
+    async def _aliases(self) -> dict[str, str]:
+        found = await self._connection.call("list the aliases", lambda client: client.get_aliases())
+        ours = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}")
+        return {one.alias_name: one.collection_name for one in found.aliases if ours.fullmatch(one.alias_name)}
+
+    async def _collections(self) -> list[str]:
+        found = await self._connection.call("list the collections", lambda client: client.get_collections())
+        ours = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}-[0-9]+")
+        return [one.name for one in found.collections if ours.fullmatch(one.name)]
+
+    async def _numbers(self, alias: str) -> list[int]:
+        return [_number(one) for one in await self._collections() if one.startswith(f"{alias}-")]
+
+
+def _number(collection: str) -> int:
+    return int(collection.rpartition("-")[2])

@@ -1,0 +1,139 @@
+"""A connection to a Qdrant server, and its failures in words that say what to do."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, TypeVar
+
+from domain.errors import StoreVersionError, UnavailableError, UsageError
+from retriever.backends.qdrant_failures import Failure, failure
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
+
+OLDEST = (1, 16)
+"""The first server version that keeps metadata with a collection."""
+
+LOCAL = ":memory:"
+"""The address of the client's local mode, which tests use."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantAddress:
+    """Where the server is. ``timeout``: seconds a request may take.
+
+    Raises:
+        UsageError: the key cannot be sent in a header.
+    """
+
+    url: str
+    api_key: str = field(default="", repr=False)
+    prefer_grpc: bool = False
+    grpc_port: int = 6334
+    timeout: int = 30
+
+    def __post_init__(self) -> None:
+        # The HTTP client would refuse it with a message that shows it.
+        if not (self.api_key.isascii() and self.api_key.isprintable() and " " not in self.api_key):
+            raise UsageError(
+                "the API key of the Qdrant server holds blanks or characters that no HTTP header can carry"
+            )
+
+
+class QdrantConnection:
+    """One client, opened and closed once. Safe for concurrent use."""
+
+    def __init__(self, address: QdrantAddress) -> None:
+        self.address = address
+        self._client: AsyncQdrantClient | None = None
+
+    async def open(self) -> None:
+        """Connect, and see that a Qdrant server of a fit version answers; idempotent.
+
+        Raises:
+            UnavailableError: nothing answers, or something else does. StoreVersionError: the server is too old.
+        """
+        if self._client is not None:
+            return
+        # Importing takes most of a second, and a client reads certificates.
+        self._client = await asyncio.to_thread(_connect, self.address)
+        try:
+            if self.address.url != LOCAL:
+                await self._check()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Idempotent."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
+        """Send a request. Raises ``UnavailableError``, whose message begins with ``cannot {action}``."""
+        if self._client is None:
+            raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first")
+        try:
+            return await request(self._client)
+        except Exception as error:
+            # The client raises its own errors, httpx's, gRPC's and bare ones. What none of them is, is a fault of ours.
+            if (known := failure(error)) is None:
+                raise
+            raise self._unavailable(action, known) from error
+
+    async def _check(self) -> None:
+        found = await self.call("reach the Qdrant server", lambda client: client.info())
+        version = tuple(int(part) for part in found.version.split(".")[:2] if part.isdigit())
+        if "qdrant" not in found.title.lower() or len(version) < 2:
+            raise UnavailableError(
+                f"{self.address.url} answers, but not as a Qdrant server; correct FOOTPATH_VECTOR_URL"
+            )
+        if version < OLDEST:
+            raise StoreVersionError(
+                f"the Qdrant server at {self.address.url} has version {found.version}; "
+                f"Footpath needs {OLDEST[0]}.{OLDEST[1]} or newer: update the server"
+            )
+
+    def _unavailable(self, action: str, known: Failure) -> UnavailableError:
+        place = self.address.url
+        match known.status:
+            case None:
+                why = f"nothing answers there ({known.text}). Start the server, or correct FOOTPATH_VECTOR_URL"
+            case HTTPStatus.REQUEST_TIMEOUT:
+                why = f"no answer within {self.address.timeout} s. See whether the server is overloaded, and run again"
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if self.address.api_key:
+                why = f"it refuses the API key ({known.text}). FOOTPATH_VECTOR_API_KEY must be one that may read and write"
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+                why = "it wants an API key: set FOOTPATH_VECTOR_API_KEY"
+            case HTTPStatus.NOT_FOUND:
+                why = f"not found ({known.text}). Is it a Qdrant server, and was its collection deleted? Index the tools again"
+            case HTTPStatus.OK:
+                why = f"it answers, but not as a Qdrant server ({known.text}); correct FOOTPATH_VECTOR_URL"
+            case HTTPStatus.TOO_MANY_REQUESTS:
+                why = "it limits the rate of requests; wait a little and run again"
+            case status if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                why = f"it failed ({known.text}). See its log and its free disk, and run again"
+            case _:
+                why = f"it refused the request ({known.text})"
+        return UnavailableError(f"cannot {action} at {place}: {why}; what was written is kept")
+
+
+def _connect(address: QdrantAddress) -> "AsyncQdrantClient":
+    from qdrant_client import AsyncQdrantClient
+
+    if address.url == LOCAL:
+        return AsyncQdrantClient(location=address.url)
+    return AsyncQdrantClient(
+        url=address.url,
+        # As a header of ours the key brings no warning on plain HTTP, which is right within one host or cluster.
+        headers={"api-key": address.api_key} if address.api_key else None,
+        prefer_grpc=address.prefer_grpc,
+        grpc_port=address.grpc_port,
+        timeout=address.timeout,
+        # Ours has an exception instead of a warning from a thread.
+        check_compatibility=False,
+    )

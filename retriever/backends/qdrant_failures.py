@@ -1,0 +1,89 @@
+"""What went wrong with a request to Qdrant, over HTTP, gRPC or in the client's local mode, as one HTTP status."""
+
+import ssl
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+
+_SHOWN = 200
+"""Characters of a server's words that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """``status``: as in HTTP; None where nothing answered, 408 for no answer in time, 200 for an answer of another kind."""
+
+    status: int | None
+    text: str
+
+
+def failure(error: Exception) -> Failure | None:
+    """Read the client's exceptions; None for any other. Text is cut, and holds no header that was sent."""
+    import grpc
+    import httpx
+    from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    match error:
+        case UnexpectedResponse():
+            return Failure(error.status_code or int(HTTPStatus.BAD_GATEWAY), _server_words(error))
+        case ResourceExhaustedResponse():
+            return Failure(HTTPStatus.TOO_MANY_REQUESTS, "too many requests")
+        case ResponseHandlingException():
+            return failure(error.source) or _strange(error.source)
+        case grpc.aio.AioRpcError():
+            return _of_grpc(error)
+        case httpx.TimeoutException() | TimeoutError():
+            return Failure(HTTPStatus.REQUEST_TIMEOUT, "no answer in time")
+        case httpx.TransportError() | OSError() | ssl.SSLError():
+            return Failure(None, _cut(str(error) or type(error).__name__))
+        case ValueError():
+            return _strange(error)
+        case _:
+            return None
+
+
+def _strange(error: Exception) -> Failure:
+    """An answer that the client cannot read."""
+    return Failure(HTTPStatus.OK, _cut(f"{type(error).__name__}: {error}"))
+
+
+def _of_grpc(error: Any) -> Failure:
+    import grpc
+
+    text = _cut(error.details() or "no details")
+    match error.code():
+        case grpc.StatusCode.UNAVAILABLE:
+            return Failure(None, f"gRPC: {text}")
+        case grpc.StatusCode.DEADLINE_EXCEEDED:
+            return Failure(HTTPStatus.REQUEST_TIMEOUT, text)
+        case grpc.StatusCode.UNAUTHENTICATED:
+            return Failure(HTTPStatus.UNAUTHORIZED, text)
+        case grpc.StatusCode.PERMISSION_DENIED:
+            return Failure(HTTPStatus.FORBIDDEN, text)
+        case grpc.StatusCode.NOT_FOUND:
+            return Failure(HTTPStatus.NOT_FOUND, text)
+        case grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return Failure(HTTPStatus.TOO_MANY_REQUESTS, text)
+        case grpc.StatusCode.INVALID_ARGUMENT | grpc.StatusCode.FAILED_PRECONDITION | grpc.StatusCode.ALREADY_EXISTS:
+            return Failure(HTTPStatus.BAD_REQUEST, text)
+        case grpc.StatusCode.UNIMPLEMENTED:
+            return Failure(HTTPStatus.OK, text)
+        case _:
+            return Failure(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+
+
+def _server_words(error: Any) -> str:
+    """Qdrant says why in ``status.error``; a proxy in front of it says it in a page."""
+    try:
+        words = orjson.loads(error.content)["status"]["error"]
+    except (ValueError, KeyError, TypeError):
+        words = error.content.decode(errors="replace").strip() or error.reason_phrase
+    return _cut(f"{error.status_code}: {words}")
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,136 @@
+"""Vectors on a server: what is found is what the embedded store finds, on the machine that indexed and on another one."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import orjson
+import pytest
+
+from domain.errors import StoreVersionError, UsageError
+from domain.tool import tool_id
+from tests.servers.qdrant.places import QdrantPlace
+from wiring.build import BuildOptions, build
+from wiring.container import open_container
+from wiring.reindex import reindex
+from wiring.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "playground" / "data"
+REQUESTS = ("weather in Paris tomorrow", "convert 20 euros to dollars", "books by an author", "the the", "xyzzy")
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+@pytest.fixture
+def server(qdrant_stand_in: QdrantPlace) -> dict[str, str]:
+    """Settings of a collection of one's own."""
+    return {"vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
+
+
+async def built(folder: Path, server: dict[str, str] | None = None, *, embed: bool = True) -> Settings:
+    made = Settings.model_validate({"store": folder, **(server or {})})
+    await build(BuildOptions(tools=(DATA / "openapi.json",), embed=embed), silent, made)
+    return made
+
+
+async def found(settings: Settings) -> list[list[tuple[str, float, float]]]:
+    """The best tools of each request: id, fused score, BM25 score."""
+    async with open_container(settings) as container:
+        search = await container.search()
+        hits = [await search.start_tools(request, 5) for request in REQUESTS]
+    return [[(hit.id, round(hit.score, 4), round(hit.lexical, 6)) for hit in one] for one in hits]
+
+
+async def test_a_server_finds_what_the_embedded_store_finds(tmp_path: Path, server: dict[str, str]) -> None:
+    embedded, shared = await built(tmp_path / "embedded"), await built(tmp_path / "shared", server)
+    expected = await found(embedded)
+    assert all(expected[:3])
+    assert await found(shared) == expected
+    assert not (tmp_path / "shared" / "vectors").exists()
+
+
+async def test_another_machine_makes_the_words_itself_and_follows_changes(
+    tmp_path: Path, server: dict[str, str]
+) -> None:
+    first = await built(tmp_path / "first", server)
+    second = await built(tmp_path / "second", server, embed=False)
+    assert await found(second) == await found(first)
+    for settings in (first, second):
+        async with open_container(settings) as container:
+            tool = await anext(container.graph.documents())
+            await container.graph.put_tools([tool.model_copy(update={"description": "xyzzy plugh"})])
+    await build(BuildOptions(), silent, first)
+    assert (await found(first))[-1][0][0] == tool.id
+    assert await found(second) == await found(first)
+
+
+async def test_words_of_another_store_in_the_folder_are_left_out(tmp_path: Path, server: dict[str, str]) -> None:
+    embedded = await built(tmp_path / "embedded")
+    shared = await built(tmp_path / "shared")
+    async with open_container(shared) as container:
+        _, _, lexical = await container.retrieval()
+        await lexical.put({tool_id("elsewhere", "t", str(n)): "weather weather in Paris" for n in range(50)})
+    moved = await built(tmp_path / "shared", server)
+    assert await found(moved) == await found(embedded)
+
+
+async def test_reindexing_switches_and_drops_the_former(tmp_path: Path, server: dict[str, str]) -> None:
+    settings = await built(tmp_path / "store", server)
+    before = await found(settings)
+    done = await reindex(settings=settings)
+    assert done.tools == done.embedded > 0
+    assert [name.rpartition("-")[2] for name in done.dropped] == ["1"]
+    assert await found(settings) == before
+    assert (await reindex(settings=settings, keep_former=True)).dropped == ()
+
+
+async def test_vectors_of_another_encoder_are_refused_until_a_reindex(tmp_path: Path, server: dict[str, str]) -> None:
+    settings = await built(tmp_path / "store", server, embed=False)
+    async with open_container(settings) as container:
+        former = container.server_index()
+        await former.setup("another encoder", 8)
+        await former.close()
+        with pytest.raises(StoreVersionError, match=r"another encoder.*reindex"):
+            await container.search()
+    await reindex(settings=settings)
+    assert (await found(settings))[0]
+
+
+async def test_without_a_server_there_is_no_reindexing_beside(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="FOOTPATH_VECTOR_URL"):
+        await reindex(settings=await built(tmp_path / "store", embed=False))
+
+
+def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+    environment = {**os.environ, "FOOTPATH_VECTOR_URL": "", "FOOTPATH_STORE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "reindex.py")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "FOOTPATH_VECTOR_URL" in done.stderr
+    assert done.stdout == ""
+
+
+async def test_the_command_prints_one_object(tmp_path: Path, server: dict[str, str]) -> None:
+    await built(tmp_path / "store", server, embed=False)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH_")}
+    environment |= {f"FOOTPATH_{name.upper()}": value for name, value in server.items()}
+    environment["FOOTPATH_STORE"] = str(tmp_path / "store")
+    command = [sys.executable, str(ROOT / "scripts" / "reindex.py"), "--json"]
+    done = await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, timeout=120, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert orjson.loads(done.stdout)["embedded"] > 10

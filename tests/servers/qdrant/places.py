@@ -1,0 +1,41 @@
+"""Where a Qdrant server for tests is, and indexes with collections of their own on it."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from qdrant_client import AsyncQdrantClient
+
+from retriever.backends.qdrant import QdrantIndex
+
+MakeIndex = Callable[..., QdrantIndex]
+
+
+@dataclass(frozen=True)
+class QdrantPlace:
+    url: str
+    api_key: str = field(default="", repr=False)
+
+    @asynccontextmanager
+    async def indexes(self) -> AsyncGenerator[MakeIndex]:
+        """Makes indexes that share collections nobody else has; the collections go at the end."""
+        name, made = f"test-{uuid4().hex[:12]}", list[QdrantIndex]()
+
+        def make(**options: bool) -> QdrantIndex:
+            made.append(QdrantIndex(self.url, self.api_key, name=name, **options))
+            return made[-1]
+
+        try:
+            yield make
+        finally:
+            for index in made:
+                await index.close()
+            await self._wipe(name)
+
+    async def _wipe(self, name: str) -> None:
+        client = AsyncQdrantClient(url=self.url, headers={"api-key": self.api_key}, check_compatibility=False)
+        for one in (await client.get_collections()).collections:
+            if one.name.startswith(name):
+                await client.delete_collection(one.name)
+        await client.close()
