@@ -131,10 +131,21 @@ def _assign(choices: Sequence[_Choice], needs: Mapping[str, Need]) -> dict[str, 
                 continue
             if choice.span is not None and not again and _taken(choice.span, needs[name], used):
                 continue
+            if _same_end(choice, needs, bound):
+                continue
             bound[name] = choice
             if choice.span is not None:
                 used.append((choice.span, needs[name]))
     return bound
+
+
+def _same_end(choice: _Choice, needs: Mapping[str, Need], bound: Mapping[str, _Choice]) -> bool:
+    """Whether the value is bound to the other end already: nothing is converted from a unit into the same one."""
+    need = needs[choice.parameter.name]
+    return bool(need.role) and any(
+        other.value == choice.value and needs[name].kind == need.kind and needs[name].role not in ("", need.role)
+        for name, other in bound.items()
+    )
 
 
 def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from pydantic.types import JsonValue
 
@@ -18,6 +19,11 @@ from graph.outputs import OutputField, fields_of_value
 
 _MAX_LEAVES = 20_000
 _CHAINED = 0.3
+_NAMED = 2.0
+"""The score of an item whose name stands in the request."""
+_ORDINAL = re.compile(
+    r"\b(?:first|most|closest|nearest|(?:last|final)(?!\s+(?:\d|few|week|month|year|night|day|hour|one|two|three|time)))\b(?!,)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def fed(
             leaves = response.leaves.get(coupling.field.path, [])
             place_value = _best_item(leaves, response, request, need)
             if place_value is not None:
-                score = coupling.score + bonus + 0.01 * number
+                score = coupling.score + bonus + (-0.01 if need.role == "from" else 0.01) * number
                 found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
     return sorted(found, key=lambda value: -value.score)
 
@@ -89,7 +95,16 @@ def _best_item(
     if len(fitting) < 2:
         return fitting[0] if fitting else None
     told = _item_scores(response, request)
+    ordinal = _ordinal(request)
+    if ordinal is not None and max(told.get(_item(place), 0.0) for place, _ in fitting) < _NAMED:
+        return fitting[ordinal]
     return max(enumerate(fitting), key=lambda entry: (told.get(_item(entry[1][0]), 0.0), -entry[0]))[1]
+
+
+def _ordinal(request: str) -> int | None:
+    """Which item the request means by its place: 0 for *first* or *most* (lists come ordered), -1 for *last*; quotations say nothing."""
+    found = _ORDINAL.search(re.sub(r"[\"“'‘][^\"”'’]*[\"”'’]", " ", request))
+    return None if found is None else -1 if found[0] in ("last", "final") else 0
 
 
 def _item(place: str) -> str:
@@ -143,7 +158,12 @@ def _chained(request: str, consumer: ToolDoc, producer: ToolDoc) -> bool:
     """Whether the request speaks of the consumer's things *of* the producer's: ``interests of the coauthors``, ``coauthors' interests``."""
     asked = subject(consumer.api) - subject(producer.api)
     held = subject(producer.api) - subject(consumer.api)
-    tokens = [set(words(token)) or {token} for token in re.findall(r"\w+", request[:2_000].lower())]
+    plain = re.sub(r"(?<=\w)-(?=\w)", "", request[:2_000].lower())  # co-authors, e-mail
+    tokens = [set(words(token)) or {token} for token in re.findall(r"\w+", plain)]
+    if not any(
+        token & asked for token in tokens
+    ):  # asked in other words: of what is held, or else nothing speaks of it
+        return any(token & held and after & {"of", "by"} for token, after in pairwise(tokens))
     for at, token in enumerate(tokens):
         if not token & asked:
             continue

@@ -34,6 +34,23 @@ _PERSON = frozenset({"author", "artist", "actor", "player", "person", "director"
 _ORGANIZATION = frozenset(
     {"organization", "company", "university", "affiliation", "institution", "employer", "institute"}
 )
+ORGANIZATION_WORDS = frozenset({"university", "institute", "academy", "polytechnic", "college", "school", "laboratory", "hospital", "museum",
+                                "bank", "ministry", "agency", "foundation", "corporation", "company", "inc", "ltd", "gmbh", "corp"})  # fmt: skip
+"""Words by which a name tells that it is an organisation's."""
+WORK_WORDS = frozenset(
+    {"book", "novel", "paper", "article", "film", "movie", "song", "album", "poem", "publication", "story", "title"}
+)
+"""What has a title."""
+_WHEREABOUTS = frozenset({"where", "region"})
+GENERIC = (
+    frozenset({"country", "capital", "town", "city", "birthplace", "money", "currency", "village", "there"})
+    | (_PLACE - _WHEREABOUTS)
+    | _PERSON
+    | WORK_WORDS
+    | _ORGANIZATION
+)
+"""Kinds of things: as the last word of a phrase without capitals they name no single thing."""
+
 _QUERY = frozenset(
     {
         "q",
@@ -129,13 +146,23 @@ def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
         if own & {"base"}:
             return "currency"
         return "entity" if not described & _PLACE else "place"
-    if (
-        own & _PERSON
-        or ("name" in own and own & {"first", "last", "full", "user"})
-        or (own == frozenset({"name"}) and described & _PERSON)
-    ):
+    if own & _PERSON or ("name" in own and own & {"first", "last", "full", "user"}):
         return "person"
+    named = _whose_name(described) if own == frozenset({"name"}) else None
+    if named:
+        return named
     for named, semantic in _BY_WORD_LAST:
         if own & named:
             return semantic
     return "entity"
+
+
+def _whose_name(described: frozenset[str]) -> NeedKind | None:
+    """What a mere ``name`` is the name of, where the description speaks of people, or of one other kind of thing only."""
+    if described & _PERSON:
+        return "person"
+    kinds: tuple[tuple[frozenset[str], NeedKind], ...] = (
+        (frozenset({"country", "nation"}), "country"), (_PLACE - _WHEREABOUTS, "place"), (_ORGANIZATION, "organization"),
+    )  # fmt: skip
+    found: list[NeedKind] = [kind for telling, kind in kinds if described & telling]
+    return found[0] if len(found) == 1 else None

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from agent.lexicon import ARTICLES, PHRASE_ENDS, STARTERS, TOPIC_CUES
+from agent.lexicon import ARTICLES, OPENERS, PHRASE_ENDS, TOPIC_CUES
+from agent.need_kinds import ORGANIZATION_WORDS
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
 _JOINING = frozenset({"of", "de", "van", "von", "der", "la", "le", "del", "&", "the"})
@@ -24,7 +25,7 @@ def names_in(request: str) -> Iterator[tuple[int, int]]:
         if not _is_name(tokens[at], request):
             at += 1
             continue
-        end = _end_of_name(tokens, at, request)
+        end = _parted(tokens, at, _end_of_name(tokens, at, request))
         yield tokens[at].start(), _trimmed(request, tokens[end].end())
         at = end + 1
 
@@ -37,10 +38,19 @@ def _is_name(token: re.Match[str], request: str) -> bool:
     word = token[0]
     if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
         return False
-    if word.lower() not in STARTERS:
+    if word.lower() not in OPENERS:
         return True
     starts = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
     return not starts and len(word) > 2 and word.lower() not in ARTICLES
+
+
+def _parted(tokens: list[re.Match[str]], at: int, end: int) -> int:
+    """The end of the person's name in ``Jane Doe of Some University``, which are two names; of others the end as it is."""
+    of = next((i for i in range(at + 2, end) if tokens[i][0].lower() == "of"), None)
+    if of is None:
+        return end
+    left, right = ({token[0].lower() for token in part} for part in (tokens[at:of], tokens[of + 1 : end + 1]))
+    return of - 1 if right & ORGANIZATION_WORDS and not left & ORGANIZATION_WORDS else end
 
 
 def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:

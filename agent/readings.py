@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
-from agent.lexicon import FROM_CUES, NAMING_CUES, PLACE_CUES, TO_CUES, UNITS
+from agent.lexicon import FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
 from agent.needs import FITS, Need
 from agent.spans import Span
+from agent.standing import is_personal, standing
 from agent.values import enum_value, value_for
 from graph.identifiers import words
 
@@ -31,6 +32,8 @@ _COUNTING = frozenset({"limit", "count", "size", "quantity", "result", "top", "m
 _QUALIFIERS = frozenset(
     {"id", "name", "code", "from", "to", "start", "end", "number", "value", "query", "q", "key", "type", "in", "of"}
 )
+_CONVERTED = frozenset({"currency", "unit", "language"})
+"""What things are converted into: ``10 miles in [kilometres]``."""
 _SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 
@@ -69,12 +72,13 @@ def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Re
 
 def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
     fits = FITS[need.kind]
+    typed = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
     for span in spans:
         base = fits.get(span.kind)
         numeral = span.kind == "phrase" and span.text[0].isdigit()
         value = None if base is None or numeral else value_for(span, need)
         if base is not None and value is not None:
-            score = base + _beside(need, span) + _role(need, span) + _manner(need, span)
+            score = base + _beside(need, span) + _role(need, span) + _manner(need, span) + standing(need, span, typed)
             yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)
 
 
@@ -84,7 +88,8 @@ def _beside(need: Need, span: Span) -> float:
         return 0.0  # the interests of Jane: hers, not Jane
     own = set(need.words)
     specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
-    near = {word for token in (*span.before[-3:], *span.after[:1]) for word in words(token)}
+    after = () if need.kind == "query" and is_personal(span) else span.after[:1]  # what [Jane Doe] is interested in
+    near = {word for token in (*span.before[-3:], *after) for word in words(token)}
     if specific & near or any(token.startswith(word) for word in specific if len(word) >= 5 for token in near):
         return 0.5 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
     if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
@@ -98,6 +103,8 @@ def _role(need: Need, span: Span) -> float:
         return 0.0
     side = "from" if span.cue in FROM_CUES else "to" if span.cue in TO_CUES else ""
     if span.cue == "and" and "between" in span.before[-4:]:
+        side = "to"
+    if "many" in span.before[-2:] or (span.cue == "in" and need.kind in _CONVERTED):
         side = "to"
     if not side:
         return 0.0 if need.role == "from" else -0.1
@@ -113,31 +120,39 @@ def _manner(need: Need, span: Span) -> float:
         case "place":
             return 0.25 if cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if cue in PLACE_CUES else 0.0
         case "person":
-            return (
-                -0.25
-                if cue in ("in", "at", "to")
-                else 0.1
-                if named or cue in ("by", "of", "for") or cue in need.described
-                else 0.0
-            )
+            return _personal_manner(need, span)
         case "organization":
             return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
         case "query":
             return _topic_manner(span)
-        case "entity" if span.kind == "number":
-            return 0.0 if _beside(need, span) else -0.42
-        case "entity":
-            return 0.12 if named or cue in ("by", "about", "for") else 0.0
         case "identifier":
             return _shape(need.example, span.text)
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2
-        case "currency" if need.role and cue[:1].isdigit():  # an amount's own currency is what it is converted from
+        case "entity":
+            return _entity_manner(need, span)
+        case "currency" if need.role and (
+            cue[:1].isdigit() or cue in NUMBER_WORDS
+        ):  # an amount's own currency is what it is converted from
             return 0.1 if need.role == "from" else -0.35
         case "year":
             return 0.85 if _YEAR.fullmatch(span.value) and not span.unit else 0.0
         case _:
             return 0.0
+
+
+def _personal_manner(need: Need, span: Span) -> float:
+    if span.cue in ("in", "at", "to"):
+        return -0.25
+    return 0.1 if span.cue in NAMING_CUES | {"by", "of", "for", "about"} or span.cue in need.described else 0.0
+
+
+def _entity_manner(need: Need, span: Span) -> float:
+    if span.kind == "number":
+        return 0.0 if _beside(need, span) else -0.42
+    if "/" in need.example and "/" not in span.text:
+        return -0.3  # zones, paths and the like: the example shows the form
+    return 0.12 if span.cue in NAMING_CUES | {"by", "about", "for"} else 0.0
 
 
 def _topic_manner(span: Span) -> float:
@@ -167,7 +182,7 @@ def _number_manner(need: Need, span: Span) -> float:
         return 0.4 if own & _MEASURED else -0.2
     if span.unit and span.unit != "%":  # a currency
         return 0.5 if need.kind == "amount" else -0.2
-    if _YEAR.fullmatch(span.value):
+    if _YEAR.fullmatch(span.value) and not span.unit:
         return -0.3
     counted = own & _COUNTING and span.after and span.after[0] not in _SMALL_WORDS
     return 0.25 if counted else 0.12 if need.kind == "amount" else 0.0

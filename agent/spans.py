@@ -1,7 +1,7 @@
 """Typed spans of a request: what in it could be a value, where it stands, and the words around it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -26,6 +26,8 @@ SpanKind = Literal[
 ]  # fmt: skip
 MAX_REQUEST = 4_000
 _MAX_SPANS = 120
+_TITLE = 12
+"""Words up to which a quotation is one value, within which no names are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,10 @@ class Span:
         return self.start < other.end and other.start < self.end
 
 
-_AMOUNT = re.compile(r"\d\s?([A-Z]{3})\b(?:\s+(?:to|in|into|for)\s+([A-Z]{3})\b)?")
+_AMOUNT = re.compile(r"(?:\d|\b(?:one|an?|two|three|five|ten))\s?([A-Z]{3})\b(?:\s+(?:to|in|into|for)\s+([A-Z]{3})\b)?")
 _EXCHANGE = re.compile(r"\b(?:from|of|between)\s+([A-Z]{3})\s+(?:to|in|into|and|against)\s+([A-Z]{3})\b")
-_MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?)\b", re.I)
+_WANTED = re.compile(r"\b[Hh]ow (?:many|much) ([A-Z]{3})()\s+(?:are|is|do|does|did|will|would|can|for)\b")
+_MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?|money|cash|costs?|worth|prices?)\b", re.I)
 _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]]", re.I)),
@@ -97,8 +100,15 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
     loose = (*_numbers(request), *_codes(request))
     found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
     found += [*_quoted(request), *_terms(request)]
-    found += [Span("name", request[start:end], request[start:end], start, end) for start, end in names_in(request)]
-    found += [Span("phrase", request[start:end], request[start:end], start, end) for start, end in phrases_in(request)]
+    quotes = [span for span in found if span.kind == "quoted" and len(span.text.split()) <= _TITLE]
+    kinds: tuple[tuple[SpanKind, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
+        ("name", names_in),
+        ("phrase", phrases_in),
+    )
+    for kind, places in kinds:
+        for start, end in places(request):
+            if not any(quote.start <= start and end <= quote.end for quote in quotes):
+                found.append(Span(kind, request[start:end], request[start:end], start, end))
     found.sort(key=lambda span: (span.start, -span.end))
     return tuple(_with_context(request, found[:_MAX_SPANS]))
 
@@ -109,11 +119,15 @@ def _add(found: list[Span], span: Span) -> None:
 
 
 def _numbers(request: str) -> Iterator[Span]:
+    money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
         value = hit[0].replace(",", "").replace("−", "-")
         tail = re.match(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])", request[hit.end() :])
         head = request[hit.start() - 1 : hit.start()]
-        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=_unit(tail[1] if tail else "", head))
+        unit = _unit(tail[1] if tail else "", head)
+        if money and not unit and tail and re.fullmatch(r"[A-Z]{3}", tail[1]):
+            unit = tail[1]
+        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
     for hit in re.finditer(r"\b(?:" + "|".join(NUMBER_WORDS) + r")\b", request, re.I):
         tail = re.match(r"\s*([^\W\d_]+)", request[hit.end() :])
         value = str(NUMBER_WORDS[hit[0].lower()])
@@ -136,7 +150,7 @@ def _unit(tail: str, head: str) -> str:
 
 def _codes(request: str) -> Iterator[Span]:
     """Codes; three capitals behind an amount, or on both sides of an exchange, are currencies as well, known ones or not."""
-    pairs = [_AMOUNT, _EXCHANGE] if _MONEY.search(request) else [_AMOUNT]
+    pairs = [_AMOUNT, _WANTED, _EXCHANGE] if _MONEY.search(request) else [_AMOUNT, _WANTED]
     for hit in (hit for pattern in pairs for hit in pattern.finditer(request)):
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):

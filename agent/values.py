@@ -1,5 +1,6 @@
 """A span's value in the type and form that a parameter asks for, or nothing where it does not fit."""
 
+import re
 from datetime import date
 
 from pydantic.types import JsonValue
@@ -10,6 +11,8 @@ from agent.needs import Need
 from agent.spans import Span
 from graph.identifiers import singular, words
 
+_CURRENCY_CODE = re.compile(r"[A-Z]{3}")
+_COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
 _PARTS = {"year": 0, "month": 1, "day": 2}
 
 
@@ -31,6 +34,10 @@ def _is_no_value(span: Span, need: Need) -> bool:
     """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
     if span.kind in ("name", "phrase") and set(words(span.text)) <= set(need.words):
         return True
+    if need.kind == "currency" and span.kind == "code":
+        return not _CURRENCY_CODE.fullmatch(span.text)
+    if need.kind == "country" and span.kind in ("name", "quoted"):
+        return _wants_code(need) and not _COUNTRY_CODE.fullmatch(span.value)
     return need.kind == "identifier" and span.kind in ("name", "phrase", "quoted") and " " in span.value.strip()
 
 

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
-from graph.facts import GraphBatch, LiveBatch
+from graph.facts import GraphBatch, GraphState, LiveBatch
+
+_MOST = 2**63 - 1
+"""The largest count that every back end can keep."""
 
 
 def check_documents(tools: Sequence[ToolDoc]) -> None:
@@ -42,6 +45,22 @@ def check_live(batch: LiveBatch) -> None:
             raise UsageError(f"score {score} of {tool!r}: scores lie in [-1, 1], and Finish is never scored")
     if any(tool == FINISH for tool, _ in batch.outcomes):
         raise UsageError("Finish cannot be called: leave it out of the outcomes")
+
+
+def check_state(state: GraphState) -> None:
+    """Raise ``UsageError`` for facts that no sequence of batches and runs could have left."""
+    for tool, facts in state.nodes.items():
+        counts = (facts.calls, facts.successes, facts.ok, facts.transient, facts.gone)
+        if not all(0 <= count <= _MOST for count in counts) or facts.successes > facts.calls:
+            raise UsageError(f"facts of {tool!r}: counts cannot be negative, nor successes more than calls")
+        if not (math.isfinite(facts.quality) and math.isfinite(facts.reliability)):
+            raise UsageError(f"facts of {tool!r}: quality and reliability must be finite numbers")
+    for edge in state.edges:
+        _check_transition(edge.source, edge.target, min(edge.imported, edge.live))
+        if not 0 < edge.imported + edge.live <= _MOST:
+            raise UsageError(f"{edge.source!r} -> {edge.target!r}: an edge was walked at least once")
+    for key in state.keys:
+        _check_key(key)
 
 
 def _check_key(key: str) -> None:

@@ -27,12 +27,20 @@ _VERBS = frozenset(
 )
 
 
-_ROLES = frozenset({"from", "to"})
+_ROLES = frozenset(
+    {"from", "to", "base", "source", "target", "origin", "destination", "quote", "departure", "arrival", "start", "end"}
+)
 """``to_currency`` is a currency: which of two it is, no field says."""
+
+_KIND_OF = {"capital": "city", "birthplace": "city", "hometown": "city", "town": "city"}
+"""Fields that are a kind of what a parameter is named after."""
 
 _FORMS = frozenset({"code"})
 """How a thing is written down: a ``currency_code`` is a currency where the parameter asks for a code."""
 
+
+_DAY = frozenset({"date"})
+"""Vague as a name, but not as a value: only days are written as days."""
 
 _ECHO = 0.8
 """What a field that only repeats the producer's own input counts: who has it there had it before."""
@@ -91,7 +99,7 @@ def best_field(producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None
 def _by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ...]]:
     index: defaultdict[str, list[OutputField]] = defaultdict(list)
     for field in fields:
-        for word in set(_field_words(field)):
+        for word in {*_field_words(field), *_aliased(_field_words(field))}:
             index[word].append(field)
     return {word: tuple(found) for word, found in index.items()}
 
@@ -118,7 +126,7 @@ def _name_score(
     parameter: Parameter,
     consumer: ToolDoc | None,
 ) -> float:
-    wanted = tuple(word for word in wanted if word not in _ROLES) or wanted
+    wanted, field = _thing(wanted), _aliased(field)
     has, wants = frozenset(field), frozenset(wanted)
     common = has & wants
     if not common:
@@ -126,6 +134,8 @@ def _name_score(
     surplus, lacking = has - wants, wants - has
     if not surplus and not lacking and not wants <= _VAGUE:
         return 1.0
+    if has == wants == _DAY:
+        return 0.65
     given = _supplied(lacking, holder, producer) if lacking else 1.0
     asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= _VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
@@ -133,11 +143,23 @@ def _name_score(
         taken = 0.5
     score = min(given, taken)
     same_head = _head(field) == _head(wanted)
+    if surplus and surplus <= _FORMS and not lacking and not wants <= _VAGUE:
+        return max(score, 0.75)  # a ``currency_code`` where a currency is asked for
     if same_head and not lacking and not {wanted[-1], field[-1]} & _VAGUE:
         return max(score, 0.7)  # a kind of what is wanted: ``birth_city`` is a city
     if score >= COUPLED or field[-1] != wanted[-1]:
         return score if same_head else score * 0.6
     return max(score, 0.6 * len(common - _VAGUE) / len(has | wants))
+
+
+def _thing(wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """A parameter's words without its role, where what is left says something: ``source_id`` stays whole."""
+    left = tuple(word for word in wanted if word not in _ROLES)
+    return left if left and not set(left) <= _VAGUE - _DAY else wanted
+
+
+def _aliased(field: tuple[str, ...]) -> tuple[str, ...]:
+    return (_KIND_OF[field[0]],) if len(field) == 1 and field[0] in _KIND_OF else field
 
 
 def _head(name: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """The facts that a graph store keeps. Weights are computed from them in ``graph.weights``, never stored."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar, dataclass_transform
 
@@ -95,6 +95,18 @@ class LiveBatch:
     scores: tuple[tuple[ToolId, float], ...]
     outcomes: tuple[tuple[ToolId, LiveOutcome], ...]
     decay: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class GraphState:
+    """A part of what a store holds, as it is: to be set, not added. All of them together, and the documents, are a store.
+
+    ``keys`` are applied keys, those of records among them.
+    """
+
+    nodes: Mapping[ToolId, ToolFacts] = field(default_factory=dict[ToolId, ToolFacts])
+    edges: Sequence[Edge] = ()
+    keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The protocol of recorded calls: what the replay executor answers from."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from domain.tool import ToolId
@@ -20,6 +20,13 @@ class Recordings(Protocol):
 
     async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
         """The calls of a tool, in the order in which they were added; none for a tool that has none."""
+        ...
+
+    def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
+        """All batches with their keys, in the order in which they were added, streamed.
+
+        Added in this order to an empty store, they make an equal one.
+        """
         ...
 
     async def count(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Protocol
 
 from domain.tool import ToolDoc, ToolId
-from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 
 
 class GraphStore(Protocol):
@@ -58,6 +58,25 @@ class GraphStore(Protocol):
 
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         """All edges into a tool (or into ``FINISH``), ordered by source id."""
+        ...
+
+    def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        """All nodes with their facts, with and without documents, ``FINISH`` if it is one; ordered by id, streamed."""
+        ...
+
+    def edges(self) -> AsyncIterator[Edge]:
+        """All edges, ordered by (source id, target id), streamed."""
+        ...
+
+    def applied_keys(self) -> AsyncIterator[str]:
+        """All applied keys, those of records among them, ordered, streamed."""
+        ...
+
+    async def restore(self, state: GraphState) -> None:
+        """Set facts of nodes and counts of edges to these values, and mark the keys as applied.
+
+        What a moved store is made of: setting the same twice equals once. Ends of edges become nodes; documents stay.
+        """
         ...
 
     async def statistics(self) -> GraphStatistics:

@@ -73,6 +73,10 @@ class LexicalIndex:
         """Names the indexed texts, on any machine; empty before the first ``put``, or where it has to be made anew."""
         return await asyncio.to_thread(self._files.fingerprint)
 
+    async def texts(self) -> dict[ToolId, str]:
+        """What is indexed; nothing where the index is missing, of another format or of other parameters: make it anew."""
+        return await asyncio.to_thread(lambda: self._files.texts() if self._files.built_with(self._settings()) else {})
+
     async def match(self, text: str) -> LexicalMatch:
         """Score every tool. ``UnavailableError`` where no index is there or it cannot be read."""
         return await asyncio.to_thread(self._match, text)

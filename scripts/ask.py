@@ -33,6 +33,8 @@ def main(
     try:
         if not request.strip():
             raise UsageError("the request is empty; put it in quotes behind ask.py")
+        if any(0xD800 <= ord(c) <= 0xDFFF for c in request):
+            raise UsageError("the request is not UTF-8 text; set the terminal to UTF-8")
         if planner != "dfs":
             raise UsageError(f"no planner is called {planner!r}; there is: dfs")
         if calls and executor != "replay":

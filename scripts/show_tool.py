@@ -25,6 +25,8 @@ def main(
 ) -> None:
     """Show what is known of a tool. Exit codes: 2 unknown or ambiguous name, 3 no store."""
     try:
+        if any(0xD800 <= ord(c) <= 0xDFFF for c in name):
+            raise UsageError("the name is not UTF-8 text; set the terminal to UTF-8")
         found = asyncio.run(_describe(name, store))
     except (UsageError, UnavailableError) as error:
         print(printable(str(error), keep="\n"), file=sys.stderr)

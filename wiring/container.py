@@ -16,7 +16,7 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
-from wiring.settings import Settings
+from wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
@@ -55,12 +55,16 @@ class Container:
         return self._retrieval
 
     async def search(self) -> ToolSearch:
-        """Search over the indexed tools. With a Qdrant server, the words follow what other machines have indexed."""
+        """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
+
+        With a Qdrant server, the words follow what other machines have indexed.
+        """
         embedder, index, lexical = await self.retrieval()
         if self.vectors_on_server:
             from wiring.words import follow
 
             await follow(self.graph, index, lexical)
+        await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
         return ToolSearch(embedder, index, lexical)
 
     def server_index(self) -> "QdrantIndex":
@@ -136,7 +140,7 @@ async def open_container(
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
-    settings = settings or Settings()
+    settings = settings or read_settings()
     folder = StoreFolder(store or settings.store)
     await asyncio.to_thread(folder.open, create=create)
     async with AsyncExitStack() as stack:

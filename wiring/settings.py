@@ -1,10 +1,18 @@
 """Every setting, validated, read once. Environment variables with the prefix ``FOOTPATH_``, or a ``.env`` file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from domain.errors import UsageError
+
+EXAMPLES = frozenset(
+    {"neo4j", "password", "passw0rd", "changeme", "change-me", "change_me", "example", "secret", "test", "footpath"}
+    | {"admin", "letmein", "12345678", "your-password", "your_password", "api-key", "your-api-key", "qdrant"}
+)
+"""Passwords that stand in examples, this project's and others', and are the first that anyone tries."""
 
 
 class Settings(BaseSettings):
@@ -19,6 +27,9 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
     )
 
+    environment: Literal["development", "production"] = Field(
+        default="development", description="production refuses passwords that stand in examples."
+    )
     store: Path = Field(default=Path(".footpath/store"), description="Folder of the embedded store.")
 
     graph_url: str = Field(
@@ -75,3 +86,27 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return frozenset(host.strip() for host in value.split(",") if host.strip())
         return value
+
+    @model_validator(mode="after")
+    def _refuse_examples(self) -> Self:
+        if self.environment != "development":
+            for name in type(self).model_fields:
+                value = getattr(self, name)
+                if isinstance(value, SecretStr) and value.get_secret_value().strip().lower() in EXAMPLES:
+                    raise ValueError(
+                        f"FOOTPATH_{name.upper()} is a password that stands in examples: choose another one, or set "
+                        "FOOTPATH_ENVIRONMENT=development on a machine of your own"
+                    )
+        return self
+
+
+def read_settings() -> Settings:
+    """The settings of this process. ``UsageError`` names the variables that are wrong; no value is shown."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        found: list[str] = []
+        for problem in error.errors(include_url=False, include_input=False):
+            names = [f"FOOTPATH_{str(part).upper()}" for part in problem["loc"][:1]]
+            found.append(": ".join([*names, problem["msg"].removeprefix("Value error, ")]))
+        raise UsageError(f"the settings cannot be used. {'; '.join(found)}") from error

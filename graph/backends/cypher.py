@@ -93,6 +93,21 @@ MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
 SET r.live = r.live + row.count
 """
 
+# Facts and counts as they are, for a store that is moved here.
+SET_TOOLS: Final = f"""
+UNWIND $rows AS row
+MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}, t:$(row.label)
+SET t += row.facts
+"""
+
+SET_EDGES: Final = """
+UNWIND $rows AS row
+MATCH (a:Tool {id: row.source})
+MATCH (b:Tool {id: row.target})
+MERGE (a)-[r:NEXT]->(b)
+SET r.imported = row.imported, r.live = row.live
+"""
+
 # --- reads -----------------------------------------------------------------------------------------------------------
 
 _FACTS: Final = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
@@ -105,6 +120,17 @@ DOCUMENTS: Final = "UNWIND $values AS id MATCH (t:Tool {id: id}) WHERE t.functio
 DOCUMENT_PAGE: Final = """
 MATCH (t:Tool) WHERE t.id > $after AND t.function IS NOT NULL
 RETURN properties(t) ORDER BY t.id LIMIT $limit
+"""
+
+NODE_PAGE: Final = f"MATCH (t:Tool) WHERE t.id > $after RETURN t.id, {_FACTS} ORDER BY t.id LIMIT $limit"
+
+KEY_PAGE: Final = "MATCH (k:Applied) WHERE k.key > $after RETURN k.key ORDER BY k.key LIMIT $limit"
+
+# Walks the index of ids: only the edges out of one node are sorted at a time.
+EDGE_PAGE: Final = """
+MATCH (s:Tool) WHERE s.id >= $after
+MATCH (s)-[r:NEXT]->(t:Tool) WHERE s.id > $after OR t.id > $target
+RETURN s.id, t.id, r.imported, r.live ORDER BY s.id, t.id LIMIT $limit
 """
 
 BY_FUNCTION: Final = "MATCH (t:Tool {function: $function}) RETURN t.id ORDER BY t.id"

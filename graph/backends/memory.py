@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.checks import check_batch, check_documents, check_live
-from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
+from graph.checks import check_batch, check_documents, check_live, check_state
+from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
 
 
 class MemoryGraph:
@@ -93,6 +93,29 @@ class MemoryGraph:
 
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         return [self._out[source][tool] for source in sorted(self._in.get(tool, ()))]
+
+    async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        for tool in sorted(self._facts):
+            yield tool, self._facts[tool]
+
+    async def edges(self) -> AsyncIterator[Edge]:
+        for source in sorted(self._out):
+            for target in sorted(self._out[source]):
+                yield self._out[source][target]
+
+    async def applied_keys(self) -> AsyncIterator[str]:
+        for key in sorted(self._keys):
+            yield key
+
+    async def restore(self, state: GraphState) -> None:
+        check_state(state)
+        self._facts.update(state.nodes)
+        for edge in state.edges:
+            self._facts.setdefault(edge.source, ToolFacts())
+            self._facts.setdefault(edge.target, ToolFacts())
+            self._out.setdefault(edge.source, {})[edge.target] = edge
+            self._in.setdefault(edge.target, set()).add(edge.source)
+        self._keys.update(state.keys)
 
     async def statistics(self) -> GraphStatistics:
         finish = len(self._in.get(FINISH, ()))

@@ -9,8 +9,8 @@ from domain.tool import ToolDoc, ToolId
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
-from graph.checks import check_batch, check_documents, check_live
-from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+from graph.checks import check_batch, check_documents, check_live, check_state
+from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 
 _Count = Callable[[Transaction], Awaitable[None]]
 
@@ -127,6 +127,37 @@ class Neo4jGraph:
             for (properties,) in page:
                 yield neo4j_rows.document(properties)
             last = page[-1][0]["id"]
+
+    async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        async for tool, *facts in self._stream(cypher.NODE_PAGE):
+            yield tool, ToolFacts(*facts)
+
+    async def edges(self) -> AsyncIterator[Edge]:
+        async for edge in self._stream(cypher.EDGE_PAGE, target=""):
+            yield Edge(*edge)
+
+    async def applied_keys(self) -> AsyncIterator[str]:
+        async for (key,) in self._stream(cypher.KEY_PAGE):
+            yield key
+
+    async def _stream(self, page: LiteralString, **place: str) -> AsyncIterator[list[Any]]:
+        """Page by page, each a read of its own. ``place``: further columns, after the first, that say where one ends."""
+        place = {"after": "", **place}
+        while rows := await self._connection.read(page, {**place, "limit": _CHUNK}):
+            for row in rows:
+                yield row
+            place = dict(zip(place, rows[-1], strict=False))
+
+    async def restore(self, state: GraphState) -> None:
+        check_state(state)
+        tools, edges = neo4j_rows.facts_rows(state), neo4j_rows.count_rows(state.edges)
+
+        async def work(transaction: Transaction) -> None:
+            await _send(transaction, cypher.CLAIM_RECORDS, sorted(state.keys))
+            await _send(transaction, cypher.SET_TOOLS, tools)
+            await _send(transaction, cypher.SET_EDGES, edges)
+
+        await self._connection.write(work)
 
     async def find_function(self, function: str) -> list[ToolId]:
         return [tool for (tool,) in await self._connection.read(cypher.BY_FUNCTION, {"function": function})]

@@ -1,6 +1,7 @@
 """Domain objects to the rows that the Cypher texts take, and back. Pure."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import unquote
 
@@ -8,7 +9,7 @@ from pydantic import TypeAdapter
 
 from domain.errors import UsageError
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id_parts
-from graph.facts import GraphBatch, LiveBatch
+from graph.facts import Edge, GraphBatch, GraphState, LiveBatch
 
 Row = dict[str, Any]
 
@@ -86,6 +87,21 @@ def edge_rows(transitions: Mapping[tuple[ToolId, ToolId], int]) -> list[Row]:
         for (source, target), count in sorted(transitions.items())
         if count
     ]
+
+
+def facts_rows(state: GraphState) -> list[Row]:
+    """Rows of SET_TOOLS: every node with its facts, and the ends of edges, which only have to be there; by id."""
+    rows: dict[ToolId, Row] = {
+        end: _tool_row(end) | {"facts": {}} for edge in state.edges for end in (edge.source, edge.target)
+    }
+    rows |= {tool: _tool_row(tool) | {"facts": asdict(facts)} for tool, facts in state.nodes.items()}
+    return [rows[tool] for tool in sorted(rows)]
+
+
+def count_rows(edges: Iterable[Edge]) -> list[Row]:
+    """Rows of SET_EDGES, ordered by (source, target). Of several with the same ends the last stays."""
+    last = {(edge.source, edge.target): asdict(edge) for edge in edges}
+    return [last[ends] for ends in sorted(last)]
 
 
 def _ends(transitions: Mapping[tuple[ToolId, ToolId], int]) -> set[ToolId]:

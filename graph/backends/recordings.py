@@ -6,7 +6,7 @@ calls wants all of them.
 
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import orjson
@@ -73,6 +73,12 @@ class SqliteRecordings:
         """What :meth:`of_tool` does, in this very thread: for threads of one's own, and for timing. It blocks."""
         return self._database.read_now(lambda connection: _of_tool(connection, tool))
 
+    async def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
+        number = row = 0
+        while found := await self._database.read(lambda c, n=number, r=row: _next_batch(c, n, r)):
+            number, row, key, calls = found
+            yield key, calls
+
     async def count(self) -> int:
         (count,) = await self._database.read(
             lambda connection: connection.execute("SELECT coalesce(sum(calls), 0) FROM batch").fetchone()
@@ -86,6 +92,24 @@ class SqliteRecordings:
 def _of_tool(connection: sqlite3.Connection, tool: ToolId) -> list[RecordedCall]:
     rows = connection.execute("SELECT body FROM recording WHERE tool = ? ORDER BY batch", (tool,))
     return [call for (body,) in rows for call in _unpack(body)]
+
+
+def _next_batch(
+    connection: sqlite3.Connection, number: int, row: int
+) -> tuple[int, int, str, list[tuple[ToolId, RecordedCall]]] | None:
+    """The batch after ``number``, whose rows, written in one transaction, are the next ones after ``row``."""
+    found = connection.execute("SELECT num, key FROM batch WHERE num > ? ORDER BY num LIMIT 1", (number,)).fetchone()
+    if found is None:
+        return None
+    number, key = found
+    calls: list[tuple[ToolId, RecordedCall]] = []
+    rows = connection.execute("SELECT rowid, batch, tool, body FROM recording WHERE rowid > ? ORDER BY rowid", (row,))
+    for place, batch, tool, body in rows:
+        if batch != number:
+            break
+        row = place
+        calls.extend((ToolId(tool), call) for call in _unpack(body))
+    return number, row, key, calls
 
 
 def _by_tool(calls: Sequence[tuple[ToolId, RecordedCall]]) -> dict[ToolId, list[RecordedCall]]:

@@ -2,15 +2,17 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from domain.tool import ToolDoc, ToolId
 from graph.backends import sqlite_schema as sql
 from graph.backends.sqlite_database import Database
-from graph.checks import check_batch, check_documents, check_live
-from graph.facts import Edge, GraphBatch, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+from graph.checks import check_batch, check_documents, check_live, check_state
+from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 
 _PAGE = 500
 
@@ -82,20 +84,47 @@ class SqliteGraph:
         return await self._database.read(read)
 
     async def documents(self) -> AsyncIterator[ToolDoc]:
-        """Page by page, each a read of its own: a slow consumer holds no snapshot open."""
-        last = ""
+        async for _, body in self._stream(sql.DOCUMENT_PAGE, ("",)):
+            yield ToolDoc.model_validate_json(body)
+
+    async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        async for tool, *facts in self._stream(sql.NODE_PAGE, ("",)):
+            yield ToolId(tool), ToolFacts(*facts)
+
+    async def edges(self) -> AsyncIterator[Edge]:
+        async for source, target, imported, live in self._stream(sql.EDGE_PAGE, ("", "")):
+            yield Edge(source, target, imported, live)
+
+    async def applied_keys(self) -> AsyncIterator[str]:
+        async for (key,) in self._stream(sql.KEY_PAGE, ("",)):
+            yield key
+
+    async def _stream(self, page: str, after: tuple[str, ...]) -> AsyncIterator[tuple[Any, ...]]:
+        """Page by page, each a read of its own: a slow consumer holds no snapshot open.
+
+        ``after`` is where to begin; the first columns of a row say where the next page does.
+        """
         while True:
-            after = last
-
-            def read(connection: sqlite3.Connection, after: str = after) -> list[tuple[str, ToolDoc]]:
-                rows = connection.execute(sql.DOCUMENT_PAGE, (after, _PAGE))
-                return [(tool, ToolDoc.model_validate_json(body)) for tool, body in rows]
-
-            page = await self._database.read(read)
-            if not page:
+            place = (*after, _PAGE)
+            rows = await self._database.read(lambda c, place=place: c.execute(page, place).fetchall())
+            for row in rows:
+                yield row
+            if len(rows) < _PAGE:
                 return
-            for last, document in page:  # noqa: B007
-                yield document
+            after = rows[-1][: len(after)]
+
+    async def restore(self, state: GraphState) -> None:
+        check_state(state)
+
+        def write(connection: sqlite3.Connection) -> None:
+            nodes = ((tool, *astuple(facts)) for tool, facts in sorted(state.nodes.items()))
+            connection.executemany(sql.SET_NODE, nodes)
+            ends = {end for edge in state.edges for end in (edge.source, edge.target)}
+            connection.executemany(sql.ADD_NODE, ((tool,) for tool in sorted(ends.difference(state.nodes))))
+            connection.executemany(sql.SET_EDGE, ((e.source, e.target, e.imported, e.live) for e in state.edges))
+            connection.executemany(sql.CLAIM_KEY, ((key,) for key in state.keys))
+
+        await self._database.write(write)
 
     async def find_function(self, function: str) -> list[ToolId]:
         return await self._database.read(lambda c: [row[0] for row in c.execute(sql.BY_FUNCTION, (function,))])

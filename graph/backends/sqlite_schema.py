@@ -67,6 +67,18 @@ ADD_OUTCOME = """
     WHERE id = ?1
 """
 
+SET_NODE = """
+    INSERT INTO node (id, calls, successes, ok, transient, gone, quality, reliability) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET calls = excluded.calls, successes = excluded.successes, ok = excluded.ok,
+        transient = excluded.transient, gone = excluded.gone, quality = excluded.quality,
+        reliability = excluded.reliability
+"""
+SET_EDGE = """
+    INSERT INTO edge (source, target, imported, live)
+    SELECT s.num, t.num, ?3, ?4 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
+    ON CONFLICT (source, target) DO UPDATE SET imported = excluded.imported, live = excluded.live
+"""
+
 _FACTS = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
 
 # CROSS JOIN keeps the order of the tables: one search by id, then only row numbers. The few rows out of a node are
@@ -88,6 +100,14 @@ DOCUMENTS = """
 """
 DOCUMENT_PAGE = """
     SELECT n.id, d.body FROM node n CROSS JOIN document d ON d.num = n.num WHERE n.id > ? ORDER BY n.id LIMIT ?
+"""
+NODE_PAGE = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id > ? ORDER BY t.id LIMIT ?"  # noqa: S608
+KEY_PAGE = "SELECT key FROM batch WHERE key > ? ORDER BY key LIMIT ?"
+# Walks the index of ids: only the edges out of one node are sorted at a time.
+EDGE_PAGE = """
+    SELECT s.id, t.id, e.imported, e.live
+    FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
+    WHERE s.id >= ?1 AND (s.id > ?1 OR t.id > ?2) ORDER BY s.id, t.id LIMIT ?3
 """
 BY_FUNCTION = "SELECT id FROM node WHERE function = ? ORDER BY id"
 STATISTICS = """

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId
 from graph.backends.memory import MemoryGraph
-from graph.facts import GraphBatch, LiveBatch
+from graph.facts import Edge, GraphBatch, GraphState, LiveBatch, ToolFacts
 from graph.store import GraphStore
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_samples import LOST, A, B, C, batch, document
@@ -27,7 +27,7 @@ KEYS = ("k1", "k2", "k3", "run")
 RECORDS = ("k1", "r1", "r2")
 FUNCTIONS = ("f", "g", "")
 
-Operation = ToolDoc | GraphBatch | LiveBatch
+Operation = ToolDoc | GraphBatch | LiveBatch | GraphState
 
 tools = st.sampled_from(TOOLS)
 documents = st.builds(document, st.sampled_from((A, B, C)), st.sampled_from(FUNCTIONS), st.text(max_size=4))
@@ -50,7 +50,15 @@ runs = st.builds(
     st.lists(st.tuples(tools, st.sampled_from(("ok", "transient", "gone"))), max_size=4).map(tuple),
     st.sampled_from((0.5, 0.8, 1.0)),
 )
-operations: st.SearchStrategy[list[Operation]] = st.lists(documents | batches | runs, max_size=12)
+facts = st.builds(ToolFacts, *[st.integers(0, 3)] * 5, *[st.floats(-2, 2).map(lambda x: x + 0.0)] * 2)
+edges = st.builds(Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2))
+states = st.builds(
+    GraphState,
+    st.dictionaries(st.sampled_from((*TOOLS, FINISH)), facts, max_size=3),
+    st.lists(edges, max_size=3).map(tuple),
+    st.lists(st.sampled_from(KEYS), max_size=2).map(tuple),
+)
+operations: st.SearchStrategy[list[Operation]] = st.lists(documents | batches | runs | states, max_size=12)
 
 
 async def perform(graph: GraphStore, operation: Operation) -> object:
@@ -63,6 +71,8 @@ async def perform(graph: GraphStore, operation: Operation) -> object:
                 return await graph.apply(operation)
             case LiveBatch():
                 return await graph.learn(operation)
+            case GraphState():
+                return await graph.restore(operation)
     except UsageError as error:
         return str(error)
 
@@ -77,6 +87,9 @@ async def state(graph: GraphStore) -> dict[str, object]:
         "out": {tool: await graph.out_edges(tool) for tool in everything},
         "in": {tool: await graph.in_edges(tool) for tool in everything},
         "functions": {name: await graph.find_function(name) for name in FUNCTIONS},
+        "nodes": [node async for node in graph.nodes()],
+        "edges": [edge async for edge in graph.edges()],
+        "keys": [key async for key in graph.applied_keys()],
         "applied": await graph.applied({*KEYS, *RECORDS}),
         "statistics": await graph.statistics(),
     }

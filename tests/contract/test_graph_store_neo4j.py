@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.store import GraphStore
+from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
 from tests.contract.graph_store import GraphStoreContract
 from tests.contract.test_graph_agreement import EXAMPLES, Operation, operations, perform, state
 from tests.servers.neo4j.server import Neo4jServer
 
 
-class TestNeo4jGraph(GraphStoreContract, GraphRefusals):
+class TestNeo4jGraph(GraphStoreContract, GraphMoving, GraphRefusals):
     @pytest.fixture
     def graph(self, neo4j_graph: Neo4jGraph) -> GraphStore:
         return neo4j_graph

@@ -113,3 +113,11 @@ def test_a_missing_store_exits_with_3(tmp_path: Path) -> None:
     assert asked.returncode == 3
     assert "none" in asked.stderr
     assert "Traceback" not in asked.stderr
+
+
+def test_a_request_that_is_not_utf8_is_wrong_use(store: str) -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "ask.py"), b"weather in \xff", "--store", store, "--json"]
+    asked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (asked.returncode, asked.stdout) == (2, "")
+    assert "not UTF-8" in asked.stderr
+    assert "Traceback" not in asked.stderr

@@ -57,7 +57,12 @@ def test_people_get_the_same_without_control_characters(store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("now", "names 2 tools"), ("geocode_for_goe", "near names:\n  geocode_for_geo")]
+    ("name", "says"),
+    [
+        ("now", "names 2 tools"),
+        ("geocode_for_goe", "near names:\n  geocode_for_geo"),
+        ("now\udcff", "the name is not UTF-8"),
+    ],
 )
 def test_ambiguous_and_unknown_names_exit_with_2(store: Path, name: str, says: str) -> None:
     done = show(name, "--store", store, "--json")

@@ -32,6 +32,9 @@ COAUTHORS = doc(
 )
 GEOCODE = doc("geocode", {"results": [{"name": "Paris", "location": {"lat": 48.85, "lng": 2.35}}]})
 USERS = doc("listUsers", {"users": [{"id": 3, "name": "x"}]})
+COUNTRY = doc("find_country", {"name": "X", "capital": "Y", "currency_code": "ABC"})
+AUTHOR = doc("get_author", {"author_id": "a1", "name": "X", "birth_city": "Y", "birth_year": 1950})
+HOLIDAYS = doc("get_public_holidays", {"holidays": [{"date": "2026-01-01", "name": "New Year"}]})
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,12 @@ USERS = doc("listUsers", {"users": [{"id": 3, "name": "x"}]})
         (GEOCODE, "lon", "number", "results[].location.lng"),
         (GEOCODE, "long", "string", "results[].location.lng"),
         (USERS, "userid", "integer", "users[].id"),
+        (COUNTRY, "to_currency", "string", "currency_code"),
+        (COUNTRY, "base_currency_code", "string", "currency_code"),
+        (COUNTRY, "city", "string", "capital"),
+        (AUTHOR, "city", "string", "birth_city"),
+        (HOLIDAYS, "date", "string", "holidays[].date"),
+        (HOLIDAYS, "end_date", "string", "holidays[].date"),
     ],
 )
 def test_fields_that_fit(producer: ToolDoc, parameter: str, kind: JsonType, path: str) -> None:
@@ -62,6 +71,9 @@ def test_fields_that_fit(producer: ToolDoc, parameter: str, kind: JsonType, path
         (SEARCH_PERSON, Parameter(name="city")),
         (GEOCODE, Parameter(name="user_id")),
         (USERS, Parameter(name="order_id")),
+        (USERS, Parameter(name="source_id")),
+        (AUTHOR, Parameter(name="title")),
+        (COUNTRY, Parameter(name="country_code")),
         (USERS, Parameter(name="id")),
         (USERS, Parameter(name="name")),
         (SEARCH_PERSON, Parameter(name="person_id", type="object")),

@@ -1,6 +1,6 @@
 """Answers from recorded calls: the same arguments, the nearest, none."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -34,6 +34,9 @@ class Kept:
 
     async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
         return self.calls if tool == TOOL.id else []
+
+    async def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
+        yield "k", [(TOOL.id, call) for call in self.calls]
 
     async def count(self) -> int:
         return len(self.calls)

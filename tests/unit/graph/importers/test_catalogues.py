@@ -62,10 +62,16 @@ def test_an_empty_folder_is_named(tmp_path: Path) -> None:
     assert "an empty folder" in str(skipped)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"category": ""}, {"tool_name": None}, {"url": 3}, {"required_parameters": {}}, {"required_parameters": [{}]}],
-)
+WRONG: list[Record] = [
+    {"category": ""},
+    {"tool_name": None},
+    {"url": 3},
+    {"required_parameters": {}},
+    {"required_parameters": [{}]},
+]
+
+
+@pytest.mark.parametrize("change", WRONG)
 def test_a_line_of_wrong_types(change: Record) -> None:
     line: Record = {"category": "C", "tool_name": "T", "api_name": "a", "function": "f"}
     assert jsonl.tool(line).id == tool_id("C", "T", "a")

@@ -1,0 +1,82 @@
+"""Whether everything in a store is in an export as well: then the export may be imported into it."""
+
+from collections.abc import AsyncIterator
+
+from domain.errors import UsageError
+from domain.tool import ToolDoc
+from graph.facts import Edge, ToolFacts
+from graph.recordings import Recordings
+from graph.store import GraphStore
+from graph.transfer.lines import SECTIONS, Item, Key, Node, RecordedBatch, place
+
+Present = dict[type[Item], int]
+"""By kind: how many items of the export, from the first on, the store holds already."""
+
+
+class Overlap:
+    """Told the items of an export in order, it reads the store beside them; both are sorted, so nothing is kept."""
+
+    def __init__(self, graph: GraphStore, recordings: Recordings | None) -> None:
+        self.present: Present = dict.fromkeys(SECTIONS, 0)
+        self._seen: Present = dict.fromkeys(SECTIONS, 0)
+        self._streams: dict[type[Item], AsyncIterator[Item]] = {
+            ToolDoc: graph.documents(),
+            Node: _nodes(graph),
+            Edge: graph.edges(),
+            Key: _keys(graph),
+            RecordedBatch: _batches(recordings),
+        }
+        self._next: dict[type[Item], Item | None] = {}
+
+    async def add(self, item: Item) -> None:
+        """The next item of the export. ``UsageError`` where the store holds something else in its place."""
+        kind = type(item)
+        self._seen[kind] += 1
+        mine = await self._mine(kind)
+        if mine is None or place(mine) > place(item):
+            return
+        if mine != item and not _is_blank(mine, item):
+            raise _other(mine)
+        if mine == item and self.present[kind] == self._seen[kind] - 1:
+            self.present[kind] += 1
+        self._next[kind] = await anext(self._streams[kind], None)
+
+    async def end(self) -> None:
+        """The export has no more. ``UsageError`` where the store does."""
+        for kind in SECTIONS:
+            if (mine := await self._mine(kind)) is not None:
+                raise _other(mine)
+
+    async def _mine(self, kind: type[Item]) -> Item | None:
+        if kind not in self._next:
+            self._next[kind] = await anext(self._streams[kind], None)
+        return self._next[kind]
+
+
+def _is_blank(mine: Item, item: Item) -> bool:
+    """A node that came with its document, before its facts."""
+    return isinstance(mine, Node) and mine.id == getattr(item, "id", None) and mine.facts == ToolFacts()
+
+
+def _other(mine: Item) -> UsageError:
+    what = "recorded calls" if isinstance(mine, RecordedBatch) else " -> ".join(place(mine))
+    return UsageError(
+        f"the store holds something that the export does not, or holds otherwise ({type(mine).__name__} {what}). An export "
+        "is imported into an empty store, or into one that an interrupted import of the same export has begun"
+    )
+
+
+async def _nodes(graph: GraphStore) -> AsyncIterator[Item]:
+    async for tool, facts in graph.nodes():
+        yield Node(tool, facts)
+
+
+async def _keys(graph: GraphStore) -> AsyncIterator[Item]:
+    async for key in graph.applied_keys():
+        yield Key(key)
+
+
+async def _batches(recordings: Recordings | None) -> AsyncIterator[Item]:
+    if recordings is not None:
+        async for key, calls in recordings.batches():
+            yield RecordedBatch(key, tuple(calls))

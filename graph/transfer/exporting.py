@@ -1,0 +1,97 @@
+"""A store to a file, flat in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from domain.errors import StoreBusyError
+from graph.facts import GraphStatistics
+from graph.recordings import Recordings
+from graph.store import GraphStore
+from graph.transfer.lines import Counts, Item, Key, Node, RecordedBatch
+from graph.transfer.writing import ExportWriter
+
+AT_ONCE = 500
+"""Items handed to the writing thread at a time."""
+T = TypeVar("T")
+
+
+class Progress(Protocol):
+    """Told how far it is: items or bytes, as the stage has it."""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written. Equal digests: equal stores."""
+
+    counts: Counts
+    digest: str
+
+
+async def export_store(
+    graph: GraphStore, recordings: Recordings | None, path: Path, progress: Progress, *, replace: bool = False
+) -> Exported:
+    """Write the whole graph, and the recorded calls where ``recordings`` are given. Nothing else: no vectors, no settings.
+
+    Interrupted, or on any error, no file is left under that name, and one that was there stays.
+
+    Raises:
+        UsageError: the file is there and ``replace`` is false.
+        StoreBusyError: the store was written to meanwhile, so that its parts may not fit together.
+        UnavailableError: the store cannot be read, or the file cannot be written.
+    """
+    writer = ExportWriter(path, replace=replace)
+    try:
+        await asyncio.to_thread(writer.open, recordings=recordings is not None)
+        before = await graph.statistics()
+        total = before.documents + before.nodes + before.transitions + before.finish_transitions + before.batches
+        async for chunk in _chunks(_items(graph)):
+            await asyncio.to_thread(writer.write, chunk)
+            progress("graph", sum(asdict(writer.counts).values()), total)
+        _check_unchanged(writer.counts, before, await graph.statistics())
+        if recordings is not None:
+            calls = await recordings.count()
+            async for key, recorded in recordings.batches():
+                await asyncio.to_thread(writer.write, [RecordedBatch(key, tuple(recorded))])
+                progress("recorded calls", writer.counts.calls, calls)
+        return Exported(writer.counts, await asyncio.to_thread(writer.finish))
+    finally:
+        # After an interruption a thread may still be writing; discard waits for it, and nothing interrupts discard.
+        await asyncio.shield(asyncio.to_thread(writer.discard))
+
+
+async def _items(graph: GraphStore) -> AsyncIterator[Item]:
+    async for document in graph.documents():
+        yield document
+    async for tool, facts in graph.nodes():
+        yield Node(tool, facts)
+    async for edge in graph.edges():
+        yield edge
+    async for key in graph.applied_keys():
+        yield Key(key)
+
+
+async def _chunks(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:
+    chunk: list[Item] = []
+    async for item in items:
+        chunk.append(item)
+        if len(chunk) == AT_ONCE:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _check_unchanged(written: Counts, before: GraphStatistics, after: GraphStatistics) -> None:
+    """Every batch and every run leaves a key, so equal statistics mean that no count has moved."""
+    edges = before.transitions + before.finish_transitions
+    # Finish is a node of the file, which the statistics leave out.
+    whole = (written.documents, written.edges, written.keys) == (before.documents, edges, before.batches)
+    if before != after or not whole or written.nodes - before.nodes not in (0, 1):
+        raise StoreBusyError(
+            "the store was written to while it was exported: let the other program end, and export again"
+        )

@@ -1,0 +1,213 @@
+"""The lines of an export: what each kind holds, as canonical JSON, and back.
+
+A change of what a line means is a change of :data:`VERSION`. A document leaves out what its model has as default, so a
+new field of the model that has one is no such change.
+"""
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+import orjson
+from pydantic import ValidationError
+
+from domain.tool import ToolDoc, ToolId
+from domain.trajectory import Outcome, RecordedCall
+from graph.facts import Edge, ToolFacts
+
+FORMAT = "footpath-export"
+VERSION = 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node with its facts."""
+
+    id: ToolId
+    facts: ToolFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of a batch, record or run that was applied."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedBatch:
+    """Recorded calls that came in together: one line that names their key and number, and one for each call."""
+
+    key: str
+    calls: tuple[tuple[ToolId, RecordedCall], ...]
+
+
+Item = ToolDoc | Node | Edge | Key | RecordedBatch
+SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, RecordedBatch)
+"""In the order of the file."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many there are of each. ``calls`` are those of all batches."""
+
+    documents: int = 0
+    nodes: int = 0
+    edges: int = 0
+    keys: int = 0
+    batches: int = 0
+    calls: int = 0
+
+    def add(self, item: Item) -> None:
+        """Count one more."""
+        match item:
+            case ToolDoc():
+                self.documents += 1
+            case Node():
+                self.nodes += 1
+            case Edge():
+                self.edges += 1
+            case Key():
+                self.keys += 1
+            case RecordedBatch():
+                self.batches += 1
+                self.calls += len(item.calls)
+
+
+def place(item: Item) -> tuple[str, ...]:
+    """What a section is sorted by; nothing for recorded batches, which stay in the order in which they came."""
+    match item:
+        case ToolDoc() | Node():
+            return (item.id,)
+        case Edge():
+            return (item.source, item.target)
+        case Key():
+            return (item.key,)
+        case RecordedBatch():
+            return ()
+
+
+DIGEST_BYTES = 32
+_COUNTS = tuple(field.name for field in fields(ToolFacts))[:5]
+_TEXTS = tuple(field.name for field in fields(RecordedCall))[:5]
+_DOCUMENT = b'{"kind":"document","document":'
+_facts = attrgetter(*(field.name for field in fields(ToolFacts)))
+
+
+class LineError(ValueError):
+    """What is wrong with a line."""
+
+
+def encode(item: Item) -> Iterable[bytes]:
+    """The lines of an item, without their ends."""
+    match item:
+        case ToolDoc():
+            # pydantic's own JSON keeps integers of any size, in the order of the model's fields.
+            return (_DOCUMENT + item.model_dump_json(exclude_defaults=True).encode() + b"}",)
+        case Node():
+            *counts, quality, reliability = _facts(item.facts)
+            # Adding zero makes -0.0 the 0.0 that a database keeps of it.
+            scores = {"quality": quality + 0.0, "reliability": reliability + 0.0}
+            return (_line("node", {"id": item.id, **dict(zip(_COUNTS, counts, strict=True)), **scores}),)
+        case Edge():
+            counted = {"imported": item.imported, "live": item.live}
+            return (_line("edge", {"source": item.source, "target": item.target, **counted}),)
+        case Key():
+            return (_line("key", {"key": item.key}),)
+        case RecordedBatch():
+            return _recorded(item)
+
+
+def _recorded(batch: RecordedBatch) -> Iterable[bytes]:
+    yield _line("batch", {"key": batch.key, "calls": len(batch.calls)})
+    for tool, call in batch.calls:
+        *texts, outcome = astuple(call)
+        row = dict(zip(_TEXTS, texts, strict=True))
+        yield _line("call", {"tool": tool, **row, "outcome": outcome.value})
+
+
+def _line(kind: str, content: dict[str, object]) -> bytes:
+    return orjson.dumps({"kind": kind, **content})
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """A line that is no document, as a mapping that has a kind. Raises :class:`LineError`."""
+    try:
+        content: Any = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise LineError(f"no valid JSON ({error})") from error
+    if not isinstance(content, dict) or "kind" not in content:
+        raise LineError("no line of an export: it names no kind")
+    return cast("dict[str, Any]", content)
+
+
+def is_document(line: bytes) -> bool:
+    """Whether the line holds a document, for :func:`decode_document`: it may hold integers that orjson cannot read."""
+    return line.startswith(_DOCUMENT)
+
+
+def decode_document(line: bytes) -> ToolDoc:
+    """Raises :class:`LineError`."""
+    try:
+        return ToolDoc.model_validate_json(line.removeprefix(_DOCUMENT).removesuffix(b"}"))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise LineError(f"no document of a tool: {place or 'it'}: {first['msg']}") from error
+
+
+def decode(content: dict[str, Any]) -> Node | Edge | Key:
+    """The item of a parsed line of these kinds. Raises :class:`LineError`."""
+    match content["kind"]:
+        case "node":
+            facts = ToolFacts(
+                *(_whole(content, name) for name in _COUNTS),
+                quality=_number(content, "quality"),
+                reliability=_number(content, "reliability"),
+            )
+            return Node(ToolId(_text(content, "id")), facts)
+        case "edge":
+            ends = ToolId(_text(content, "source")), ToolId(_text(content, "target"))
+            return Edge(*ends, _whole(content, "imported"), _whole(content, "live"))
+        case "key":
+            return Key(_text(content, "key"))
+        case other:
+            raise LineError(f"{other!r} is no kind that belongs here")
+
+
+def decode_batch(content: dict[str, Any]) -> tuple[str, int]:
+    """Key and number of calls of a line of kind ``batch``. Raises :class:`LineError`."""
+    return _text(content, "key"), _whole(content, "calls")
+
+
+def decode_call(content: dict[str, Any]) -> tuple[ToolId, RecordedCall]:
+    """A recorded call. Raises :class:`LineError`."""
+    if content["kind"] != "call":
+        raise LineError("a recorded call of the batch above is missing")
+    try:
+        outcome = Outcome(_text(content, "outcome"))
+    except ValueError as error:
+        raise LineError(str(error)) from error
+    return ToolId(_text(content, "tool")), RecordedCall(*(_text(content, name) for name in _TEXTS), outcome=outcome)
+
+
+def _field(content: dict[str, Any], name: str, kind: type[T] | tuple[type[T], ...]) -> T:
+    value = content.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise LineError(f"{name} is missing or of the wrong type")
+    return value
+
+
+def _text(content: dict[str, Any], name: str) -> str:
+    return _field(content, name, str)
+
+
+def _whole(content: dict[str, Any], name: str) -> int:
+    return _field(content, name, int)
+
+
+def _number(content: dict[str, Any], name: str) -> float:
+    return float(_field(content, name, (int, float)))

@@ -1,0 +1,146 @@
+"""Reading an export, line by line: whatever is wrong with the file is told with its place."""
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from hashlib import blake2b
+from itertools import groupby, islice
+from pathlib import Path
+from typing import IO, Any
+
+from domain.errors import BrokenInputError, UsageError
+from domain.tool import ToolDoc
+from graph.transfer import lines as form
+from graph.transfer.lines import DIGEST_BYTES, FORMAT, SECTIONS, VERSION, Counts, Item, LineError, RecordedBatch
+
+AT_ONCE: dict[type[Item], int] = {ToolDoc: 500, RecordedBatch: 1}
+_GZIP = b"\x1f\x8b"
+_LONGEST = 256 << 20
+"""Bytes of a line: four times what an importer reads as one record."""
+
+
+class ExportReader:
+    """One pass over an export. ``position``: bytes of the file read so far; ``digest`` is known at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        self.position = 0
+        self.counts = Counts()
+        self.digest = ""
+        self.recordings = False
+        self._number = 0
+        self._hash = blake2b(digest_size=DIGEST_BYTES)
+
+    def chunks(self) -> Iterator[list[Item]]:
+        """The items in order, as many of one kind at a time as one transaction may well hold."""
+        for kind, items in groupby(self.items(), type):
+            while chunk := list(islice(items, AT_ONCE.get(kind, 5_000))):
+                yield chunk
+
+    def items(self) -> Iterator[Item]:
+        """All items, in order.
+
+        Raises:
+            BrokenInputError: at the first line that is wrong, or at the end where the lines are not those written.
+            UsageError: there is no such file.
+        """
+        with self._told(), self._open() as lines:
+            self._head(lines)
+            section, last = 0, ("",)
+            for line in lines:
+                if (item := self._item(line, lines)) is None:
+                    if next(lines, None) is not None:
+                        raise LineError("there is more after the closing line")
+                    return
+                here = SECTIONS.index(type(item)), form.place(item)
+                if here[0] < section or (here[0] == section and here[1] and here[1] <= last):
+                    raise LineError("it does not come after the line above in the order of an export")
+                section, last = here
+                self.counts.add(item)
+                yield item
+            raise LineError("the file ends without its closing line: it was cut off")
+
+    def _head(self, lines: Iterator[bytes]) -> None:
+        wrong = f"no export of Footpath: the first line does not say {FORMAT}"
+        try:
+            head = form.parse(next(lines, b""))
+        except LineError as error:
+            raise LineError(wrong) from error
+        if head.get("format") != FORMAT:
+            raise LineError(wrong)
+        if head.get("version") != VERSION:
+            raise LineError(
+                f"an export of version {head.get('version')}, while this Footpath reads version {VERSION}: import it with "
+                "the Footpath that wrote it, or one as new"
+            )
+        self.recordings = head.get("recordings") is True
+
+    def _item(self, line: bytes, lines: Iterator[bytes]) -> Item | None:
+        """The item that begins with this line; None for the closing line, which was right."""
+        if form.is_document(line):
+            return form.decode_document(line)
+        content = form.parse(line)
+        if content["kind"] == "batch":
+            key, number = form.decode_batch(content)
+            calls = tuple(form.decode_call(form.parse(call)) for call in islice(lines, number))
+            if len(calls) != number:
+                raise LineError("the file ends within the recorded calls of a batch: it was cut off")
+            return RecordedBatch(key, calls)
+        if content["kind"] == "end":
+            self._check_end(content)
+            return None
+        return form.decode(content)
+
+    def _check_end(self, content: dict[str, Any]) -> None:
+        if content.get("counts") != asdict(self.counts):
+            raise LineError(f"the closing line counts {content.get('counts')}, the file holds {asdict(self.counts)}")
+        self.digest = self._hash.hexdigest()
+        if content.get("digest") != self.digest:
+            raise LineError("the file was changed after it was written: its lines do not have the digest that it names")
+
+    def _lines(self, stream: IO[bytes], raw: IO[bytes]) -> Iterator[bytes]:
+        """Lines without their ends. The digest is that of the lines above the one in hand."""
+        above = b""
+        while line := stream.readline(_LONGEST + 1):
+            self._hash.update(above)
+            self._number += 1
+            self.position = raw.tell()
+            if len(line) > _LONGEST:
+                raise LineError(f"a line longer than {_LONGEST >> 20} MiB")
+            if not line.endswith(b"\n"):
+                raise LineError("the file ends within a line: it was cut off")
+            yield line[:-1]
+            above = line
+
+    @contextmanager
+    def _open(self) -> Generator[Iterator[bytes]]:
+        with self.path.open("rb") as raw:
+            self.size = os.fstat(raw.fileno()).st_size
+            if raw.peek(2)[:2] == _GZIP:
+                with gzip.GzipFile(fileobj=raw) as unpacked:
+                    yield self._lines(io.BufferedReader(unpacked, 1 << 17), raw)
+            else:
+                yield self._lines(raw, raw)
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Errors with the file and the line."""
+        try:
+            yield
+        except LineError as error:
+            raise BrokenInputError(str(error), file=str(self.path), line=self._number or None) from error
+        except EOFError as error:
+            message = "the compressed data ends early: the file was cut off"
+            raise BrokenInputError(message, file=str(self.path), line=self._number + 1) from error
+        except (zlib.error, gzip.BadGzipFile) as error:
+            message = f"broken compressed data ({error})"
+            raise BrokenInputError(message, file=str(self.path), line=self._number + 1) from error
+        except (FileNotFoundError, IsADirectoryError) as error:
+            raise UsageError(f"{self.path}: there is no such file") from error
+        except OSError as error:
+            raise BrokenInputError(f"cannot be read: {error.strerror or error}", file=str(self.path)) from error

@@ -1,0 +1,61 @@
+"""Stores to files and back, between whatever back ends the settings name."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph.transfer.exporting import Exported, Progress, export_store
+from graph.transfer.importing import Checked, check_export, import_store
+from wiring.container import Container, open_container
+from wiring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """``written``: items that were not in the store yet. ``embedded``: tools indexed, None where that was not asked for."""
+
+    checked: Checked
+    written: int
+    embedded: int | None
+
+
+async def export_to(
+    path: Path,
+    store: Path | None,
+    progress: Progress,
+    settings: Settings | None = None,
+    *,
+    recordings: bool = False,
+    replace: bool = False,
+) -> Exported:
+    """Export the store that ``store`` or the settings name. Raises as ``export_store``."""
+    async with open_container(settings, store) as container:
+        kept = await container.recordings() if recordings and await _has_recordings(container) else None
+        return await export_store(container.graph, kept, path, progress, replace=replace)
+
+
+async def import_from(
+    path: Path, store: Path | None, progress: Progress, settings: Settings | None = None, *, embed: bool = True
+) -> Imported:
+    """Check the file, then import it, then index its tools. Raises as ``check_export`` and ``import_store``."""
+    checked = await check_export(path, progress)
+    async with open_container(settings, store, create=True) as container:
+        wanted = checked.export.counts.batches or await _has_recordings(container)
+        recordings = await container.recordings() if wanted else None
+        written = await import_store(path, checked, container.graph, recordings, progress)
+        return Imported(checked, written, await _index(container, progress) if embed else None)
+
+
+async def _has_recordings(container: Container) -> bool:
+    return await asyncio.to_thread(container.folder.recordings.exists)
+
+
+async def _index(container: Container, progress: Progress) -> int:
+    from retriever.indexing import index_tools
+
+    embedder, index, lexical = await container.retrieval()
+    total = (await container.graph.statistics()).documents
+    report = await index_tools(
+        container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
+    )
+    return report.embedded

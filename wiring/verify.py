@@ -1,0 +1,90 @@
+"""The graph and the index of its tools compared, and the index mended."""
+
+import asyncio
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from domain.errors import StoreVersionError
+from graph.facts import GraphStatistics
+from graph.transfer.exporting import Progress
+from wiring.container import Container, open_container
+from wiring.settings import Settings
+
+if TYPE_CHECKING:
+    from retriever.verification import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """``comparison`` is None where the vectors are those of another encoder, as ``encoder`` then says.
+
+    ``embedded``: what a repair embedded, None without one; the rest is as it was found *after* it.
+    """
+
+    graph: GraphStatistics
+    comparison: "Comparison | None"
+    encoder: str
+    embedded: int | None
+
+    @property
+    def equal(self) -> bool:
+        """Whether every document is indexed as it is, and nothing else is."""
+        return self.comparison is not None and self.comparison.equal
+
+
+async def verify(
+    store: Path | None, progress: Progress, settings: Settings | None = None, *, mend: bool = False
+) -> Verified:
+    """Compare the store's graph with its indexes; ``mend`` them from the documents.
+
+    Raises:
+        UnavailableError: the store is not there, in use, or cannot be read.
+    """
+    async with open_container(settings, store) as container:
+        try:
+            embedded = await _compare_and_repair(container, progress) if mend else None
+            comparison = await _compare(container)
+        except StoreVersionError as error:
+            if not mend:
+                return Verified(await container.graph.statistics(), None, str(error), None)
+            if container.vectors_on_server:
+                raise  # on a server, where every encoder has a collection of its own
+            await asyncio.to_thread(_set_aside, container.folder.vectors)
+            embedded = await _compare_and_repair(container, progress)
+            comparison = await _compare(container)
+        if mend:
+            await asyncio.to_thread(shutil.rmtree, _former(container.folder.vectors), ignore_errors=True)
+        embedder, _, _ = await container.retrieval()
+        return Verified(await container.graph.statistics(), comparison, embedder.identity, embedded)
+
+
+async def _compare(container: Container) -> "Comparison":
+    from retriever.verification import compare
+
+    _, index, lexical = await container.retrieval()
+    return await compare(container.graph.documents, index, lexical)
+
+
+async def _compare_and_repair(container: Container, progress: Progress) -> int:
+    from retriever.verification import repair
+
+    found = await _compare(container)
+    if found.equal:
+        return 0
+    embedder, index, lexical = await container.retrieval()
+    total = found.documents
+    return await repair(
+        container.graph.documents, embedder, index, lexical, found, lambda done: progress("embed", done, total)
+    )
+
+
+def _former(vectors: Path) -> Path:
+    return vectors.with_name(vectors.name + ".former")
+
+
+def _set_aside(vectors: Path) -> None:
+    """Keep the vectors of another encoder until the new ones are whole."""
+    shutil.rmtree(_former(vectors), ignore_errors=True)
+    vectors.rename(_former(vectors))
