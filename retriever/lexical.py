@@ -62,12 +62,13 @@ class LexicalIndex:
         self._lock = threading.Lock()
         self._opened: Generation | None = None
 
-    async def put(self, texts: Mapping[ToolId, str], *, only: bool = False) -> bool:
-        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written.
+    async def put(self, texts: Mapping[ToolId, str]) -> bool:
+        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written."""
+        return await asyncio.to_thread(self._put, texts, keep=True)
 
-        ``only``: the index shall hold these and no others.
-        """
-        return await asyncio.to_thread(self._put, texts, only=only)
+    async def replace(self, texts: Mapping[ToolId, str]) -> bool:
+        """Hold these texts and no others. False: nothing changed, and nothing was written."""
+        return await asyncio.to_thread(self._put, texts, keep=False)
 
     async def fingerprint(self) -> str:
         """Names the indexed texts, on any machine; empty before the first ``put``, or where it has to be made anew."""
@@ -89,10 +90,10 @@ class LexicalIndex:
         """Open the files now rather than at the first query. Safe from any thread."""
         self._current()
 
-    def _put(self, texts: Mapping[ToolId, str], *, only: bool) -> bool:
+    def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
         with self._files.writing():
             known = self._files.texts()
-            merged = dict(texts) if only else {**known, **texts}
+            merged = {**known, **texts} if keep else dict(texts)
             if self._files.current() and merged == known and self._files.built_with(self._settings()):
                 return False
             # In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result.

@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar
 
 from domain.errors import FootpathError, UnavailableError, UsageError
 
-WINDOW = 256
-"""Items on their way at once: what the first process holds of a source that is larger than its memory."""
+WINDOW = 4_096
+"""Items of one Ray data set: what the first process holds of a source that is larger than its memory. Blocks of files are
+lists of names, 25 KB each. Processes are started anew for each data set, which takes seconds."""
 
 CONNECT_SECONDS = 5
 _NOT_THERE = (

@@ -9,8 +9,11 @@ from graph.ingest import Progress, Spread
 from graph.names import NameIndex
 from retriever.index import Vectors
 from retriever.indexing import Portion, put_portion, unindexed
-from wiring.cluster import WINDOW, Cluster, Work
+from wiring.cluster import Cluster, Work
 from wiring.container import Container
+
+PORTIONS = 256
+"""Portions of texts on their way at once: 131,072 documents, some 100 MB."""
 
 
 def counting(cluster: Cluster, names: NameIndex) -> Spread:
@@ -28,7 +31,9 @@ async def embed(cluster: Cluster, container: Container, progress: Progress) -> N
     total = (await container.graph.statistics()).documents
     done = 0
     async for group in _groups(unindexed(container.graph.documents(), await index.digests())):
-        async for portion, vectors in cluster.map(_encoder, group):
+        waiting = iter(group)
+        async for _, vectors in cluster.map(_encoder, [[text for _, text, _ in portion] for portion in group]):
+            portion = next(waiting)
             await put_portion(portion, vectors, index)
             done += len(portion)
             progress("embed", done, total)
@@ -39,7 +44,7 @@ async def _groups(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portio
     group: list[Portion] = []
     async for portion in portions:
         group.append(portion)
-        if len(group) == WINDOW:
+        if len(group) == PORTIONS:
             yield group
             group = []
     if group:
@@ -50,8 +55,8 @@ def _counter(names: NameIndex) -> Work[Block, Counted]:
     return lambda block: count_block(block, names)
 
 
-def _encoder() -> Work[Portion, Vectors]:
+def _encoder() -> Work[list[str], Vectors]:
     from retriever.embedders.bundled import BundledEmbedder
 
     embedder = BundledEmbedder(threads=1)
-    return lambda portion: asyncio.run(embedder.embed([text for _, text, _ in portion], "document"))
+    return lambda texts: asyncio.run(embedder.embed(texts, "document"))

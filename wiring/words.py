@@ -17,7 +17,7 @@ _NOTE = "words"
 async def publish(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
     """After indexing: hold the words of the graph's documents and no others, and let other machines know of them."""
     if isinstance(index, QdrantIndex):
-        await lexical.put(await _texts(graph), only=True)
+        await lexical.replace(await _texts(graph))
         await index.note(_NOTE, await lexical.fingerprint())
 
 
@@ -26,7 +26,7 @@ async def follow(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -
     if isinstance(index, QdrantIndex):
         noted = (await index.notes()).get(_NOTE)
         if noted and noted != await lexical.fingerprint():
-            await lexical.put(await _texts(graph), only=True)
+            await lexical.replace(await _texts(graph))
 
 
 async def _texts(graph: GraphStore) -> dict[ToolId, str]:

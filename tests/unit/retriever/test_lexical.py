@@ -146,9 +146,9 @@ async def test_only_these_texts(tmp_path: Path) -> None:
     assert await index.fingerprint() == ""
     await index.put({ToolId("w/s/gone"): "weather of yesterday", **TEXTS})
     before = await index.fingerprint()
-    assert await index.put(TEXTS, only=True)
-    assert not await index.put(TEXTS, only=True)
+    assert await index.replace(TEXTS)
+    assert not await index.replace(TEXTS)
     assert sorted((await index.match("weather")).ids) == sorted(TEXTS)
     assert await index.fingerprint() != before
-    await index.put({}, only=True)
+    await index.replace({})
     assert await index.count() == 0
