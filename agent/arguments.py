@@ -56,7 +56,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None) -> Arguments:
     provenance: list[Binding] = []
     missing: list[str] = []
     for parameter in question.tool.parameters:
-        choice = bound.get(parameter.name) or _fallback(parameter, question.request)
+        choice = bound.get(parameter.name) or _fallback(parameter, question.tool, question.request)
         if choice is not None:
             values[parameter.name] = choice.value
             provenance.append(choice.binding)
@@ -81,7 +81,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
             feeds.add(source[0])
         elif best is not None:
             taken.append(best.span)
-        elif _fallback(parameter, request) is None:
+        elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
     return Fillable(tuple(missing), tuple(sorted(feeds)))
 
@@ -157,14 +157,15 @@ def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
     )
 
 
-def _fallback(parameter: Parameter, request: str) -> _Choice | None:
+def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | None:
     """A required parameter's default, its only allowed value, or, for a free query in words, the request itself.
 
-    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance.
+    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the same
+    reason no default fills a call that changes something: somebody else's appointment would be deleted.
     """
     if not parameter.required:
         return None
-    if parameter.default is not None and parameter.default != "":
+    if tool.safe and parameter.default is not None and parameter.default != "":
         binding = Binding(parameter=parameter.name, origin="default", reference="the document's default")
         return _Choice(parameter, 0.0, parameter.default, binding)
     if len(parameter.enum) == 1:

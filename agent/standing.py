@@ -10,6 +10,7 @@ _NAMED_KINDS = frozenset({"place", "person", "organization", "country"})
 _SEATS = frozenset(
     {"capital", "president", "population", "currency", "flag", "birthplace", "mayor", "author", "writer", "university"}
 )
+_ACTING = frozenset({"by", "has", "have", "had", "did", "does", "is", "with", "author"})
 _SMALL = frozenset({"the", "a", "an", "of", "called", "titled", "named", "entitled", "'", '"'})
 
 
@@ -41,6 +42,8 @@ def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float
             score -= 0.1
         if span.text.isupper() and (span.start, span.end) in typed and need.kind in _NAMED_KINDS | {"query"}:
             score -= 0.15
+    if need.kind == "query" and "title" in need.described | set(need.words) and _is_maker(span):
+        score -= 0.3
     if need.kind in _NAMED_KINDS:
         score -= 0.6 * (_is_work(span) or _holds_another(need, span))
     if need.kind in _NAMED_KINDS | {"query"} and _is_generic(span) and span.cue not in NAMING_CUES:
@@ -54,6 +57,15 @@ def _named(need: Need, span: Span) -> float:
     if is_personal(span):
         return {"person": 0.15, "organization": -0.1}.get(need.kind, 0.0)
     return 0.0
+
+
+def _is_maker(span: Span) -> bool:
+    """``papers that [X Y] has written``, ``by [X Y] of [University]``: who made a thing is not what it is called."""
+    if span.kind not in ("name", "phrase") or not span.text[:1].isupper():
+        return False
+    if is_organization(span):
+        return span.cue in ("of", "at", "from")
+    return span.cue in _ACTING and " " in span.text
 
 
 def _is_work(span: Span) -> bool:

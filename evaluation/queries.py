@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.errors import UnavailableError
+from domain.errors import UsageError
 from evaluation.names import Key, key
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, as_list, as_object, load, text
@@ -28,10 +28,10 @@ def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
     """The queries, and the lines that cannot be scored (a query without a relevant API has no score).
 
     Raises:
-        UnavailableError: there is no such file.
+        UsageError: there is no such file.
     """
     if not path.is_file():
-        raise UnavailableError(f"{path} is no file; name a file of queries, one JSON object a line")
+        raise UsageError(f"{path} is no file; name a file of queries, one JSON object a line")
     queries: list[Query] = []
     skipped: list[Skipped] = []
     for line in read_lines(path):

@@ -46,7 +46,7 @@ def main(
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise typer.Exit(130) from None
     if json:
         from orjson import OPT_INDENT_2, dumps
 

@@ -94,4 +94,4 @@ def test_no_store_and_no_file(store: Path, tmp_path: Path) -> None:
     done = evaluate(tmp_path / "none", queries, "--json")
     assert (done.returncode, done.stdout) == (3, "")
     assert "holds no Footpath store" in done.stderr
-    assert evaluate(store, tmp_path / "none.jsonl").returncode == 3
+    assert evaluate(store, tmp_path / "none.jsonl").returncode == 2

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -41,10 +42,10 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
         raise InvalidArgumentsError(f"{tool.api} is known by its document only and has no URL; use the replay executor")
     given = {name: value for name, value in arguments.items() if value is not None}
     known = {parameter.name: parameter for parameter in tool.parameters}
-    placed = set(_PLACEHOLDER.findall(tool.url))
+    placed = _placed(tool.url, given)
     groups: dict[Location, dict[str, JsonValue]] = {"path": {}, "query": {}, "header": {}, "body": {}}
     for name, value in given.items():
-        groups["path" if name in placed else _location(name, known)][name] = value
+        groups["path" if name in placed else _location(name, known)][placed.get(name, name)] = value
     body = groups["body"]
     headers = {name: _header(name, value) for name, value in groups["header"].items()}
     if body:
@@ -56,6 +57,17 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
         body=json.dumps(body, ensure_ascii=False).encode() if body else None,
         keyed=any(name in known and need_of(known[name]).kind == "secret" for name in given),
     )
+
+
+def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
+    """The arguments that the URL has a place for, with its name there: the same, or, for catalogues that spell it otherwise,
+    one that differs in upper and lower case only.
+    """
+    places = _PLACEHOLDER.findall(url)
+    folded = {place.casefold(): place for place in places}
+    exact = {name: name for name in given if name in places}
+    alike = {name: folded[name.casefold()] for name in given if name not in exact and name.casefold() in folded}
+    return exact | {name: place for name, place in alike.items() if place not in exact}
 
 
 def _location(name: str, known: dict[str, Parameter]) -> Location:

@@ -112,6 +112,12 @@ def test_a_default_is_used_for_a_required_parameter_only_and_said() -> None:
     assert references(found)["units"][0] == "default"
 
 
+def test_no_default_fills_a_call_that_changes_something() -> None:
+    delete = tool("delete", need("appointment_id", default="4")).model_copy(update={"method": "DELETE"})
+    assert bound("Delete my appointment", delete).missing == ("appointment_id",)
+    assert fillable(delete, "Delete my appointment", ()).missing == ("appointment_id",)
+
+
 def test_the_request_comes_before_the_default() -> None:
     found = bound("Weather in Oslo", tool("w", need("city", default="London")))
     assert (found.values, references(found)["city"]) == ({"city": "Oslo"}, ("request", "Oslo"))

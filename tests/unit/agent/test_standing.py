@@ -122,6 +122,15 @@ def test_first_and_last_of_a_list(request_text: str, place: int, day: str) -> No
     assert (found.values, references(found)["date"]) == ({"date": day}, ("step", f"1.holidays[{place}].date"))
 
 
+def test_who_wrote_it_is_not_its_title() -> None:
+    papers = tool("searchPublication", need("publication_info", description="Title of the paper, or words of it."))
+    assert bound("Which papers has Jane Doe published?", papers).missing == ("publication_info",)
+    assert bound("Summarise the best paper by Jane Doe of Northern Polytechnic", papers).missing == (
+        "publication_info",
+    )
+    assert bound("Find the paper Solar Cells", papers).values == {"publication_info": "Solar Cells"}
+
+
 def test_names_within_a_title_are_no_names() -> None:
     kinds = [(span.kind, span.text) for span in spans('Who wrote "The Paper Tide"?', date(2026, 1, 1))]
     assert ("quoted", "The Paper Tide") in kinds

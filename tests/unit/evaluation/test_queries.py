@@ -4,7 +4,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from domain.errors import UnavailableError
+from domain.errors import UsageError
 from evaluation.names import key
 from evaluation.queries import read_queries
 
@@ -62,5 +62,5 @@ def test_a_truncated_archive_gives_its_whole_lines(tmp_path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match="is no file"):
+    with pytest.raises(UsageError, match="is no file"):
         read_queries(tmp_path)

@@ -28,6 +28,14 @@ async def test_values_go_where_the_document_puts_them() -> None:
     assert body == b'{"n": 3}'
 
 
+async def test_a_place_in_the_url_may_be_spelled_in_other_case() -> None:
+    async with serving(reply()) as served, executor(served) as made:
+        await made.call(
+            tool(served.url + "/a/{newsid}", "GET", Parameter(name="newsID", location="path")), {"newsID": 7}
+        )
+    assert served.requests[0].startswith(b"GET /a/7 HTTP/1.1")
+
+
 @pytest.mark.parametrize("value", ["..", ".", "../admin", "a/../../b", "..%2fadmin", "%2e%2e", "..\\x", ""])
 async def test_a_path_value_cannot_climb(value: str) -> None:
     async with serving(reply()) as served, executor(served) as made:
