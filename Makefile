@@ -17,7 +17,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo test check format architecture bench test-neural lock clean
+.PHONY: help setup dev demo test check format architecture bench test-neural test-ray lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,8 +31,8 @@ dev: ## The same, and the tools that check it
 demo: setup ## Start the playground, build its graph, ask five requests and check the answers
 	@$(run) scripts/demo.py
 
-test: dev ## Run all tests but the measurements and those that need torch (ARGS, JOBS)
-	@$(pytest) -m "not bench and not neural" -n $(JOBS) --dist loadfile $(ARGS)
+test: dev ## Run all tests but the measurements and those that need torch or Ray (ARGS, JOBS)
+	@$(pytest) -m "not bench and not neural and not ray" -n $(JOBS) --dist loadfile $(ARGS)
 
 check: dev ## Formatting, lint, types, layers, duplicates, architecture
 	@$(run) -m ruff format --check
@@ -53,11 +53,16 @@ test-neural: ## Run the tests that need torch: installs it first, several gigaby
 	@.ci/venv neural
 	@$(pytest) -m neural $(ARGS)
 
+test-ray: ## Run the tests that need Ray: installs it first, and starts two nodes on loopback addresses (ARGS)
+	@.ci/venv ray
+	@$(pytest) -m "ray and not bench" $(ARGS)
+
 lock: ## Pin again what pyproject.toml asks for, newest versions first (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pipx install uv" >&2; exit 2; }
 	$(LOCK) --upgrade --group build --output-file requirements.lock
 	$(LOCK) --upgrade --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(LOCK) --upgrade --group dev --extra neural --constraint requirements-dev.lock --output-file requirements-neural.lock
+	$(LOCK) --upgrade --group dev --extra ray --constraint requirements-dev.lock --output-file requirements-ray.lock
 
 clean: ## Remove .venv and every cache
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist footpath.egg-info

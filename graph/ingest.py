@@ -25,6 +25,8 @@ DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
 
 Count = Callable[[Block, NameIndex, frozenset[str]], Awaitable[Counted]]
+Spread = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, Counted]]]
+"""Counts all blocks elsewhere, on a cluster say, and returns them in order."""
 
 
 class Progress(Protocol):
@@ -90,10 +92,22 @@ class Ingest:
         self.result.documents = len(self._digests)
         return names
 
-    async def records(self, source: Source, names: NameIndex, count: Count = count_here, ahead: int = 1) -> None:
-        """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``tools``."""
+    async def records(
+        self,
+        source: Source,
+        names: NameIndex,
+        count: Count = count_here,
+        ahead: int = 1,
+        spread: Spread | None = None,
+    ) -> None:
+        """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``tools``.
+
+        With ``spread`` the blocks are counted by it, and ``count`` only repeats what another import met.
+        """
+        blocks = source.blocks()
         done, empty = 0, True
-        async for block, counted in self._counted(source.blocks(), names, count, ahead):
+        counts = spread(blocks) if spread else self._counted(blocks, names, count, ahead)
+        async for block, counted in counts:
             await self._settle(block, counted, names, count)
             done, empty = done + block.weight, False
             self._progress(source.path.name, done, source.size)

@@ -34,6 +34,7 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
     embed: Annotated[bool, typer.Option("--embed/--no-embed", help="Index the tools for retrieval as well.")] = True,
     workers: Annotated[int, typer.Option(min=0, help="Counting processes; 0 chooses.")] = 0,
+    ray: Annotated[str, typer.Option(metavar="ADDRESS", help="Count and embed on this Ray cluster (host:port).")] = "",
     server: Annotated[str, typer.Option(help="Address that an OpenAPI document's servers are relative to.")] = "",
 ) -> None:
     """Build a store, or add to it. Repeated or interrupted, it adds what is missing and nothing twice."""
@@ -48,6 +49,7 @@ def main(
             strict=strict,
             embed=embed,
             workers=workers,
+            ray=ray,
         )
         if report_to is not None:
             _write_report(report_to, result, summary)

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from graph.ingest import Count, Ingest, Ingested, Progress, count_here
+from graph.ingest import Count, Ingest, Ingested, Progress, Spread, count_here
 from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Summary, summarise
@@ -16,10 +17,16 @@ from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
 from wiring.settings import Settings
 
+if TYPE_CHECKING:
+    from wiring.cluster import Cluster
+
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What to build from what. ``workers`` 0: as many as there are cores, where there is enough to count."""
+    """What to build from what. ``workers`` 0: as many as there are cores, where there is enough to count.
+
+    ``ray``: address of a Ray cluster that counts the files and embeds the documents instead.
+    """
 
     tools: tuple[Path, ...] = ()
     trajectories: tuple[Path, ...] = ()
@@ -29,6 +36,7 @@ class BuildOptions:
     strict: bool = False
     embed: bool = True
     workers: int = 0
+    ray: str = ""
 
 
 async def build(
@@ -41,18 +49,18 @@ async def build(
     """
     start = perf_counter()
     trajectories, calls = await asyncio.to_thread(_sources, options)
-    async with open_container(settings, options.store, create=True) as container:
+    async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
         recordings = await container.recordings() if calls else None
         ingest = Ingest(container.graph, recordings, progress, strict=options.strict)
         names = await ingest.tools(options.tools, options.server)
-        async with _counting(trajectories, names, options.workers) as (count, ahead):
+        async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
             for source in trajectories:
-                await ingest.records(source, names, count, ahead)
+                await ingest.records(source, names, count, ahead, _spread(cluster, source, names))
         for source in calls:
             await ingest.records(source, names)
         embed_start = perf_counter()
         if options.embed:
-            await _embed(container, progress)
+            await _embed(container, progress, cluster)
         end = perf_counter()
         statistics = await container.graph.statistics()
         embed_seconds = end - embed_start if options.embed else 0.0
@@ -82,9 +90,35 @@ async def _counting(sources: list[Source], names: NameIndex, workers: int) -> As
         yield count, workers + 1
 
 
-async def _embed(container: Container, progress: Progress) -> None:
+@asynccontextmanager
+async def _cluster(address: str) -> "AsyncGenerator[Cluster | None]":
+    """Joined first: where none answers, nothing is begun."""
+    if not address:
+        yield None
+        return
+    from wiring.cluster import open_cluster
+
+    async with open_cluster(address) as cluster:
+        yield cluster
+
+
+def _spread(cluster: "Cluster | None", source: Source, names: NameIndex) -> Spread | None:
+    """Search trees go to the cluster. Lines are cheaper to count than to send."""
+    if cluster is None or not source.files:
+        return None
+    from wiring.spread import counting
+
+    return counting(cluster, names)
+
+
+async def _embed(container: Container, progress: Progress, cluster: "Cluster | None") -> None:
+    """What the cluster has embedded is known here, by its digests; the rest of the work is local."""
     from retriever.indexing import index_tools
 
+    if cluster is not None:
+        from wiring.spread import embed
+
+        await embed(cluster, container, progress)
     embedder, index, lexical = await container.retrieval()
     total = (await container.graph.statistics()).documents
     await index_tools(

@@ -142,7 +142,8 @@ async def open_container(
     """
     settings = settings or read_settings()
     folder = StoreFolder(store or settings.store)
-    await asyncio.to_thread(folder.open, create=create)
+    # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
+    await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))
     async with AsyncExitStack() as stack:
         graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)

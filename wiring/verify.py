@@ -54,6 +54,10 @@ async def verify(
             await asyncio.to_thread(_set_aside, container.folder.vectors)
             embedded = await _compare_and_repair(container, progress)
             comparison = await _compare(container)
+        if mend and container.vectors_on_server:
+            from wiring.words import publish
+
+            await publish(container.graph, *(await container.retrieval())[1:])
         if mend:
             await asyncio.to_thread(shutil.rmtree, _former(container.folder.vectors), ignore_errors=True)
         embedder, _, _ = await container.retrieval()

@@ -141,7 +141,7 @@ async def test_the_order_of_arrival_changes_nothing(tmp_path: Path) -> None:
     assert await one.fingerprint() == await other.fingerprint() != ""
 
 
-async def test_replace_holds_no_other_texts(tmp_path: Path) -> None:
+async def test_only_these_texts(tmp_path: Path) -> None:
     index = LexicalIndex(tmp_path)
     assert await index.fingerprint() == ""
     await index.put({ToolId("w/s/gone"): "weather of yesterday", **TEXTS})
@@ -150,3 +150,5 @@ async def test_replace_holds_no_other_texts(tmp_path: Path) -> None:
     assert not await index.replace(TEXTS)
     assert sorted((await index.match("weather")).ids) == sorted(TEXTS)
     assert await index.fingerprint() != before
+    await index.replace({})
+    assert await index.count() == 0

@@ -25,6 +25,13 @@ async def test_a_url_leads_to_the_server(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_further_machine_needs_no_folder_of_its_own(tmp_path: Path) -> None:
+    settings = Settings(store=tmp_path / "new", graph_url=NOWHERE)
+    with pytest.raises(UnavailableError, match="no Neo4j answers there"):
+        async with open_container(settings):
+            pass
+
+
 async def test_a_store_that_is_named_is_embedded_whatever_the_url(tmp_path: Path) -> None:
     async with open_container(Settings(graph_url=NOWHERE), tmp_path / "store", create=True) as container:
         assert isinstance(container.graph, SqliteGraph)

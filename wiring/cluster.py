@@ -1,0 +1,144 @@
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+"""Ray Data: our pure functions on the processes of a cluster. No other module knows Ray."""
+
+import asyncio
+import logging
+import os
+import pickle
+import socket
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from domain.errors import FootpathError, UnavailableError, UsageError
+
+WINDOW = 4_096
+"""Items of one Ray data set: what the first process holds of a source that is larger than its memory. Blocks of files are
+lists of names, 25 KB each. Processes are started anew for each data set, which takes seconds."""
+
+CONNECT_SECONDS = 5
+_NOT_THERE = (
+    "no Ray cluster answers at {address} ({why}); start one: ray start --head --disable-usage-stats, "
+    "and on other nodes ray start --address HOST:6379"
+)
+
+T = TypeVar("T")
+R = TypeVar("R")
+Work = Callable[[T], R]
+
+
+class _Worker(Generic[T, R]):
+    """One process of the cluster: prepared once, then given item after item. Rows carry pickles, which Arrow need not read."""
+
+    def __init__(self, prepare: Callable[[], Work[T, R]]) -> None:
+        self._work = prepare()
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        # Ours, sent within the cluster that this build was told to trust.
+        return {"result": pickle.dumps(self._work(pickle.loads(row["item"])))}  # noqa: S301
+
+
+class Cluster:
+    """A connection of this process. Made by :func:`open_cluster` only."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
+        """``prepare()(item)`` of every item, in order. ``prepare`` is called once in each process, and is pickled.
+
+        Raises:
+            UnavailableError: the cluster, or a process of it, is gone.
+        """
+        waiting = iter(items)
+        while window := await asyncio.to_thread(lambda: list(islice(waiting, WINDOW))):
+            results = await self._guarded(lambda window=window: _results(prepare, window))
+            for item in window:
+                yield item, await self._guarded(lambda results=results: next(results))
+
+    async def _guarded(self, step: Callable[[], T]) -> T:
+        try:
+            return await asyncio.to_thread(step)
+        except FootpathError:
+            raise
+        except Exception as error:
+            if (cause := _cause(error)) is not None:
+                raise cause from error
+            raise UnavailableError(
+                f"the Ray cluster at {self.address} failed ({(str(error).strip() or type(error).__name__).splitlines()[-1][:300]}). Are its nodes up, "
+                "has each the same Footpath, and does it see the sources under the same paths? What was applied is kept"
+            ) from error
+
+
+@asynccontextmanager
+async def open_cluster(address: str) -> AsyncGenerator[Cluster]:
+    """Join the cluster at ``host:port`` (or ``auto``: the one of this machine), and leave it at the end.
+
+    Raises:
+        UsageError: Ray is not installed. UnavailableError: no cluster answers.
+    """
+    await asyncio.to_thread(_join, address)
+    try:
+        yield Cluster(address)
+    finally:
+        await asyncio.to_thread(_leave)
+
+
+def _join(address: str) -> None:
+    # Read by Ray when it starts: it reports nothing about this process to its makers.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise UsageError("--ray needs Ray, which is an extra: pip install -e '.[ray]', on every node") from error
+    _reach(address)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        why = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        raise UnavailableError(_NOT_THERE.format(address=address, why=why)) from error
+    context: Any = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    context.execution_options.preserve_order = True
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+
+
+def _reach(address: str) -> None:
+    """Ray itself waits for minutes where nothing listens."""
+    host, found, port = address.rpartition(":")
+    if not found:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise UnavailableError(_NOT_THERE.format(address=address, why=error)) from error
+
+
+def _leave() -> None:
+    import ray
+
+    ray.shutdown()
+
+
+def _results(prepare: Callable[[], Work[T, R]], window: list[T]) -> Iterator[R]:
+    import ray
+    import ray.data
+
+    cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    rows = [{"item": pickle.dumps(item)} for item in window]
+    data: Any = ray.data.from_items(rows, override_num_blocks=len(rows))
+    mapped = data.map(_Worker, fn_constructor_args=(prepare,), concurrency=(1, min(cores, len(rows))), num_cpus=1)
+    return (pickle.loads(row["result"]) for row in mapped.iter_rows())  # noqa: S301  from our own workers
+
+
+def _cause(error: BaseException) -> FootpathError | None:
+    """What our own function raised, below Ray's wrappers."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, FootpathError):
+            return seen
+        seen = getattr(seen, "cause", None) or seen.__cause__
+    return None

@@ -1,0 +1,62 @@
+"""A build on a cluster: files are counted and documents embedded there, by the same functions in the same portions."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from functools import partial
+
+from graph.blocks import Block, Counted, count_block
+from graph.ingest import Progress, Spread
+from graph.names import NameIndex
+from retriever.index import Vectors
+from retriever.indexing import Portion, put_portion, unindexed
+from wiring.cluster import Cluster, Work
+from wiring.container import Container
+
+PORTIONS = 256
+"""Portions of texts on their way at once: 131,072 documents, some 100 MB."""
+
+
+def counting(cluster: Cluster, names: NameIndex) -> Spread:
+    """A ``Spread`` for search trees, which every node must see under the same paths. Only counts come back."""
+
+    def spread(blocks: Iterator[Block]) -> AsyncGenerator[tuple[Block, Counted]]:
+        return cluster.map(partial(_counter, names), blocks)
+
+    return spread
+
+
+async def embed(cluster: Cluster, container: Container, progress: Progress) -> None:
+    """Put the vectors of new and changed documents into the index. Raises ``UnavailableError``."""
+    _, index, _ = await container.retrieval()
+    total = (await container.graph.statistics()).documents
+    done = 0
+    async for group in _groups(unindexed(container.graph.documents(), await index.digests())):
+        waiting = iter(group)
+        async for _, vectors in cluster.map(_encoder, [[text for _, text, _ in portion] for portion in group]):
+            portion = next(waiting)
+            await put_portion(portion, vectors, index)
+            done += len(portion)
+            progress("embed", done, total)
+
+
+async def _groups(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portion]]:
+    """As many portions as are on their way at once: the encoder is loaded once a group."""
+    group: list[Portion] = []
+    async for portion in portions:
+        group.append(portion)
+        if len(group) == PORTIONS:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _counter(names: NameIndex) -> Work[Block, Counted]:
+    return lambda block: count_block(block, names)
+
+
+def _encoder() -> Work[list[str], Vectors]:
+    from retriever.embedders.bundled import BundledEmbedder
+
+    embedder = BundledEmbedder(threads=1)
+    return lambda texts: asyncio.run(embedder.embed(texts, "document"))
