@@ -24,7 +24,6 @@ def main(
     """Start the playground, build its graph, ask five requests and check the answers. Exit 0: all are right."""
     try:
         with demo_playground() as address:
-            console.print(f"The playground runs at {address}")
             verdicts = asyncio.run(_demo(address, store))
     except FootpathError as error:
         print(error, file=sys.stderr)
@@ -38,6 +37,7 @@ def main(
 
 
 async def _demo(address: str, store: Path) -> list[Verdict]:
+    console.print(f"The playground runs at {address}")
     built = await build_demo(address, store)
     console.print(
         f"Its graph is built: {built['tools']} tools, {built['trajectories']['kept']} trajectories, "
