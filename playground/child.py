@@ -19,7 +19,8 @@ def running_playground(port: int = 0, *, meteo_in_service: bool = False) -> Gene
         UnavailableError: it did not start; the message is what it wrote.
     """
     command = [sys.executable, str(SCRIPT), "--port", str(port), "--meteo" if meteo_in_service else "--no-meteo"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 (our own script)
+    # A group of its own: Ctrl-C reaches this process alone, which then stops the child in its own time.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0) as child:  # noqa: S603 (our own script)
         try:
             yield _address(child)
         finally:
