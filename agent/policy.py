@@ -74,6 +74,26 @@ class ArgumentsQuestion:
     complaint: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FieldsQuestion:
+    """What ``fields_to_keep`` sees. ``response``: an example of the tool's long responses; ``fields``: all its fields by path
+    (``items[].name``), in order.
+    """
+
+    tool: ToolDoc
+    response: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a run has to say of its policy besides its decisions: ``to`` decides from here on in place of ``policy``."""
+
+    policy: str
+    to: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Cost:
     """What a policy used so far in a run, added to by the policy."""
@@ -85,10 +105,11 @@ class Cost:
 
 
 class Policy(Protocol):
-    """One object per run; ``cost`` is what this run used."""
+    """One object per run; ``cost`` is what this run used. ``notices`` are taken out and told by the run after each decision."""
 
     name: str
     cost: Cost
+    notices: list[Notice]
 
     async def choose(self, situation: Situation) -> Choice:
         """The next move of the walk."""
@@ -96,6 +117,13 @@ class Policy(Protocol):
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Arguments for one call."""
+        ...
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """The fields of a long response that are worth showing, out of ``question.fields``, the most telling first.
+
+        It depends on the tool alone, not on the request, so that the answer can be kept per tool (thesis 4.3.3.3).
+        """
         ...
 
     def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:

@@ -12,6 +12,15 @@ from domain.tool import ToolId
 Outcome = Literal["answered", "gave_up", "budget", "cancelled", "failed"]
 
 
+class Feed(Model):
+    """A parameter that an earlier step can fill. ``step`` counts from 1 in the path; ``score`` of the coupling, 0 to 1."""
+
+    parameter: str
+    step: int
+    field: str
+    score: float
+
+
 class ConsideredTool(Model):
     """A candidate as it was shown. ``availability`` None: untested. ``relevance``: similarity to the request, 0 to 1."""
 
@@ -21,6 +30,7 @@ class ConsideredTool(Model):
     relevance: float
     origin: Literal["start", "graph", "retriever"]
     missing: tuple[str, ...] = ()
+    feeds: tuple[Feed, ...] = ()
 
 
 class RunStarted(Model):
@@ -82,13 +92,40 @@ class CallFinished(Model):
     result: StepResult
 
 
+class ResponseCompressed(Model):
+    """A long response was reduced for the policy. ``fields``: those kept, as ``items[].name``; empty where only the text was cut.
+
+    ``before`` and ``after`` are characters; ``cut``: fields alone did not suffice and the rest was cut off.
+    """
+
+    kind: Literal["response.compressed"] = "response.compressed"
+    step: int
+    tool: ToolId
+    fields: tuple[str, ...]
+    before: int
+    after: int
+    cut: bool
+
+
+class PolicyFellBack(Model):
+    """From here on another policy decides: the first one's model cannot be used. ``reason`` is fit to be shown."""
+
+    kind: Literal["policy.fell_back"] = "policy.fell_back"
+    policy: str
+    to: str
+    reason: str
+
+
 class AnswerDelta(Model):
     kind: Literal["answer.delta"] = "answer.delta"
     text: str
 
 
 class Usage(Model):
-    """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds."""
+    """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds.
+
+    ``by_purpose``: model calls by the decision they were made for (choose, arguments, …).
+    """
 
     considered: int = 0
     decisions: int = 0
@@ -96,6 +133,7 @@ class Usage(Model):
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    by_purpose: dict[str, int] = Field(default_factory=dict)
     plan_seconds: float = 0.0
     execute_seconds: float = 0.0
     total_seconds: float = 0.0
@@ -118,6 +156,8 @@ Event = Annotated[
     | PlanReady
     | CallStarted
     | CallFinished
+    | ResponseCompressed
+    | PolicyFellBack
     | AnswerDelta
     | RunFinished,
     Field(discriminator="kind"),

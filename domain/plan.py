@@ -7,13 +7,16 @@ from pydantic import Field
 from domain.model import JsonObject, Model
 from domain.tool import ToolId
 
-Origin = Literal["request", "step", "default", "example", "secret", "user"]
+Origin = Literal["request", "step", "default", "example", "secret", "memory", "user"]
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """``missing``: a required argument could not be found; ``unknown``: a write whose answer was lost."""
 
 
 class Binding(Model):
-    """Where an argument's value comes from. ``reference``: the span of the request, or ``2.items[0].lat`` (step, field)."""
+    """Where an argument's value comes from.
+
+    ``reference``: the span of the request, ``2.items[0].lat`` (step, field), or the name of a secret, never its value.
+    """
 
     parameter: str
     origin: Origin
@@ -29,7 +32,10 @@ class Plan(Model):
 
 
 class StepResult(Model):
-    """One executed step. ``response`` is the body as text (cut at the executor's cap), ``note`` says what to know of it."""
+    """One executed step. ``response`` is the body as text (cut at the executor's cap), ``note`` says what to know of it.
+
+    ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole.
+    """
 
     tool: ToolId
     arguments: JsonObject = Field(default_factory=dict)
@@ -38,5 +44,6 @@ class StepResult(Model):
     attempts: int = 0
     http_status: int | None = None
     response: str = ""
+    compressed: str = ""
     note: str = ""
     seconds: float = 0.0

@@ -14,7 +14,9 @@ FINISH = ToolId("Finish")
 """The node every tool is linked to; no document, never scored."""
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
-Location = Literal["path", "query", "header", "body"]
+Location = Literal["path", "query", "header", "cookie", "body"]
+Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject"]
+"""How a structured value is written outside a body, in OpenAPI's words."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 IDEMPOTENT_METHODS = SAFE_METHODS | {"PUT", "DELETE"}
@@ -45,7 +47,12 @@ def is_unresolved(tool: ToolId) -> bool:
 
 
 class Parameter(Model):
-    """One input of a tool."""
+    """One input of a tool.
+
+    ``json_schema``: the JSON Schema (2020-12, as JSON text, without outside references) of a value that ``type``, ``enum``, ``format``
+    and the bounds do not describe whole: the items of an array, the fields of an object, alternatives. ``style`` None is
+    OpenAPI's default for the location. ``whole_body``: the value is the request's body, rather than a field of it.
+    """
 
     name: str
     type: JsonType = "string"
@@ -58,6 +65,26 @@ class Parameter(Model):
     minimum: float | None = None
     maximum: float | None = None
     location: Location = "query"
+    nullable: bool = False
+    json_schema: str | None = None
+    style: Style | None = None
+    explode: bool | None = None
+    whole_body: bool = False
+
+
+class Credential(Model):
+    """A secret that a call sends, by name; its value comes from the environment or a vault and never stands in a document.
+
+    ``place``: the header, query parameter or cookie ``name`` that carries ``prefix`` + value. ``basic``: the value is
+    ``user:password`` and is sent as HTTP Basic. ``required`` False: the call also works without.
+    """
+
+    secret: str
+    place: Literal["header", "query", "cookie"] = "header"
+    name: str = "Authorization"
+    prefix: str = ""
+    basic: bool = False
+    required: bool = True
 
 
 class ToolDoc(Model):
@@ -65,7 +92,8 @@ class ToolDoc(Model):
 
     ``function`` is its name in trajectories. ``url`` may hold ``{name}`` placeholders for path parameters; it is empty
     where the tool is known by document only and cannot be called live. ``example_response`` and ``response_schema``
-    are JSON texts as their source gave them (they may be broken).
+    are JSON texts as their source gave them (they may be broken). ``idempotent``: repeating a call is said to be harmless
+    though its method does not say so. ``body_type``: how ``body`` parameters are written.
     """
 
     id: ToolId
@@ -81,6 +109,14 @@ class ToolDoc(Model):
     example_response: str | None = None
     response_schema: str | None = None
     source: str = ""
+    credentials: tuple[Credential, ...] = ()
+    idempotent: bool = False
+    body_type: Literal["json", "form", "multipart"] = "json"
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether calling it twice has the effect of calling it once."""
+        return self.idempotent or self.method in IDEMPOTENT_METHODS
 
     @property
     def safe(self) -> bool:

@@ -16,6 +16,8 @@ from domain.event import (
     Event,
     PathEnded,
     PlanReady,
+    PolicyFellBack,
+    ResponseCompressed,
     RunFinished,
     RunStarted,
     StepBacktracked,
@@ -63,6 +65,13 @@ class AskView:
                     )
             case CallFinished():
                 self._result(event)
+            case ResponseCompressed():
+                kept = (
+                    f"to {', '.join(clean(field, 60) for field in event.fields[:8])}" if event.fields else "by cutting"
+                )
+                self._line(f"     [dim]shortened {event.before} → {event.after} characters {escape(kept)}[/dim]")
+            case PolicyFellBack():
+                self._line(f"  [yellow]{event.policy} → {event.to}[/yellow]  {escape(clean(event.reason, 300))}")
             case AnswerDelta():
                 self._answer(event.text)
             case RunFinished():
@@ -128,7 +137,7 @@ def _origin(binding: Binding) -> str:
             return f"from step {reference}"
         case "request":
             return f"from the request: “{reference}”"
-        case "default" | "example" | "secret" | "user":
+        case "default" | "example" | "secret" | "memory" | "user":
             return f"{binding.origin}{': ' + reference if reference else ''}"
         case _:
             assert_never(binding.origin)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from agent.answer import compose
 from agent.arguments import bind, fillable
 from agent.policies.offline_choice import ChoiceParameters, decide
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, Situation
+from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
 from agent.support import bare
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -19,6 +19,7 @@ class OfflinePolicy:
 
     def __init__(self, parameters: ChoiceParameters | None = None) -> None:
         self.cost = Cost()
+        self.notices: list[Notice] = []
         self._parameters = parameters or ChoiceParameters()
         self._missing: dict[tuple[str, ToolId, tuple[ToolId, ...]], frozenset[str]] = {}
         self._purpose: dict[ToolId, str] = {}
