@@ -26,6 +26,8 @@ from domain.event import (
 from domain.plan import Binding
 from domain.tool import ToolId, tool_id_parts
 
+Planning = RunStarted | CandidatesConsidered | StepChosen | StepBacktracked | PathEnded | PlanReady | PolicyFellBack
+
 _EXCERPT = 160
 _GOOD = {"ok": "green", "missing": "yellow", "unknown": "yellow"}
 
@@ -40,6 +42,18 @@ class AskView:
 
     def show(self, event: Event) -> None:
         """Write one event."""
+        match event:
+            case CallStarted() | CallFinished() | ResponseCompressed():
+                self._call(event)
+            case AnswerDelta():
+                self._answer(event.text)
+            case RunFinished():
+                self._end(event)
+            case _:
+                self._planning(event)
+
+    def _planning(self, event: Planning) -> None:
+        """What happens before any call."""
         match event:
             case RunStarted():
                 self._line(f"[bold]{escape(clean(event.request, 400))}[/bold]\n")
@@ -56,6 +70,14 @@ class AskView:
                 )
             case PlanReady():
                 self._line(f"\n[bold]plan[/bold]  {' → '.join(_name(tool) for tool in event.plan.path)}")
+            case PolicyFellBack():
+                self._line(f"  [yellow]{event.policy} → {event.to}[/yellow]  {escape(clean(event.reason, 300))}")
+            case _:
+                assert_never(event)
+
+    def _call(self, event: CallStarted | CallFinished | ResponseCompressed) -> None:
+        """What happens around a call."""
+        match event:
             case CallStarted():
                 self._line(f"  [cyan]{event.step}. {_name(event.tool)}[/cyan]")
                 for binding in event.provenance:
@@ -70,12 +92,6 @@ class AskView:
                     f"to {', '.join(clean(field, 60) for field in event.fields[:8])}" if event.fields else "by cutting"
                 )
                 self._line(f"     [dim]shortened {event.before} → {event.after} characters {escape(kept)}[/dim]")
-            case PolicyFellBack():
-                self._line(f"  [yellow]{event.policy} → {event.to}[/yellow]  {escape(clean(event.reason, 300))}")
-            case AnswerDelta():
-                self._answer(event.text)
-            case RunFinished():
-                self._end(event)
             case _:
                 assert_never(event)
 
