@@ -6,7 +6,7 @@ from typing import Protocol
 from agent.frontier import Path
 from agent.support import plain, supported, vocabulary
 from domain.tool import ToolDoc, ToolId
-from graph.store import GraphStore
+from graph.store import GraphReads
 from graph.weights import Weighted, WeightParameters, availability, transition_weights
 
 
@@ -38,7 +38,7 @@ class Evidence:
     """A run's own view of the stores. Made for one run and dropped with it."""
 
     def __init__(
-        self, clauses: tuple[str, ...], store: GraphStore, search: ToolFinder, weights: WeightParameters
+        self, clauses: tuple[str, ...], store: GraphReads, search: ToolFinder, weights: WeightParameters
     ) -> None:
         self.clauses = clauses
         self._store = store

@@ -46,7 +46,7 @@ async def search(
         node = await deps.expand(state)
         state = state.offer([c.tool.id for c in node.candidates], node.value)
         candidates = _open(node, state, meter)
-        yield _considered(state, candidates, node), state
+        yield considered(state, candidates, node), state
         if not candidates and not state.path:
             yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state.backtrack("")
             return
@@ -74,7 +74,8 @@ def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:
     return tuple(c for c in node.candidates if state.is_open(c.tool.id))
 
 
-def _considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -> CandidatesConsidered:
+def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -> CandidatesConsidered:
+    """The event of a node's candidates."""
     shown = tuple(
         ConsideredTool(
             tool=c.tool.id,

@@ -7,6 +7,18 @@ from domain.tool import ToolDoc, ToolId
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 
 
+class GraphReads(Protocol):
+    """What planning reads of a graph; see :class:`GraphStore`."""
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]: ...
+
+    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]: ...
+
+    async def out_edges(self, tool: ToolId) -> list[Neighbour]: ...
+
+    async def in_edges(self, tool: ToolId) -> list[Edge]: ...
+
+
 class GraphStore(Protocol):
     """Facts about tools and transitions.
 

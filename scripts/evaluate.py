@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import orjson
 import typer
+from _evaluate_planning import planning
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -61,6 +62,9 @@ async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:
                 asked, search, container.graph, lambda done: bars.update(task, completed=done)
             )
     return {**asdict(report), "model": embedder.identity}
+
+
+app.command()(planning)
 
 
 def _show(figures: dict[str, Any]) -> None:

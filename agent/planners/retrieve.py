@@ -1,0 +1,40 @@
+"""The planner without a graph and without decisions: the start tools nearest to the request, best first."""
+
+from collections.abc import AsyncIterator
+
+from agent.budget import Meter
+from agent.frontier import Frontier
+from agent.planners.planner import Planner
+from agent.search import SearchDeps, Step, considered
+from domain.event import PathEnded, StepChosen
+
+K = 2
+"""How many start tools are taken: the best F1 on the trajectories' own requests (docs/benchmarks.md)."""
+
+
+def retrieve(k: int = K) -> Planner:
+    """A planner that takes the first ``k`` start tools that are still open as its path, whatever leads where."""
+
+    async def plan(
+        request: str,  # noqa: ARG001  the candidates were found for it
+        clauses: tuple[str, ...],  # noqa: ARG001
+        state: Frontier,
+        deps: SearchDeps,
+        meter: Meter,
+    ) -> AsyncIterator[Step]:
+        node = await deps.expand(state)
+        found = sorted(
+            (c for c in node.candidates if c.origin == "start" and state.is_open(c.tool.id)),
+            key=lambda c: (-c.weight, c.tool.id),
+        )
+        state = state.offer([c.tool.id for c in node.candidates], node.value)
+        yield considered(state, node.candidates, node), state
+        for candidate in found[: max(0, min(k, meter.budget.depth) - len(state.path))]:
+            state = state.offer([c.tool.id for c in found]).push(candidate.tool.id)
+            yield StepChosen(tool=candidate.tool.id, path=state.path, reason=f"score {candidate.weight:.2f}"), state
+        if not state.path:
+            yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state
+            return
+        yield PathEnded(path=state.path, how="finished", reason=f"the first {len(state.path)} start tools"), state
+
+    return plan
