@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 from _evaluate_planning import planning
+from _evaluate_sequences import sequences
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -65,6 +66,7 @@ async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:
 
 
 app.command()(planning)
+app.command()(sequences)
 
 
 def _show(figures: dict[str, Any]) -> None:

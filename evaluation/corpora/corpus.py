@@ -1,0 +1,118 @@
+"""Requests with their gold chains of tools: a part to learn the graph from, a part to plan, a catalogue for both."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+from pydantic.types import JsonValue
+
+from domain.errors import BrokenInputError, UsageError
+from domain.model import JsonObject
+from domain.tool import ToolId, tool_id_parts
+from graph.importers.lines import read_lines
+from graph.importers.records import Record, RecordError, Skipped, load
+from graph.names import function_name
+
+HELD_OUT = 5
+"""One request in so many is planned, and one chain in so many is kept out of the learning part altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A request and the tools that serve it, in order."""
+
+    id: str
+    request: str
+    chain: tuple[ToolId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """``tools``: documents as lines of ``tools.jsonl`` hold them. Cases repeat neither ids nor requests."""
+
+    name: str
+    tools: tuple[JsonObject, ...]
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """``learnt`` makes the graph. ``seen``: other requests whose chains occur there; ``unseen``: whose chains do not."""
+
+    learnt: tuple[Case, ...]
+    seen: tuple[Case, ...]
+    unseen: tuple[Case, ...]
+
+
+def split(cases: Sequence[Case], seed: str = "7") -> Split:
+    """By request, drawn from a hash of chain and id, so that neither order nor additions move a case."""
+    learnt = [case for case in cases if not _drawn(seed, "|".join(case.chain)) and not _drawn(seed, case.id)]
+    known = {case.chain for case in learnt}
+    rest = [case for case in cases if case not in set(learnt)]
+    return Split(
+        tuple(learnt),
+        tuple(case for case in rest if case.chain in known),
+        tuple(case for case in rest if case.chain not in known),
+    )
+
+
+def _drawn(seed: str, text: str) -> bool:
+    digest = hashlib.blake2b(f"{seed}\0{text}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) % HELD_OUT == 0
+
+
+def write_sources(corpus: Corpus, learnt: Sequence[Case], folder: Path) -> tuple[Path, Path]:
+    """Catalogue and trajectories as ``build_graph`` reads them; the two paths."""
+    tools, trajectories = folder / "tools.jsonl", folder / "trajectories.jsonl"
+    tools.write_bytes(b"\n".join(map(orjson.dumps, corpus.tools)))
+    trajectories.write_bytes(b"\n".join(orjson.dumps(_trajectory(corpus, case)) for case in learnt))
+    return tools, trajectories
+
+
+def _trajectory(corpus: Corpus, case: Case) -> JsonObject:
+    return {
+        "id": case.id,
+        "source": corpus.name,
+        "query": case.request,
+        "calls": [_call(tool) for tool in case.chain],
+        "finish": "give_answer",
+    }
+
+
+def _call(tool: ToolId) -> JsonObject:
+    category, toolset, api = tool_id_parts(tool)
+    return {"function": function_name(api, toolset), "category": category, "tool_name": toolset}
+
+
+def document(
+    category: str, toolset: str, api: str, description: str, required: JsonValue = None, optional: JsonValue = None
+) -> JsonObject:
+    """A line of ``tools.jsonl``. The parameters are in RapidAPI's form, which ToolBench and its kin share."""
+    return {
+        "category": category,
+        "tool_name": toolset,
+        "api_name": api,
+        "function": function_name(api, toolset),
+        "description": description,
+        "required_parameters": required or [],
+        "optional_parameters": optional or [],
+    }
+
+
+def load_lines(path: Path) -> Iterator[Record]:
+    """The JSON objects of a file, a line each, plain or gzip.
+
+    Raises:
+        UsageError: there is no such file. BrokenInputError: a line cannot be read.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is no file; name the folder of the benchmark")
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            raise BrokenInputError(line.reason, file=str(path), line=line.line)
+        try:
+            yield load(line.body)
+        except RecordError as error:
+            raise BrokenInputError(str(error), file=str(path), line=line.number) from error

@@ -1,0 +1,43 @@
+"""UltraTool: requests with gold chains over 260 tools that are known by a description only (MIT)."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from domain.errors import UsageError
+from domain.tool import ToolId, tool_id
+from evaluation.corpora.corpus import Case, Corpus, document, load_lines
+
+TOOLSET = "ultratool"
+
+
+def read(folder: Path) -> Corpus:
+    """The corpus in ``folder`` (``tool_desc.json``, ``train.jsonl``). The category of a tool is its first domain."""
+    catalogue = folder / "tool_desc.json"
+    if not catalogue.is_file():
+        raise UsageError(f"{catalogue} is no file; name the folder of the benchmark")
+    nodes: list[dict[str, Any]] = orjson.loads(catalogue.read_bytes())["nodes"]
+    ids = {node["id"]: _id(node) for node in nodes}
+    cases: dict[str, Case] = {}
+    for line in load_lines(folder / "train.jsonl"):
+        record: dict[str, Any] = dict(line)
+        names = [node["task"] for node in record["task_nodes"]]
+        if all(name in ids for name in names):
+            chain = tuple(dict.fromkeys(ids[name] for name in names))
+            request = str(record["user_request"]).strip()
+            cases.setdefault(request, Case(str(record["id"]), request, chain))
+    documents = (document(_domain(node), TOOLSET, _spoken(node["id"]), node["desc"]) for node in nodes)
+    return Corpus("ultratool", tuple(documents), tuple(cases.values()))
+
+
+def _id(node: dict[str, Any]) -> ToolId:
+    return tool_id(_domain(node), TOOLSET, _spoken(node["id"]))
+
+
+def _domain(node: dict[str, Any]) -> str:
+    return str(next(iter(node["domain"]), "other"))
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,52 @@
+"""How well planned paths match gold chains: node F1, link F1 (TaskBench, 2023), exact match."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from domain.tool import ToolId
+from evaluation.intervals import interval
+
+Row = dict[str, float | list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The gold chain of a request, and the path that was planned for it."""
+
+    gold: tuple[ToolId, ...]
+    path: tuple[ToolId, ...]
+
+    @property
+    def nodes(self) -> float:
+        """F1 of the distinct tools."""
+        return f1(set(self.gold), set(self.path))
+
+    @property
+    def links(self) -> float:
+        """F1 of the ordered neighbours; 1 where both are a single tool, or none."""
+        return f1(set(pairwise(self.gold)), set(pairwise(self.path)))
+
+    @property
+    def exact(self) -> float:
+        """1 where the path is the chain."""
+        return float(self.gold == self.path)
+
+
+def f1(gold: set[ToolId] | set[tuple[ToolId, ToolId]], found: set[ToolId] | set[tuple[ToolId, ToolId]]) -> float:
+    """Harmonic mean of precision and recall of two sets; 1 where both are empty."""
+    return 2 * len(gold & found) / (len(gold) + len(found)) if gold or found else 1.0
+
+
+def means(part: Sequence[Planned]) -> Row:
+    """Macro averages, 0 to 1, with the 95 % bootstrap interval of node F1; ``gold_length`` and ``path_length`` in tools."""
+    rows = max(1, len(part))
+    return {
+        "n": len(part),
+        "node_f1": sum(one.nodes for one in part) / rows,
+        "node_f1_interval": list(interval([one.nodes for one in part])),
+        "link_f1": sum(one.links for one in part) / rows,
+        "exact": sum(one.exact for one in part) / rows,
+        "gold_length": sum(len(one.gold) for one in part) / rows,
+        "path_length": sum(len(one.path) for one in part) / rows,
+    }

@@ -1,0 +1,118 @@
+"""`evaluate.py sequences`: a graph learnt from a part of a benchmark's chains, planned on the rest."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from agent.budget import Budget
+from agent.expand import WalkSettings
+from agent.plan import path_of, walk
+from agent.planners.planner import Planner
+from agent.planners.retrieve import K, retrieve
+from agent.search import search
+from domain.errors import BrokenInputError, UnavailableError, UsageError
+from evaluation.corpora import traject_bench, ultratool
+from evaluation.corpora.corpus import Case, Corpus, split, write_sources
+from evaluation.sequences import Planned, means
+from wiring.build import BuildOptions, build
+from wiring.container import Container, open_container
+
+console = Console(stderr=True)
+READERS = {"traject_bench": traject_bench.read, "ultratool": ultratool.read}
+LONGEST = 12
+
+
+def sequences(
+    benchmark: Annotated[Literal["traject_bench", "ultratool"], typer.Option(help="Which benchmark the folder holds.")],
+    data: Annotated[Path, typer.Option(help="Folder of the benchmark.")],
+    planner: Annotated[str, typer.Option(help="dfs walks the graph, retrieve takes the first start tools.")] = "dfs",
+    policy: Annotated[str, typer.Option(help="Who decides.")] = "offline",
+    start_tools: Annotated[int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")] = K,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+) -> None:
+    """Learn a graph from four fifths of a benchmark's requests, plan the others: node F1, link F1, exact match."""
+    try:
+        planners: dict[str, Planner] = {"dfs": search, "retrieve": retrieve(start_tools)}
+        if planner not in planners:
+            raise UsageError(f"no planner is called {planner!r}; there are: {', '.join(planners)}")
+        figures = asyncio.run(_sequences(READERS[benchmark](data), planners[planner], policy))
+    except (UsageError, UnavailableError, BrokenInputError) as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    except KeyboardInterrupt:
+        console.print("interrupted; nothing was scored")
+        raise typer.Exit(130) from None
+    if as_json:
+        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
+    else:
+        _show(figures)
+
+
+async def _sequences(corpus: Corpus, planner: Planner, policy: str) -> dict[str, Any]:
+    parts = split(corpus.cases)
+    with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
+        tools, trajectories = write_sources(corpus, parts.learnt, Path(folder))
+        store = Path(folder) / "store"
+        options = BuildOptions(tools=(tools,), trajectories=(trajectories,), store=store)
+        _, summary = await build(options, _silent)
+        async with open_container(store=store) as container:
+            with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+                task = bars.add_task("requests", total=len(parts.seen) + len(parts.unseen))
+
+                def advance() -> None:
+                    bars.advance(task)
+
+                seen = [await _plan(case, container, planner, policy, advance) for case in parts.seen]
+                unseen = [await _plan(case, container, planner, policy, advance) for case in parts.unseen]
+    return {
+        "benchmark": corpus.name,
+        "learnt": len(parts.learnt),
+        "transitions": summary["transitions"],
+        "seen_chains": means(seen),
+        "unseen_chains": means(unseen),
+        "overall": means([*seen, *unseen]),
+    }
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    """A benchmark is built in seconds: nothing to show."""
+
+
+async def _plan(case: Case, container: Container, planner: Planner, policy: str, done: Callable[[], None]) -> Planned:
+    chosen = container.settings
+    steps = walk(
+        case.request,
+        container.graph,
+        await container.search(),
+        container.policy(policy),
+        planner=planner,
+        weights=container.weights,
+        settings=WalkSettings(k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates),
+        budget=Budget(depth=LONGEST),
+    )
+    ended = await path_of(steps)
+    done()
+    return Planned(case.chain, ended.path)
+
+
+def _show(figures: dict[str, Any]) -> None:
+    shown = Table(title=f"{figures['benchmark']}: {figures['learnt']} learnt", title_justify="left", box=None)
+    for column in ("", "n", "node F1", "95 % interval", "link F1", "exact", "gold", "path"):
+        shown.add_column(column, justify="right" if column else "left")
+    for name in ("seen_chains", "unseen_chains", "overall"):
+        row = figures[name]
+        low, high = row["node_f1_interval"]
+        values = [f"{row['node_f1']:.3f}", f"{low:.3f} to {high:.3f}", f"{row['link_f1']:.3f}", f"{row['exact']:.3f}"]
+        shown.add_row(
+            name.replace("_", " "), str(row["n"]), *values, f"{row['gold_length']:.1f}", f"{row['path_length']:.1f}"
+        )
+    Console().print(shown)
