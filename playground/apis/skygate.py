@@ -81,7 +81,7 @@ async def search_flights(
     if not TODAY <= departure_date <= LAST_DAY:
         refuse(400, f"departureDate must lie between {TODAY} and {LAST_DAY}.")
     found = flights.flights_between(origin, destination, departure_date)
-    items = [_offer(one, departure_date, adults, cabin) for one in found]
+    items = [flight_offer(one, departure_date, adults, cabin) for one in found]
     kept = [item for item in items if max_price is None or float(item.price.total) <= max_price]
     return Offers(data=OfferItems(items=kept), meta=Meta(total_count=len(kept), cabin=cabin))
 
@@ -134,7 +134,8 @@ def _status(flight: flights.Flight, day: date, late: int) -> str:
     return "delayed" if late else "scheduled"
 
 
-def _offer(flight: flights.Flight, day: date, adults: int, cabin: Cabin) -> Offer:
+def flight_offer(flight: flights.Flight, day: date, adults: int, cabin: Cabin) -> Offer:
+    """A flight on a day as the service offers it."""
     return Offer(
         flight_number=flight.number,
         carrier_name=flights.airline_name(flight.airline),
