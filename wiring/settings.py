@@ -78,6 +78,10 @@ class Settings(BaseSettings):
         default=frozenset(), description="host:port pairs exempt from the address guard, comma-separated."
     )
 
+    evaluation_at_once: int = Field(
+        default=4, ge=1, le=64, description="Requests that an evaluation of answers runs at a time."
+    )
+
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
 
     @field_validator("allow_hosts", mode="before")
