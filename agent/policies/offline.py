@@ -6,6 +6,7 @@ from dataclasses import replace
 from agent.answer import compose
 from agent.arguments import bind, fillable
 from agent.policies.offline_choice import ChoiceParameters, decide
+from agent.policies.offline_fields import telling_fields
 from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
 from agent.support import bare
 from domain.plan import StepResult
@@ -52,6 +53,10 @@ class OfflinePolicy:
                 if not bound.missing and all(binding.origin in ("request", "step") for binding in bound.provenance):
                     return bound
         return bind(question)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """Fields that speak for themselves by name, by the document's words and by their values."""
+        return telling_fields(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """The fields of the responses that the request asks about, with the calls they rest on."""
