@@ -103,7 +103,7 @@ async def _evaluate(
 
 def show_answers(figures: dict[str, Any]) -> None:
     """The figures for people: a table on stdout, the failures below it."""
-    out = Console(highlight=False)
+    out = Console(highlight=False, soft_wrap=True)
     table = Table(box=None)
     for column in ("", "n", "right", "share"):
         table.add_column(column, justify="right" if column else "left")
