@@ -1,6 +1,5 @@
 """Names of people who are not scholars: players, actors, doctors, hosts. No name is that of a scholar or an author."""
 
-from playground.worlds import chance
 from playground.worlds.chance import words
 from playground.worlds.people import FEMALE, MALE
 
@@ -11,12 +10,15 @@ FAMILY = words(
 )
 
 
+_START = {"players": 0, "film": 560, "doctors": 660, "guests": 900}
+"""Where a group begins in the row of all names, which is 1632 long."""
+
+
 def full_name(group: str, position: int) -> str:
-    """The name of a member of a group; unique within it for positions below 500, and never in a scholar's family."""
-    given = (FEMALE, MALE)[position % 2]
-    start = chance.number("names", group)
-    first = given[(start + position // 2) % len(given)]
-    return f"{first} {FAMILY[(start + position * 5 + position // 48) % len(FAMILY)]}"
+    """The name of a member of a group: women at even positions, men at odd ones. No two groups share a name."""
+    place = _START[group] + position
+    first = (FEMALE, MALE)[place % 2][place // 2 % 24]
+    return f"{first} {FAMILY[(place * 5 + place // 48) % len(FAMILY)]}"
 
 
 def is_woman(name: str) -> bool:
