@@ -36,17 +36,18 @@ class Compressed:
     cut: bool
 
 
-async def compress(tool: ToolDoc, response: str, policy: Policy, choices: FieldChoices) -> Compressed | None:
+async def compress(tool: ToolDoc, response: str, policy: Policy | None, choices: FieldChoices) -> Compressed | None:
     """What a policy is shown in place of a response; None where the response is short enough to be shown whole.
 
-    A tool that changes something is not decided about: nothing may come between such a call and the word of its outcome.
+    Without a policy, as for the response of a failed call, nothing is chosen, only cut. Nor is it for a tool that changes something:
+    nothing may come between such a call and the word of its outcome.
     Whatever a response holds, this raises nothing of its own, and takes time linear in its length.
     """
     if len(response) <= LIMIT:
         return None
     value = await asyncio.to_thread(structure, response)
     whole = await asyncio.to_thread(shortened, response, value, ())
-    if value is None or not whole.cut or not tool.safe:
+    if value is None or not whole.cut or policy is None or not tool.safe:
         return whole
     question = await asyncio.to_thread(_question, tool, value)
     kept = await choices.choose(question, policy)

@@ -10,6 +10,8 @@ MARK = "…"
 _LEAST = 24
 """Characters below which a list or a text is not worth beginning; no number is longer."""
 _LEAST_OBJECT = 48
+_WORTH = 80
+"""Characters that a member gets at least, if it needs them, before a next one is begun."""
 _FIELDS_MARK = 32
 _ITEMS_MARK = 20
 _MAX_DEPTH = 40
@@ -76,7 +78,7 @@ def _object(members: Mapping[str, JsonValue], room: int, depth: int) -> str:
     shown: list[tuple[str, JsonValue]] = []
     for key, item in islice(members.items(), room):
         name = written(key) if len(key) <= room else written(f"{key[:20]}{MARK}")
-        least = min(length(item, _LEAST), _LEAST) + len(name) + 2
+        least = min(length(item, _WORTH), _WORTH) + len(name) + 2
         if left - least < _FIELDS_MARK:
             break
         left -= least

@@ -14,6 +14,7 @@ from agent.evidence import Evidence, ToolFinder
 from agent.execute import execute
 from agent.executor import Executor
 from agent.expand import Expander, WalkSettings
+from agent.field_choices import FieldChoices
 from agent.policy import Policy
 from agent.progress import Progress
 from agent.reuse import ReusingExecutor
@@ -50,6 +51,7 @@ class RunDeps:
     executor: Executor
     weights: WeightParameters = field(default_factory=WeightParameters)
     settings: WalkSettings = field(default_factory=WalkSettings)
+    choices: FieldChoices = field(default_factory=FieldChoices)
 
 
 async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
@@ -129,7 +131,7 @@ class _Turn:
         progress, policy = self.progress, self._deps.policy
         tools = self._evidence.docs(ended.path)
         progress.writes = {tool.id for tool in tools if not tool.safe}
-        calls = execute(self._request, tools, policy, self._executor, dict(progress.done))
+        calls = execute(self._request, tools, policy, self._executor, dict(progress.done), self._deps.choices)
         started: CallStarted | None = None
         async with closing(calls):
             while True:

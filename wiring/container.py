@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.executor import Executor
+from agent.field_choices import FieldChoices
 from agent.policy import Policy
 from domain.errors import UsageError
 from graph.recordings import Recordings
@@ -35,6 +36,7 @@ class Container:
         self._stack = stack
         self._retrieval: tuple[Embedder, VectorIndex, LexicalIndex] | None = None
         self._recordings: Recordings | None = None
+        self._field_choices: FieldChoices | None = None
 
     @property
     def weights(self) -> WeightParameters:
@@ -95,6 +97,16 @@ class Container:
             await recordings.setup()
             self._recordings = recordings
         return self._recordings
+
+    def field_choices(self) -> FieldChoices:
+        """Which fields of long responses to keep, shared by all runs of this process and kept in the store's folder."""
+        if self._field_choices is None:
+            from graph.backends.kept_fields import SqliteKeptFields
+
+            kept = SqliteKeptFields(self.folder.kept_fields)
+            self._stack.push_async_callback(kept.close)
+            self._field_choices = FieldChoices(kept)
+        return self._field_choices
 
     def policy(self, name: str) -> Policy:
         """A fresh policy object for one run."""
