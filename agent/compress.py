@@ -25,7 +25,7 @@ Structure = dict[str, JsonValue] | list[JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """``text`` has at most ``LIMIT`` characters. ``fields``: those kept; empty where all were. ``before`` and ``filtered``:
+    """``fields``: those kept; empty where all were. ``before`` and ``filtered``:
     characters of the response, and of what was left of it before the cut, if one was needed.
     """
 
@@ -36,22 +36,24 @@ class Compressed:
     cut: bool
 
 
-async def compress(tool: ToolDoc, response: str, policy: Policy | None, choices: FieldChoices) -> Compressed | None:
-    """What a policy is shown in place of a response; None where the response is short enough to be shown whole.
+async def compress(
+    tool: ToolDoc, response: str, policy: Policy | None, choices: FieldChoices, limit: int = LIMIT
+) -> Compressed | None:
+    """What a policy is shown in place of a response, at most ``limit`` characters (at least 256); None where the response is short enough to be shown whole.
 
     Without a policy, as for the response of a failed call, nothing is chosen, only cut. Nor is it for a tool that changes something:
     nothing may come between such a call and the word of its outcome.
     Whatever a response holds, this raises nothing of its own, and takes time linear in its length.
     """
-    if len(response) <= LIMIT:
+    if len(response) <= limit:
         return None
     value = await asyncio.to_thread(structure, response)
-    whole = await asyncio.to_thread(shortened, response, value, ())
+    whole = await asyncio.to_thread(shortened, response, value, (), limit)
     if value is None or not whole.cut or policy is None or not tool.safe:
         return whole
     question = await asyncio.to_thread(_question, tool, value)
     kept = await choices.choose(question, policy)
-    return await asyncio.to_thread(shortened, response, value, kept) if kept else whole
+    return await asyncio.to_thread(shortened, response, value, kept, limit) if kept else whole
 
 
 def _question(tool: ToolDoc, value: Structure) -> FieldsQuestion:

@@ -86,6 +86,38 @@ def answers(
         show_answers(figures)
 
 
+@app.command()
+def compression(
+    calls: Annotated[Path | None, typer.Option(help="Recorded calls, JSONL, plain or gzip.")] = None,
+    tools: Annotated[Path | None, typer.Option(help="Their documents; the examples in them are measured too.")] = None,
+    requests: Annotated[
+        list[Path] | None, typer.Option(help="Requests with calls and expected values, made of a playground.")
+    ] = None,
+    policy: Annotated[str, typer.Option(help="Who names the fields: offline needs no model.")] = "offline",
+    limit: Annotated[int, typer.Option(min=256, help="Characters that a response may have.")] = 1_024,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+) -> None:
+    """How long responses are, how many are too long before and after compression, what it saves, what it keeps."""
+    from _compressed import compression as measured
+    from _compressed import show_compression
+
+    try:
+        figures, skipped = measured(calls, tools, requests or [], policy, limit)
+    except FootpathError as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    except KeyboardInterrupt:
+        console.print("interrupted; nothing was measured")
+        raise typer.Exit(130) from None
+    for item in skipped:
+        console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
+    if as_json:
+        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
+    else:
+        show_compression(figures)
+    raise typer.Exit(1 if skipped else 0)
+
+
 async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:
     async with open_container(store=store) as container:
         embedder, _, _ = await container.retrieval()
