@@ -32,7 +32,7 @@ class Last(BaseModel):
 async def ticker_find(
     text: Annotated[str, Query(min_length=2, description="name of the firm", examples=["Kestrelon"])],
 ) -> list[Hit]:
-    """sym by firm name"""
+    """Sym by firm name."""
     return [Hit(sym=one.symbol, nm=one.name) for one in companies.companies_named(text)]
 
 
