@@ -1,6 +1,6 @@
 """TableFor: restaurants, their menus and tables. Its list of restaurants is JSON that says it is HTML."""
 
-import datetime
+import datetime as dt
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
@@ -50,7 +50,7 @@ class TableOrder(BaseModel):
     """Which table is wanted."""
 
     restaurant_id: str = Field(description="id of the restaurant", examples=["rst-0a4c11"])
-    date: datetime.date = Field(description="day of the dinner", examples=["2026-05-09"])
+    date: dt.date = Field(description="day of the dinner", examples=["2026-05-09"])
     time: Evening = Field(description="when the table is wanted", examples=["19:30"])
     party_size: int = Field(ge=1, le=20, description="number of guests", examples=[4])
     name: str = Field(min_length=2, description="name the table is booked under", examples=["Dagny Aldermoor"])

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache
 from itertools import permutations
-from math import asin, cos, radians, sin, sqrt
 
 from playground.worlds import chance
 from playground.worlds.chance import words
+from playground.worlds.distance import great_circle
 from playground.worlds.geography import COUNTRIES, City, Country, cities
 from playground.worlds.money import CURRENCIES, convert
 
@@ -121,10 +121,7 @@ def airline_name(code: str) -> str:
 
 def distance_km(here: City, there: City) -> int:
     """Along the great circle, in kilometres."""
-    north, south = radians(here.latitude), radians(there.latitude)
-    half = sin((south - north) / 2) ** 2
-    half += cos(north) * cos(south) * sin(radians(there.longitude - here.longitude) / 2) ** 2
-    return round(2 * 6371 * asin(sqrt(half)))
+    return round(great_circle(here.latitude, here.longitude, there.latitude, there.longitude))
 
 
 def _code(name: str, taken: set[str]) -> str:
