@@ -136,7 +136,7 @@ async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepR
     return StepResult(
         tool=tool.id,
         arguments=prepared.values,
-        provenance=prepared.provenance,
+        provenance=(*prepared.provenance, *answer.secrets),
         status=_STATUS[answer.outcome],
         attempts=answer.attempts,
         http_status=answer.http_status,

@@ -19,6 +19,7 @@ from agent.policy import Policy
 from agent.progress import Progress
 from agent.reuse import ReusingExecutor
 from agent.search import SearchDeps, search
+from agent.secrets import Secrets
 from agent.streams import closing
 from agent.tool_text import clean
 from domain.errors import FootpathError
@@ -52,6 +53,7 @@ class RunDeps:
     weights: WeightParameters = field(default_factory=WeightParameters)
     settings: WalkSettings = field(default_factory=WalkSettings)
     choices: FieldChoices = field(default_factory=FieldChoices)
+    secrets: Secrets | None = None
 
 
 async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
@@ -77,7 +79,7 @@ class _Turn:
         self._request = request
         self._deps = deps
         self._clauses = clauses(request) or (request,)
-        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights)
+        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets)
         self._walk = SearchDeps(Expander(request, self._evidence, deps.settings), deps.policy.choose)
         self._executor = ReusingExecutor(deps.executor)
 

@@ -57,5 +57,5 @@ async def executor(
 async def call(
     *script: Answer, method: str = "GET", arguments: JsonObject | None = None, **chosen: float
 ) -> tuple[CallResult, Served]:
-    async with serving(*script) as served, executor(served, **chosen) as made:
+    async with serving(*script) as served, executor(served, None, **chosen) as made:
         return await made.call(tool(served.url + "/x", method), arguments or {}), served
