@@ -11,6 +11,7 @@ from tenacity import (
     stop_any,
     stop_before_delay,
 )
+from tenacity.stop import stop_base
 from tenacity.wait import wait_random_exponential
 
 from agent.models.failures import RETRIED
@@ -28,7 +29,7 @@ async def attempts(
 ) -> T:
     """The first success; else the last error. No wait is begun that ends after ``seconds`` from now."""
     retrying = AsyncRetrying(
-        stop=stop_any(stop_after_attempt(most), stop_before_delay(seconds), _asks_too_much),
+        stop=stop_any(stop_after_attempt(most), stop_before_delay(seconds), _AskedTooMuch()),
         wait=_wait,
         retry=retry_if_exception(lambda e: isinstance(e, ModelUnavailableError) and _curable(e)),
         sleep=sleep,
@@ -46,8 +47,9 @@ def _asked(state: RetryCallState) -> float:
     return (error.retry_after or 0.0) if isinstance(error, ModelUnavailableError) else 0.0
 
 
-def _asks_too_much(state: RetryCallState) -> bool:
-    return _asked(state) > LONGEST_WAIT
+class _AskedTooMuch(stop_base):
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        return _asked(retry_state) > LONGEST_WAIT
 
 
 def _wait(state: RetryCallState) -> float:
