@@ -11,6 +11,7 @@ from agent.needs import Need, need_of
 from agent.policy import Arguments, ArgumentsQuestion
 from agent.readings import Reading, readings
 from agent.spans import Span, spans
+from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
@@ -24,10 +25,15 @@ _UNTOUCHED = frozenset({"secret", "technical"})
 
 @dataclass(frozen=True, slots=True)
 class Fillable:
-    """What is known before any call. ``feeds_from``: positions in the path, from 0, whose documented output fills a parameter."""
+    """What is known before any call. ``feeds``: the parameters that the documented output of a step of the path fills."""
 
     missing: tuple[str, ...]
-    feeds_from: tuple[int, ...]
+    feeds: tuple[Feed, ...]
+
+    @property
+    def feeds_from(self) -> tuple[int, ...]:
+        """Positions in the path, from 0, of the steps that feed it."""
+        return tuple(sorted({feed.step - 1 for feed in self.feeds}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     """Which required parameters nothing could fill yet, and which steps of the path feed the tool (by their documents)."""
     found = spans(request, today or _today())
     missing: list[str] = []
-    feeds: set[int] = set()
+    feeds: list[Feed] = []
     taken: list[Span] = []
     for parameter in tool.required:
         need = need_of(parameter)
@@ -77,13 +83,13 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
             (c for c in _from_request(need, found, request) if not any(c.span.overlaps(s) for s in taken)), None
         )
         source = _feeding(parameter, need, tool, path)
-        if source is not None and (best is None or source[1] >= best.score):
-            feeds.add(source[0])
+        if source is not None and (best is None or source.score >= best.score):
+            feeds.append(source)
         elif best is not None:
             taken.append(best.span)
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
-    return Fillable(tuple(missing), tuple(sorted(feeds)))
+    return Fillable(tuple(missing), tuple(feeds))
 
 
 def _today() -> date:
@@ -94,15 +100,15 @@ def _from_request(need: Need, found: tuple[Span, ...], request: str) -> list[Rea
     return [] if need.kind in _UNTOUCHED else readings(need, found, request)
 
 
-def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> tuple[int, float] | None:
-    """The last step of the path that fits best, with its score."""
+def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
+    """The last step of the path that fits best."""
     if need.kind in _UNTOUCHED:
         return None
-    best: tuple[int, float] | None = None
-    for position, producer in enumerate(path):
+    best: Feed | None = None
+    for step, producer in enumerate(path, start=1):
         coupling = best_field(producer, parameter, tool)
-        if coupling is not None and (best is None or coupling.score >= best[1]):
-            best = (position, coupling.score)
+        if coupling is not None and (best is None or coupling.score >= best.score):
+            best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
     return best
 
 

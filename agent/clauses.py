@@ -2,6 +2,10 @@
 
 import itertools
 import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.coordination import coordinated
 
 MOST = 6
 """More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
@@ -49,17 +53,45 @@ _ARTICLE = re.compile(
 _WORD = re.compile(r"\w+")
 
 
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing asked. ``text`` is verbatim; ``clauses``: the text itself, or the pairs of the chain that it is."""
+
+    text: str
+    clauses: tuple[str, ...]
+
+
 def clauses(request: str) -> tuple[str, ...]:
     """What a request asks for, in order; at least one clause, verbatim but for leading pleasantries.
 
     Parts that only tell a story ("I am planning a trip") are left out where another asks something. Quoted text is
     never split. ``()`` for a request without words.
     """
+    return tuple(dict.fromkeys(clause for ask in asks(request) for clause in ask.clauses))
+
+
+@lru_cache(maxsize=64)
+def asks(request: str) -> tuple[Ask, ...]:
+    """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
     parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
-    parts = [hop for part in [part for part in parts if not _STORY.match(part)] or parts for hop in _hops(part)]
-    kept = [*parts[: MOST - 1], " and ".join(parts[MOST - 1 :])] if len(parts) > MOST else parts
-    return tuple(dict.fromkeys(_unmask(part, quotes) for part in kept))
+    parts = [part for part in parts if not _STORY.match(part)] or parts
+    found: list[Ask] = []
+    for count, part in enumerate(parts, start=1):
+        text = _unmask(part, quotes)
+        room = MOST - sum(len(ask.clauses) for ask in found)
+        if room <= 1 and count < len(parts):
+            rest = _unmask(" and ".join(parts[count - 1 :]), quotes)
+            return (*found, Ask(rest, (rest,)))
+        found.append(Ask(text, _chain(text)[:room]))
+    return tuple(found)
+
+
+def _chain(text: str) -> tuple[str, ...]:
+    side_by_side = coordinated(text)
+    masked, quotes = _mask(side_by_side[0][0] if side_by_side else text)
+    hops = _hops(masked)
+    return tuple(dict.fromkeys(_unmask(hop, quotes) for hop in hops)) if len(hops) > 1 else (text,)
 
 
 def _mask(text: str) -> tuple[str, list[str]]:

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from agent.frontier import Path
+from agent.secrets import Secrets
+from agent.secrets_env import EnvironmentSecrets
+from agent.supplied import with_supplied
 from agent.support import plain, supported, vocabulary
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphReads
@@ -35,15 +38,21 @@ class ToolFinder(Protocol):
 
 
 class Evidence:
-    """A run's own view of the stores. Made for one run and dropped with it."""
+    """A run's own view of the stores. Made for one run and dropped with it. Documents are shown without what the caller supplies."""
 
     def __init__(
-        self, clauses: tuple[str, ...], store: GraphReads, search: ToolFinder, weights: WeightParameters
+        self,
+        clauses: tuple[str, ...],
+        store: GraphReads,
+        search: ToolFinder,
+        weights: WeightParameters,
+        secrets: Secrets | None = None,
     ) -> None:
         self.clauses = clauses
         self._store = store
         self._search = search
         self._weights = weights
+        self._secrets = secrets or EnvironmentSecrets({})
         self._docs: dict[ToolId, ToolDoc] = {}
         self._availability: dict[ToolId, float | None] = {}
         self._relevance: dict[ToolId, tuple[float, ...]] = {}
@@ -55,7 +64,8 @@ class Evidence:
         unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
         if not unknown:
             return
-        self._docs.update(await self._store.get_tools(unknown))
+        for tool, doc in (await self._store.get_tools(unknown)).items():
+            self._docs[tool] = await with_supplied(doc, self._secrets)
         facts = await self._store.facts(unknown)
         plain_clauses = tuple(plain(clause) for clause in self.clauses)
         whole = await self._search.relevance(self.clauses, unknown)

@@ -4,11 +4,13 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from agent.compress import Compressed, compress
 from agent.executor import CallOutcome, CallResult, Executor
+from agent.field_choices import FieldChoices
 from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.validation import validate
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
-from domain.event import CallFinished, CallStarted
+from domain.event import CallFinished, CallStarted, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolDoc
@@ -24,19 +26,28 @@ _STATUS: dict[CallOutcome, StepStatus] = {
     "unknown": "unknown",
 }
 
+ExecutionEvent = CallStarted | CallFinished | ResponseCompressed
+
 
 async def execute(
-    request: str, tools: Sequence[ToolDoc], policy: Policy, executor: Executor, done: Mapping[int, StepResult]
-) -> AsyncIterator[CallStarted | CallFinished]:
+    request: str,
+    tools: Sequence[ToolDoc],
+    policy: Policy,
+    executor: Executor,
+    done: Mapping[int, StepResult],
+    choices: FieldChoices | None = None,
+) -> AsyncIterator[ExecutionEvent]:
     """Execute a path. Steps count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
 
     ``done``: results of steps that need no second call, by step; they give no event, whatever their status (what is not
-    ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made. A safe
-    call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. The
+    ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made, and
+    after it ``ResponseCompressed`` where the long response of an ``ok`` step was made short (``choices``: what is known of fields). A
+    safe call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. The
     stream ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed``, or
     the answer of a write was lost (``unknown``).
     """
     results: dict[int, StepResult] = {}
+    choices = choices or FieldChoices()
     for step, tool in enumerate(tools, start=1):
         if step in done:
             results[step] = done[step]
@@ -51,10 +62,13 @@ async def execute(
             result = await _call(tool, prepared, executor)
         else:
             result = _repeat(same, results[same], prepared)
-        results[step] = result
+        short = await compress(tool, result.response, policy if result.status == "ok" else None, choices)
+        results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
         yield CallFinished(step=step, result=result)
         if result.status != "ok":
             return
+        if short:
+            yield _compressed(step, tool, short)
 
 
 async def _prepare(
@@ -77,6 +91,12 @@ async def _prepare(
                 break
             complaint = str(error)
     return _not_called(tool, answer, "failed", complaint)
+
+
+def _compressed(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:
+    return ResponseCompressed(
+        step=step, tool=tool.id, fields=short.fields, before=short.before, after=len(short.text), cut=short.cut
+    )
 
 
 def _not_called(tool: ToolDoc, answer: Arguments, status: StepStatus, note: str) -> StepResult:
@@ -116,7 +136,7 @@ async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepR
     return StepResult(
         tool=tool.id,
         arguments=prepared.values,
-        provenance=prepared.provenance,
+        provenance=(*prepared.provenance, *answer.secrets),
         status=_STATUS[answer.outcome],
         attempts=answer.attempts,
         http_status=answer.http_status,

@@ -4,16 +4,21 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from domain.model import JsonObject
+from domain.plan import Binding
 from domain.tool import ToolDoc
 
 CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
 """``transient``: 408, 425, 429, 5xx, timeouts. ``gone``: 404, 410, DNS, and 401 or 403 where a key was sent.
-``caller_fault``: bad arguments or a missing key. ``unknown``: a write whose answer was lost."""
+``caller_fault``: bad arguments, a missing key, an answer that says so or cannot be read. ``unknown``: a write whose answer was lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """``body`` is text; ``note`` says what a reader must know of it (recorded call with other arguments, cut, not JSON)."""
+    """``body`` is text; ``note`` says what a reader must know of it (recorded call with other arguments, cut, not JSON).
+
+    ``attempts``: how often it was tried. ``secrets``: which secrets went where, by name. ``reached`` False: the host could not
+    be connected to.
+    """
 
     outcome: CallOutcome
     body: str
@@ -21,6 +26,8 @@ class CallResult:
     attempts: int = 1
     note: str = ""
     seconds: float = 0.0
+    secrets: tuple[Binding, ...] = ()
+    reached: bool = True
 
 
 class Executor(Protocol):

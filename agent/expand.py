@@ -10,6 +10,7 @@ from agent.evidence import Evidence
 from agent.frontier import Frontier, Path
 from agent.policy import Candidate
 from agent.pool import Pool, gather
+from agent.rounds import asked_of
 from agent.search import Node
 from domain.tool import FINISH, ToolId
 from graph.weights import UNTESTED, rank
@@ -58,14 +59,25 @@ class Expander:
             offers, finish = await self._after(state.path[-1], closed, self._pool, relevance, best)
         else:
             offers, finish = self._start(closed, self._pool), 0.0
-        docs = self._evidence.docs(state.path)
+        again = self._again(state)
+        offers += [(tool, 0.0, "graph") for tool in again]
         return Node(
-            path=docs,
+            path=self._evidence.docs(state.path),
             path_relevance=relevance,
             best_relevance=best,
             candidates=tuple(self._candidate(offer, state.path) for offer in offers),
             finish_weight=finish,
             value=_value(relevance, best, chosen.floor),
+            again=again,
+        )
+
+    def _again(self, state: Frontier) -> Path:
+        """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
+        things = asked_of(self._request)
+        return tuple(
+            tool
+            for tool in dict.fromkeys(state.path)
+            if tool not in state.banned and state.path.count(tool) < things and self._evidence.doc(tool).required
         )
 
     def _start(self, closed: set[ToolId], pool: Pool) -> list[Offer]:
@@ -124,7 +136,7 @@ class Expander:
             relevance=self._evidence.relevance(tool),
             origin=origin,
             missing=fill.missing,
-            feeds_from=fill.feeds_from,
+            feeds=fill.feeds,
         )
 
     def _available(self, tool: ToolId) -> float:

@@ -20,7 +20,8 @@ class Frontier(Model):
     """Where a walk stands.
 
     ``offered`` holds the candidates of every node on the path, the start's first: ``len(offered) == len(path) + 1``.
-    ``banned``: tools whose call failed for good in this run, wherever they stand. ``best`` is the most valuable path
+    ``banned``: tools whose call failed for good in this run, wherever they stand. ``again``: tools of the path that the current
+    node offers once more, for another value. ``best`` is the most valuable path
     seen, for when a budget runs out. ``given_up``: the walk went back past its start.
     """
 
@@ -28,19 +29,23 @@ class Frontier(Model):
     offered: tuple[Path, ...] = ((),)
     dead: tuple[DeadPrefix, ...] = ()
     banned: tuple[ToolId, ...] = ()
+    again: Path = ()
     best: Path = ()
     best_value: float = 0.0
     given_up: bool = False
 
-    def offer(self, candidates: Sequence[ToolId], value: float = 0.0) -> Self:
-        """Set the candidates of the current node. ``value`` of the path decides whether it is the best so far."""
+    def offer(self, candidates: Sequence[ToolId], value: float = 0.0, again: Sequence[ToolId] = ()) -> Self:
+        """Set the candidates of the current node. ``value`` of the path decides whether it is the best so far. ``again``: those of
+        them that may be called once more though the path has them.
+        """
         offered = (*self.offered[:-1], tuple(candidates))
         better = {"best": self.path, "best_value": value} if value > self.best_value else {}
-        return self.model_copy(update={"offered": offered, **better})
+        return self.model_copy(update={"offered": offered, "again": tuple(again), **better})
 
     def is_open(self, tool: ToolId) -> bool:
-        """Whether the walk may advance to a tool: not banned, not on the path, its prefix not dead."""
-        return tool not in self.banned and tool not in self.path and not self.is_dead((*self.path, tool))
+        """Whether the walk may advance to a tool: not banned, its prefix not dead, not on the path unless offered again."""
+        fresh = tool not in self.path or tool in self.again
+        return fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
 
     @property
     def open(self) -> Path:
@@ -61,14 +66,14 @@ class Frontier(Model):
         if self.given_up or tool not in self.open:
             msg = f"{tool} is no open candidate of this node"
             raise ValueError(msg)
-        return self.model_copy(update={"path": (*self.path, tool), "offered": (*self.offered, ())})
+        return self.model_copy(update={"path": (*self.path, tool), "offered": (*self.offered, ()), "again": ()})
 
     def backtrack(self, reason: str) -> Self:
         """Pop exactly one tool; the path that ended in it is dead. From the empty path: give up."""
         if not self.path:
             return self.model_copy(update={"given_up": True})
         dead = self.mark_dead(self.path, reason)
-        return dead.model_copy(update={"path": self.path[:-1], "offered": self.offered[:-1]})
+        return dead.model_copy(update={"path": self.path[:-1], "offered": self.offered[:-1], "again": ()})
 
     def mark_dead(self, path: Path, reason: str) -> Self:
         """Record a path as never to be tried again. ``ValueError`` for the empty path, which would end every walk."""
@@ -94,4 +99,6 @@ class Frontier(Model):
         lost = state.is_dead(state.best) or any(step in banned for step in state.best)
         best = {"best": (), "best_value": 0.0} if lost else {}
         offered = (*self.offered[:depth], ())
-        return state.model_copy(update={"path": self.path[:depth], "offered": offered, "banned": banned, **best})
+        return state.model_copy(
+            update={"path": self.path[:depth], "offered": offered, "banned": banned, "again": (), **best}
+        )

@@ -26,8 +26,21 @@ def names_in(request: str) -> Iterator[tuple[int, int]]:
             at += 1
             continue
         end = _parted(tokens, at, _end_of_name(tokens, at, request))
+        at = _after_noun(tokens, at, end, request)
         yield tokens[at].start(), _trimmed(request, tokens[end].end())
         at = end + 1
+
+
+def _after_noun(tokens: list[re.Match[str]], at: int, end: int, request: str) -> int:
+    """Where the name begins in ``Population of Some Town`` at the start of a sentence, whose first word has its capital from there."""
+    opens = tokens[at].start() == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n", ":")
+    noun = (
+        opens
+        and at + 2 <= end
+        and tokens[at + 1][0].lower() == "of"
+        and tokens[at][0].lower() not in ORGANIZATION_WORDS
+    )
+    return at + 2 if noun else at
 
 
 def _trimmed(request: str, end: int) -> int:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
@@ -15,7 +16,7 @@ class Candidate:
 
     ``weight``: transition weight in [0, 1] (at the start, the retriever's normalised score). ``availability`` None:
     untested. ``relevance``: one value per clause of the request, each in [0, 1]. ``missing``: required parameters that
-    neither the request nor earlier steps of the path seem able to fill. ``feeds_from``: positions in the path whose output fills one.
+    neither the request nor earlier steps of the path seem able to fill. ``feeds``: those that a step of the path fills.
     """
 
     tool: ToolDoc
@@ -24,7 +25,12 @@ class Candidate:
     relevance: tuple[float, ...]
     origin: Literal["start", "graph", "retriever"]
     missing: tuple[str, ...] = ()
-    feeds_from: tuple[int, ...] = ()
+    feeds: tuple[Feed, ...] = ()
+
+    @property
+    def feeds_from(self) -> tuple[int, ...]:
+        """Positions in the path, from 0, of the steps that feed it."""
+        return tuple(sorted({feed.step - 1 for feed in self.feeds}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from agent.evidence import Evidence, ToolFinder
 from agent.execute import execute
 from agent.executor import Executor
 from agent.expand import Expander, WalkSettings
+from agent.field_choices import FieldChoices
 from agent.policy import Policy
 from agent.progress import Progress
 from agent.reuse import ReusingExecutor
 from agent.search import SearchDeps, search
+from agent.secrets import Secrets
 from agent.streams import closing
 from agent.tool_text import clean
 from domain.errors import FootpathError
@@ -50,6 +52,8 @@ class RunDeps:
     executor: Executor
     weights: WeightParameters = field(default_factory=WeightParameters)
     settings: WalkSettings = field(default_factory=WalkSettings)
+    choices: FieldChoices = field(default_factory=FieldChoices)
+    secrets: Secrets | None = None
 
 
 async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
@@ -75,7 +79,7 @@ class _Turn:
         self._request = request
         self._deps = deps
         self._clauses = clauses(request) or (request,)
-        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights)
+        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets)
         self._walk = SearchDeps(Expander(request, self._evidence, deps.settings), deps.policy.choose)
         self._executor = ReusingExecutor(deps.executor)
 
@@ -129,7 +133,7 @@ class _Turn:
         progress, policy = self.progress, self._deps.policy
         tools = self._evidence.docs(ended.path)
         progress.writes = {tool.id for tool in tools if not tool.safe}
-        calls = execute(self._request, tools, policy, self._executor, dict(progress.done))
+        calls = execute(self._request, tools, policy, self._executor, dict(progress.done), self._deps.choices)
         started: CallStarted | None = None
         async with closing(calls):
             while True:

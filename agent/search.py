@@ -7,7 +7,7 @@ from agent.budget import Meter
 from agent.frontier import Frontier
 from agent.policy import Candidate, Choice, Situation
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
 WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked | PathEnded
 Step = tuple[WalkEvent, Frontier]
@@ -16,7 +16,9 @@ Step = tuple[WalkEvent, Frontier]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is known at the end of a path. ``value``: how much of the request the path serves, from 0 up."""
+    """What is known at the end of a path. ``value``: how much of the request the path serves, from 0 up. ``again``: the candidates
+    that the path has already, offered once more for another value.
+    """
 
     path: tuple[ToolDoc, ...]
     path_relevance: tuple[tuple[float, ...], ...]
@@ -24,6 +26,7 @@ class Node:
     candidates: tuple[Candidate, ...]
     finish_weight: float
     value: float = 0.0
+    again: tuple[ToolId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ async def search(
     """
     while not meter.exhausted:
         node = await deps.expand(state)
-        state = state.offer([c.tool.id for c in node.candidates], node.value)
+        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again)
         candidates = _open(node, state, meter)
         yield considered(state, candidates, node), state
         if not candidates and not state.path:
@@ -84,6 +87,7 @@ def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -
             relevance=max(c.relevance, default=0.0),
             origin=c.origin,
             missing=c.missing,
+            feeds=c.feeds,
         )
         for c in candidates
     )

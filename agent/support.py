@@ -4,6 +4,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
+from agent.lexicon import UNITS
 from agent.spans import spans
 from agent.wording import asked_groups
 from domain.tool import ToolDoc
@@ -11,20 +12,23 @@ from graph.identifiers import text_words, words
 from graph.outputs import output_fields
 
 _VALUES = frozenset(
-    {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time"}
+    {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time", "date"}
 )
 _ASKING = frozenset(
     {
         "provide", "need", "want", "like", "help", "information", "detail", "data", "please", "using", "use",
         "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
         "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
-        "day", "number",
+        "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
+        "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
+        "nearest", "closest", "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
     }
 )  # fmt: skip
-_TYPED = {"currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
+_TYPED = {"date": "date", "currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
 """What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
 
+_SPELLS = frozenset({"day", "week", "month", "year", "hour", "minute", "second"})
 _ANY_DAY = date(2000, 1, 1)
 _WORD = re.compile(r"\w+")
 
@@ -35,13 +39,17 @@ def bare(clause: str) -> str:
 
     The clause itself where nothing would be left.
     """
+    left = _without_values(clause)
+    return left if len(_WORD.findall(left)) >= 2 else clause
+
+
+def _without_values(clause: str) -> str:
     text, cut = clause, len(clause)
     values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES)
     for span in sorted(values, key=lambda span: -span.start):
-        if span.end <= cut and span.start > 0:
+        if span.end <= cut and (span.start > 0 or " " in span.text or span.end < len(clause)):
             text, cut = text[: span.start] + text[span.end :], span.start
-    left = " ".join(text.replace('""', "").replace("''", "").split())
-    return left if len(_WORD.findall(left)) >= 2 else clause
+    return " ".join(text.replace('""', "").replace("''", "").split())
 
 
 def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> float:
@@ -75,10 +83,14 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _telling(clause: str) -> tuple[frozenset[str], ...]:
-    """The words of a clause that say what is asked, each with what it may stand for."""
-    groups = asked_groups(bare(clause))
+    """The words of a clause that say what is asked, each with what it may stand for: a unit's name speaks of units."""
     kinds = _kinds(clause)
+    groups = tuple(map(_with_sort, asked_groups(_without_values(clause))))
     return tuple(group for group in groups if not group & _ASKING) or groups or ((kinds,) if kinds else ())
+
+
+def _with_sort(group: frozenset[str]) -> frozenset[str]:
+    return group | {"unit"} if group & UNITS.keys() - _SPELLS else group
 
 
 def _kinds(clause: str) -> frozenset[str]:

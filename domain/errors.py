@@ -1,6 +1,6 @@
 """One small tree of errors. Each has a stable ``code`` and a message that says what to do."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 
 class FootpathError(Exception):
@@ -55,10 +55,45 @@ class StoreBusyError(UnavailableError):
     code = "store_busy"
 
 
+ModelFailure = Literal[
+    "key", "quota", "model", "address", "tls", "dns", "connection", "timeout", "busy", "server", "request", "protocol"
+]
+"""What is wrong with a language model's endpoint, for who wants to act on it rather than read it."""
+
+
+class ModelUnavailableError(UnavailableError):
+    """A language model that gave no usable answer. ``lasting``: asking again will not help before something is changed.
+
+    ``retry_after``: seconds that the endpoint asked to be left alone, where it did.
+    """
+
+    code = "model_unavailable"
+
+    def __init__(
+        self, message: str, kind: ModelFailure, *, lasting: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind: ModelFailure = kind
+        self.lasting = lasting
+        self.retry_after = retry_after
+
+
+class InvalidDecisionError(FootpathError):
+    """A language model's answer that cannot be used, though the complaint about it was told back."""
+
+    code = "invalid_decision"
+
+
 class ForbiddenAddressError(FootpathError):
     """The guard against server-side request forgery refused an address."""
 
     code = "forbidden_address"
+
+
+class SecretError(FootpathError):
+    """A named secret is not there, cannot be sent as the document says, or may not be sent to this host. Never holds a value."""
+
+    code = "secret"
 
 
 class InvalidArgumentsError(FootpathError):

@@ -15,8 +15,8 @@ FINISH = ToolId("Finish")
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 Location = Literal["path", "query", "header", "cookie", "body"]
-Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject"]
-"""How a structured value is written outside a body, in OpenAPI's words."""
+Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
+"""How a structured value is written outside a JSON body, in OpenAPI's words; ``json``: as JSON text (its ``content``)."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 IDEMPOTENT_METHODS = SAFE_METHODS | {"PUT", "DELETE"}
@@ -51,7 +51,8 @@ class Parameter(Model):
 
     ``json_schema``: the JSON Schema (2020-12, as JSON text, without outside references) of a value that ``type``, ``enum``, ``format``
     and the bounds do not describe whole: the items of an array, the fields of an object, alternatives. ``style`` None is
-    OpenAPI's default for the location. ``whole_body``: the value is the request's body, rather than a field of it.
+    OpenAPI's default for the location, and JSON text for an object. ``whole_body``: the value is the request's body, rather than a
+    field of it. ``sent_as``: the name it is sent under, where another input of the tool has taken that name.
     """
 
     name: str
@@ -70,6 +71,12 @@ class Parameter(Model):
     style: Style | None = None
     explode: bool | None = None
     whole_body: bool = False
+    sent_as: str | None = None
+
+    @property
+    def wire_name(self) -> str:
+        """The name it is sent under."""
+        return self.name if self.sent_as is None else self.sent_as
 
 
 class Credential(Model):
@@ -93,7 +100,9 @@ class ToolDoc(Model):
     ``function`` is its name in trajectories. ``url`` may hold ``{name}`` placeholders for path parameters; it is empty
     where the tool is known by document only and cannot be called live. ``example_response`` and ``response_schema``
     are JSON texts as their source gave them (they may be broken). ``idempotent``: repeating a call is said to be harmless
-    though its method does not say so. ``body_type``: how ``body`` parameters are written.
+    though its method does not say so. ``body_type``: how ``body`` parameters are written; ``body_media``: the body's media type
+    where it is not the usual one of that form. ``idempotency_header``: by a value that a caller puts there, the server tells a
+    repeated call from a new one.
     """
 
     id: ToolId
@@ -111,12 +120,14 @@ class ToolDoc(Model):
     source: str = ""
     credentials: tuple[Credential, ...] = ()
     idempotent: bool = False
-    body_type: Literal["json", "form", "multipart"] = "json"
+    body_type: Literal["json", "form", "multipart", "text"] = "json"
+    body_media: str = ""
+    idempotency_header: str = ""
 
     @property
     def repeatable(self) -> bool:
         """Whether calling it twice has the effect of calling it once."""
-        return self.idempotent or self.method in IDEMPOTENT_METHODS
+        return self.idempotent or bool(self.idempotency_header) or self.method in IDEMPOTENT_METHODS
 
     @property
     def safe(self) -> bool:

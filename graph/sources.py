@@ -11,7 +11,7 @@ from domain.tool import ToolDoc
 from graph.blocks import Block, Kind, file_blocks, line_blocks
 from graph.importers import apibank, jsonl, toolbench, trees
 from graph.importers.lines import Line, read_lines
-from graph.importers.records import RecordError, Skipped, load, read_capped
+from graph.importers.records import Record, RecordError, Skipped, load, read_capped
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Source:
 
 
 def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
-    """Documents from a folder in ToolBench's layout, an OpenAPI document, API-Bank's table, or JSONL.
+    """Documents from a folder in ToolBench's layout, an OpenAPI or Swagger document (JSON or YAML), API-Bank's table, or JSONL.
 
     ``server`` is the address that the relative servers of an OpenAPI document are relative to.
 
@@ -40,6 +40,8 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
         return apibank.read_tools(path)
     if path.suffix == ".json":
         return _json_document(path, server)
+    if path.suffix in (".yaml", ".yml"):
+        return _openapi(path, server)
     return _tool_lines(path)
 
 
@@ -74,12 +76,12 @@ def _inside(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
     try:
-        record = load(read_capped(path))
+        record = load(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
     except (RecordError, OSError) as error:
         yield Skipped(str(path), None, str(error))
         return
     if "openapi" in record or "swagger" in record:
-        yield from _openapi(path, server)
+        yield from _openapi(path, server, record)
     elif "api_list" in record:
         yield from toolbench.read_tool_file(path)
     else:
@@ -87,12 +89,12 @@ def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
         yield Skipped(str(path), None, f"neither an OpenAPI document nor a tool set with 'api_list'; it has {found}")
 
 
-def _openapi(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
+def _openapi(path: Path, server: str, document: Record | None = None) -> Iterator[ToolDoc | Skipped]:
     from graph.importers.openapi import read_openapi
 
     problems: list[BrokenInputError] = []
     try:
-        yield from read_openapi(path, problems.append, server=server)
+        yield from read_openapi(path, problems.append, server=server, document=document)
     except BrokenInputError as error:
         problems.append(error)
     for problem in problems:

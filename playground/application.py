@@ -1,32 +1,95 @@
 """The playground's application: all services behind one address, described in one OpenAPI document."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from playground import control
 from playground.apis import (
+    agenda,
     books,
+    borrowell,
     calendar_days,
+    cambio,
     countries,
+    courant,
+    courier_mail,
+    deskhive,
+    farefinder,
+    festa,
+    firmbook,
+    lingua,
+    mapfolk,
+    market,
+    marquee,
+    matchday,
     meteo,
+    orders,
+    pantry,
+    parcels,
+    pigeon,
     places,
     rates,
     rates_pro,
+    reelbase,
+    roomly,
     scholar,
+    shop,
+    skygate,
     skyline,
+    tablefor,
+    tasks,
+    tickerline,
     units,
+    wordhoard,
     zones,
 )
 from playground.apis.service import Service
+from playground.failures import Fault
+from playground.state import attach
 
 DEFAULT_PORT = 8765
-SERVICES: Sequence[Service] = tuple(
-    module.SERVICE
-    for module in (
-        places, skyline, meteo, rates, rates_pro, scholar, books, calendar_days, units, countries, zones
-    )
-)  # fmt: skip
+SERVICES: Sequence[Service] = (
+    places.SERVICE,
+    skyline.SERVICE,
+    meteo.SERVICE,
+    rates.SERVICE,
+    rates_pro.SERVICE,
+    scholar.SERVICE,
+    books.SERVICE,
+    calendar_days.SERVICE,
+    units.SERVICE,
+    countries.SERVICE,
+    zones.SERVICE,
+    mapfolk.SERVICE,
+    cambio.SERVICE,
+    festa.SERVICE,
+    firmbook.SERVICE,
+    market.SERVICE,
+    tickerline.SERVICE,
+    shop.SERVICE,
+    orders.SERVICE,
+    parcels.SERVICE,
+    agenda.SERVICE,
+    tasks.SERVICE,
+    pigeon.SERVICE,
+    courier_mail.SERVICE,
+    lingua.SERVICE,
+    wordhoard.SERVICE,
+    courant.SERVICE,
+    deskhive.SERVICE,
+    borrowell.SERVICE,
+    skygate.SERVICE,
+    farefinder.SERVICE,
+    roomly.SERVICE,
+    reelbase.SERVICE,
+    marquee.SERVICE,
+    matchday.SERVICE,
+    pantry.SERVICE,
+    tablefor.SERVICE,
+)
+"""In the order of the OpenAPI document."""
 
 
 def create_app(address: str = f"http://127.0.0.1:{DEFAULT_PORT}", *, meteo_in_service: bool = False) -> FastAPI:
@@ -37,19 +100,36 @@ def create_app(address: str = f"http://127.0.0.1:{DEFAULT_PORT}", *, meteo_in_se
     """
     app = FastAPI(
         title="Footpath Playground",
-        version="1.0.0",
+        version="2.0.0",
         description="Small deterministic APIs over fictional worlds, to plan and run multi-step calls against.",
         servers=[{"url": address}],
     )
     app.state.meteo_in_service = meteo_in_service
+    app.state.failures = failures()
+    attach(app)
+    for service, route in routes():
+        told = {"x-toolset": service.name, "x-toolset-description": service.description}
+        route.openapi_extra = {**(route.openapi_extra or {}), **told}
     for service in SERVICES:
-        for route in service.router.routes:
-            if isinstance(route, APIRoute):
-                route.openapi_extra = {"x-toolset": service.name, "x-toolset-description": service.description}
         app.include_router(service.router)
-    app.add_api_route("/health", _health, include_in_schema=False)
+    app.include_router(control.router)
     return app
 
 
-async def _health() -> dict[str, str]:
-    return {"status": "ok"}
+def routes() -> Iterator[tuple[Service, APIRoute]]:
+    """Every operation with the service that it belongs to, in order."""
+    for service in SERVICES:
+        for route in service.router.routes:
+            if isinstance(route, APIRoute):
+                yield service, route
+
+
+def failures() -> dict[str, list[str]]:
+    """The kinds of failure by the operations that declare any."""
+    declared: dict[str, list[str]] = {}
+    for _, route in routes():
+        faults = [one.dependency for one in route.dependencies if isinstance(one.dependency, Fault)]
+        kinds = [failure.kind for fault in faults for failure in fault.failures]
+        if kinds:
+            declared[str(route.operation_id)] = list(kinds)
+    return declared

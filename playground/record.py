@@ -10,18 +10,32 @@ from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
 from playground.application import create_app
 from playground.child import running_playground
-from playground.scenarios import academia, geography, money, reading, weather
+from playground.scenarios import (
+    academia,
+    geography,
+    money,
+    reading,
+    weather,
+)
 from playground.session import Scenario, Session
 
 DATA = Path(__file__).parent / "data"
 CATALOGUE = "openapi.json"
 ANSWERS = Path("answer") / "G1_answer"
 TIMEOUT = 10.0
+DOMAINS = (
+    weather,
+    geography,
+    money,
+    academia,
+    reading,
+)
+"""In the order of their files' numbers."""
 
 
 def all_scenarios() -> list[Scenario]:
     """Every scenario; its place in the list is part of its file's name."""
-    return [scenario for domain in (weather, geography, money, academia, reading) for scenario in domain.scenarios()]
+    return [scenario for domain in DOMAINS for scenario in domain.scenarios()]
 
 
 def write_catalogue(folder: Path) -> Path:
@@ -61,7 +75,9 @@ def recorded(scenarios: list[Scenario], tools: dict[str, ToolDoc]) -> Iterator[t
         httpx.Client(base_url=after, timeout=TIMEOUT, trust_env=False) as new,
     ):
         for number, scenario in enumerate(scenarios, start=1):
-            session = Session(old if scenario.meteo_in_service else new, tools, scenario.query)
+            client = old if scenario.meteo_in_service else new
+            client.post("/_reset").raise_for_status()  # what a scenario meets depends on no other
+            session = Session(client, tools, scenario.query)
             scenario.search(session)
             yield f"{number}_playground_DFS_woFilter_w2.json", orjson.dumps(session.written())
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import httpx
 
 from domain.model import JsonObject
 from domain.tool import ToolDoc
+from playground.calls import send
 from playground.trees import FINISH_CODE, GIVE_UP_CODE, Json, Node, document, dump, observation
 
 
@@ -37,6 +37,7 @@ class Session:
         self._order = 0
         self._used: dict[str, ToolDoc] = {}
         self._final: Json | None = None
+        self._keys = False
 
     def call(self, api: str, /, **arguments: Any) -> Any:
         """Call an operation and go on from there; returns the parsed body.
@@ -59,6 +60,20 @@ class Session:
         if status < 400:
             raise CallFailedError(f"{self._query!r}: {api} was to fail, and answered {body}")
         return status
+
+    def at_second_try(self, api: str, /, **arguments: Any) -> Any:
+        """Call an operation that fails once and then works; both calls are recorded, the first is turned back from.
+
+        Raises:
+            CallFailedError: the first call worked, or the second did not.
+        """
+        status = self.fails(api, **arguments)
+        self.turn_back(f"The service answered {status}. That may pass: I try once more.")
+        return self.call(api, **arguments)
+
+    def with_keys(self) -> None:
+        """From here on calls carry the test keys of the services that want one; trajectories never show them."""
+        self._keys = True
 
     def turn_back(self, thought: str) -> None:
         """Prune the last call and go on from the one before it, with a thought."""
@@ -95,7 +110,7 @@ class Session:
     def _call(self, api: str, arguments: JsonObject) -> tuple[int, str]:
         tool = self._tools[api]
         self._used[api] = tool
-        response = send(self._client, tool, arguments)
+        response = send(self._client, tool, arguments, keys=self._keys)
         self._step(tool.function, dump(arguments), *observation(response.status_code, response.text))
         return response.status_code, response.text
 
@@ -109,19 +124,3 @@ class Session:
         node = self._at.add("Action", action).add("Action Input", arguments)
         node.observation, node.code, node.order = seen, code, self._order
         self._at = node
-
-
-def send(client: httpx.Client, tool: ToolDoc, arguments: JsonObject) -> httpx.Response:
-    """One call, by the tool's document. ``client`` holds the server's address."""
-    path = httpx.URL(tool.url.replace("{", "%7B").replace("}", "%7D")).path
-    query: dict[str, str] = {}
-    headers: dict[str, str] = {}
-    places = {parameter.name: parameter.location for parameter in tool.parameters}
-    for name, value in arguments.items():
-        if places[name] == "path":
-            path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
-        elif places[name] == "header":
-            headers[name] = str(value)
-        else:
-            query[name] = str(value)
-    return client.request(tool.method, path, params=query, headers=headers)

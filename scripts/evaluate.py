@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from domain.errors import UnavailableError, UsageError
+from domain.errors import FootpathError, UnavailableError, UsageError
 from evaluation.queries import Query, read_queries
 from evaluation.retrieval import evaluate_retrieval
 from wiring.container import open_container
@@ -50,6 +50,73 @@ def retrieval(
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")
     else:
         _show(figures)
+    raise typer.Exit(1 if skipped else 0)
+
+
+@app.command()
+def answers(
+    requests: Annotated[
+        list[Path] | None, typer.Option(help="Requests with expected values, JSONL; by default the playground's.")
+    ] = None,
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
+    address: Annotated[str, typer.Option(help="Where the playground runs.")] = "http://127.0.0.1:8765",
+    playground: Annotated[
+        bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
+    ] = False,
+    show_held_out: Annotated[
+        bool, typer.Option("--show-held-out", help="Show failures of held-out requests too; never while tuning.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+) -> None:
+    """How many requests are answered rightly, against the playground: by group, with the cause of each failure."""
+    from _answers import answers as evaluated
+    from _answers import show_answers
+
+    paths = requests or sorted((Path(__file__).parents[1] / "playground" / "requests").glob("*.jsonl"))
+    try:
+        figures = evaluated(paths, store, address, policy, playground=playground, show_held_out=show_held_out)
+    except FootpathError as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    except KeyboardInterrupt:
+        console.print("interrupted; nothing was scored")
+        raise typer.Exit(130) from None
+    if as_json:
+        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
+    else:
+        show_answers(figures)
+
+
+@app.command()
+def compression(
+    calls: Annotated[Path | None, typer.Option(help="Recorded calls, JSONL, plain or gzip.")] = None,
+    tools: Annotated[Path | None, typer.Option(help="Their documents; the examples in them are measured too.")] = None,
+    requests: Annotated[
+        list[Path] | None, typer.Option(help="Requests with calls and expected values, made of a playground.")
+    ] = None,
+    policy: Annotated[str, typer.Option(help="Who names the fields: offline needs no model.")] = "offline",
+    limit: Annotated[int, typer.Option(min=256, help="Characters that a response may have.")] = 1_024,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+) -> None:
+    """How long responses are, how many are too long before and after compression, what it saves, what it keeps."""
+    from _compressed import compression as measured
+    from _compressed import show_compression
+
+    try:
+        figures, skipped = measured(calls, tools, requests or [], policy, limit)
+    except FootpathError as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    except KeyboardInterrupt:
+        console.print("interrupted; nothing was measured")
+        raise typer.Exit(130) from None
+    for item in skipped:
+        console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
+    if as_json:
+        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
+    else:
+        show_compression(figures)
     raise typer.Exit(1 if skipped else 0)
 
 

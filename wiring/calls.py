@@ -34,7 +34,7 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
             ingest = Ingest(MemoryGraph(), recordings, _silent, strict=True)
             for source in sources:
                 await ingest.records(source, names)
-            yield ReplayExecutor(recordings)
+            yield ReplayExecutor(recordings, floor=container.settings.replay_floor)
         finally:
             await recordings.close()
 

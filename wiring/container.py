@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.executor import Executor
+from agent.field_choices import FieldChoices
 from agent.policy import Policy
+from agent.secrets import Secrets
 from domain.errors import UsageError
 from graph.recordings import Recordings
 from graph.store import GraphStore
@@ -35,6 +37,8 @@ class Container:
         self._stack = stack
         self._retrieval: tuple[Embedder, VectorIndex, LexicalIndex] | None = None
         self._recordings: Recordings | None = None
+        self._secrets: Secrets | None = None
+        self._field_choices: FieldChoices | None = None
 
     @property
     def weights(self) -> WeightParameters:
@@ -96,6 +100,16 @@ class Container:
             self._recordings = recordings
         return self._recordings
 
+    def field_choices(self) -> FieldChoices:
+        """Which fields of long responses to keep, shared by all runs of this process and kept in the store's folder."""
+        if self._field_choices is None:
+            from graph.backends.kept_fields import SqliteKeptFields
+
+            kept = SqliteKeptFields(self.folder.kept_fields)
+            self._stack.push_async_callback(kept.close)
+            self._field_choices = FieldChoices(kept)
+        return self._field_choices
+
     def policy(self, name: str) -> Policy:
         """A fresh policy object for one run."""
         if name == "offline":
@@ -103,6 +117,14 @@ class Container:
 
             return OfflinePolicy()
         raise UsageError(f"no policy is called {name!r}; there is: offline")
+
+    async def secrets(self) -> Secrets:
+        """The named secrets of this process, read once."""
+        if self._secrets is None:
+            from wiring.secrets import read_secrets
+
+            self._secrets = await asyncio.to_thread(read_secrets)
+        return self._secrets
 
     async def executor(self, name: str) -> Executor:
         """An executor, closed with the container."""
@@ -117,12 +139,15 @@ class Container:
                     response_limit=chosen.response_limit,
                     attempts=chosen.call_attempts,
                     allow_hosts=chosen.allow_hosts,
-                )
+                    host_concurrency=chosen.host_concurrency,
+                    host_rate=chosen.host_rate,
+                ),
+                secrets=await self.secrets(),
             )
         elif name == "replay":
             from agent.executors.replay import ReplayExecutor
 
-            executor = ReplayExecutor(await self.recordings())
+            executor = ReplayExecutor(await self.recordings(), floor=self.settings.replay_floor)
         else:
             raise UsageError(f"no executor is called {name!r}; there are: http, replay")
         self._stack.push_async_callback(executor.close)

@@ -30,6 +30,10 @@ class StoreFolder:
         return self.root / "recordings.db"
 
     @property
+    def kept_fields(self) -> Path:
+        return self.root / "fields.db"
+
+    @property
     def vectors(self) -> Path:
         return self.root / "vectors"
 

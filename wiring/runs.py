@@ -22,6 +22,8 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
         executor=await container.executor(executor) if isinstance(executor, str) else executor,
         weights=container.weights,
         settings=WalkSettings(k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates),
+        choices=container.field_choices(),
+        secrets=await container.secrets(),
     )
 
 

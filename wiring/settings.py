@@ -74,8 +74,17 @@ class Settings(BaseSettings):
     call_timeout: float = Field(default=20.0, gt=0, description="Seconds one call may take, all in all.")
     response_limit: int = Field(default=1_048_576, ge=1_024, description="Bytes of a response that are read.")
     call_attempts: int = Field(default=3, ge=1, le=10, description="Attempts of a call that is safe to repeat.")
+    host_concurrency: int = Field(default=4, ge=1, le=100, description="Calls to one host at the same time.")
+    host_rate: float | None = Field(default=None, gt=0, description="Calls to one host a second; empty: no limit.")
+    replay_floor: float = Field(
+        default=0.3, ge=0, le=1, description="Similarity below which a recorded call answers for no other."
+    )
     allow_hosts: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(), description="host:port pairs exempt from the address guard, comma-separated."
+    )
+
+    evaluation_at_once: int = Field(
+        default=4, ge=1, le=64, description="Requests that an evaluation of answers runs at a time."
     )
 
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")

@@ -1,9 +1,11 @@
 """The replay executor: answers from recorded calls, and says which one and how it differs."""
 
 import time
+from dataclasses import replace
 
 from agent.executor import CallOutcome, CallResult
 from agent.executors.nearest import canonical, differences, recorded_arguments, similarity
+from agent.executors.refusals import looks_binary, refusal, refused
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from domain.trajectory import Outcome, RecordedCall
@@ -24,14 +26,17 @@ class ReplayExecutor:
     """Answers a call with the recorded call of the same arguments, else with the nearest recorded success of that tool.
 
     Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
-    preferred. Nearest: the greatest ``agent.executors.nearest.similarity``; ties go to the earlier recording. ``FAILED`` is
-    replayed as ``transient``; a recording of unknown outcome counts as an answer. The recordings belong to the caller.
+    preferred. Nearest: the greatest ``agent.executors.nearest.similarity``, at least ``floor``; ties go to the earlier recording.
+    Below the floor a recording tells of something else, and the call fails instead. ``FAILED`` is replayed as ``transient``; a
+    recording of unknown outcome counts as an answer, unless its body is an error or no text. The recordings belong to the
+    caller.
     """
 
     name = "replay"
 
-    def __init__(self, recordings: Recordings) -> None:
+    def __init__(self, recordings: Recordings, *, floor: float = 0.3) -> None:
         self._recordings = recordings
+        self._floor = floor
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
         """Answer from the recordings. Where the tool has none that help: ``caller_fault``, with a note that says so."""
@@ -40,17 +45,20 @@ class ReplayExecutor:
         wanted = canonical(arguments)
         exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
         if exact:
-            chosen = next((call for call in exact if not call.outcome.failed), exact[0])
+            chosen = next((call for call in exact if _answers(call)), exact[0])
             note = "recorded call with the same arguments"
         else:
             found = _nearest(arguments, calls)
             if found is None:
                 return _none_recorded(tool, len(calls), time.perf_counter() - started)
             chosen, alike = found
+            if alike < self._floor:
+                return _too_far(tool, alike, time.perf_counter() - started)
             told = differences(arguments, recorded_arguments(chosen.arguments))
             note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {told}"
-        outcome = _OUTCOMES[chosen.outcome]
-        return CallResult(outcome, chosen.response, attempts=1, note=note, seconds=time.perf_counter() - started)
+        return _judged(
+            chosen, CallResult(_OUTCOMES[chosen.outcome], chosen.response, note=note), time.perf_counter() - started
+        )
 
     async def close(self) -> None:
         """Nothing to release: the recordings are the caller's."""
@@ -58,11 +66,33 @@ class ReplayExecutor:
 
 def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
     best: tuple[RecordedCall, float] | None = None
-    for call in [call for call in calls if not call.outcome.failed][:_COMPARED]:
+    for call in [call for call in calls if _answers(call)][:_COMPARED]:
         alike = similarity(arguments, recorded_arguments(call.arguments))
         if best is None or alike > best[1]:
             best = (call, alike)
     return best
+
+
+def _answers(call: RecordedCall) -> bool:
+    """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
+    return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
+
+
+def _judged(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
+    """The recording as a result; a success whose body is none is said to be what it is."""
+    if not call.outcome.failed and looks_binary(call.response):
+        return replace(
+            result, outcome="caller_fault", body="", note=f"{result.note}; a binary response", seconds=seconds
+        )
+    if not call.outcome.failed and (said := refusal(call.response)):
+        note = f"{result.note}; its answer is an error: {said}"
+        return replace(result, outcome=refused(said), note=note, seconds=seconds)
+    return replace(result, seconds=seconds)
+
+
+def _too_far(tool: ToolDoc, alike: float, seconds: float) -> CallResult:
+    note = f"no recorded call of {tool.api} is like this one (the nearest: similarity {alike:.2f}); use --executor http"
+    return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)
 
 
 def _none_recorded(tool: ToolDoc, failed: int, seconds: float) -> CallResult:

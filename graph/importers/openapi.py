@@ -1,23 +1,25 @@
-"""OpenAPI 3.x documents (JSON) to tool documents, an operation each."""
+"""OpenAPI documents to tool documents, an operation each: versions 3.0 to 3.2, and Swagger 2.0, in JSON or YAML."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
-from urllib.parse import urljoin
-
-import orjson
+from typing import NoReturn
 
 from domain.errors import BrokenInputError
-from domain.tool import ToolDoc, ToolId, tool_id
-from graph.importers.openapi_parameters import UnsupportedError, parameters_of
-from graph.importers.openapi_schema import DanglingReferenceError, Schema, Schemas, items, mapping
+from domain.tool import Credential, ToolDoc, ToolId, tool_id
+from graph.importers.openapi_bodies import body_of
+from graph.importers.openapi_files import as_openapi, read_document
+from graph.importers.openapi_parameters import declared, line, placed_parameters, unique
+from graph.importers.openapi_responses import response_of
+from graph.importers.openapi_schema import DanglingReferenceError, Schema, Schemas, UnsupportedError, items, mapping
+from graph.importers.openapi_security import authorization, credentials_of
+from graph.importers.openapi_servers import url_of
 from graph.names import function_name
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-MAX_BYTES = 64 * 1024 * 1024
-MAX_SCHEMA = 20_000
-"""Characters of a response schema that are kept; a longer one is cut at a smaller depth."""
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+MAX_NAME = 200
+MAX_DESCRIPTION = 4_000
+"""Characters; a toolset's description is repeated in each of its tools."""
 
 Report = Callable[[BrokenInputError], None]
 
@@ -26,37 +28,68 @@ def _stop(error: BrokenInputError) -> NoReturn:
     raise error
 
 
-def read_openapi(path: Path, report: Report = _stop, *, server: str = "") -> Iterator[ToolDoc]:
+def read_openapi(
+    path: Path, report: Report = _stop, *, server: str = "", document: Schema | None = None
+) -> Iterator[ToolDoc]:
     """The operations of a document, in its order.
 
     Category is the first tag, tool set the extension ``x-toolset``, api the ``operationId``; the document's title and
-    ``METHOD /path`` stand in for what is not given. ``server`` is the address that relative servers are relative to;
-    without any, ``url`` stays empty (known by document only).
+    ``METHOD /path`` stand in for what is not given, and are added where a name is taken. ``server`` is the address that
+    relative servers are relative to; without any, ``url`` stays empty (known by document only). ``document``: the
+    content of ``path``, where it is parsed already.
 
-    An operation that cannot be imported is told to ``report`` and left out; the default raises at the first.
+    Each operation is imported or told to ``report`` with the reason, which raises at the first if it is not given.
 
     Raises:
-        BrokenInputError: the file is no OpenAPI 3 document at all.
+        BrokenInputError: the file is no OpenAPI document at all, or holds no operation.
     """
-    document = _load(path)
-    seen: set[ToolId] = set()
-    for route, path_item, method, operation in _operations(document, path, report):
-        source = _Source(document, Schemas(document), route, method, path_item, operation)
+    content = read_document(path) if document is None else as_openapi(document, path)
+    schemas = Schemas(content)
+    taken: set[ToolId] = set()
+    found = 0
+    for route, method, path_item, operation in _operations(schemas, content, path, report):
+        found += 1
+        importing = _Importing(content, schemas, route, method, path_item, operation, server, path.name)
         try:
-            doc = _tool(source, server, path.name)
-        except (UnsupportedError, DanglingReferenceError) as error:
+            doc, problem = importing.tool(taken)
+        except UnsupportedError as error:
             report(BrokenInputError(f"{method.upper()} {route} is not imported: {error}", file=str(path)))
             continue
-        if doc.id in seen:
-            problem = f"{method.upper()} {route} is not imported: another operation is already called {doc.id}"
-            report(BrokenInputError(problem, file=str(path)))
-            continue
-        seen.add(doc.id)
+        taken.add(doc.id)
+        if problem:
+            report(BrokenInputError(f"{method.upper()} {route} is imported without {problem}", file=str(path)))
         yield doc
+    if not found and not any(map(mapping, mapping(content.get("paths")).values())):
+        raise BrokenInputError("holds no operation (its 'paths' is missing or empty)", file=str(path))
+
+
+def _operations(
+    schemas: Schemas, document: Schema, path: Path, report: Report
+) -> Iterator[tuple[str, str, Schema, Schema]]:
+    for route, given in mapping(document.get("paths")).items():
+        if route.startswith("x-"):
+            continue
+        try:
+            path_item = schemas.follow(given)
+        except UnsupportedError as error:
+            report(BrokenInputError(f"{route} is not imported: {error}", file=str(path)))
+            continue
+        if not isinstance(given, dict):
+            report(BrokenInputError(f"{route} is not imported: not an object", file=str(path)))
+        own = {method: path_item[method] for method in METHODS if method in path_item}
+        for method, operation in {**own, **mapping(path_item.get("additionalOperations"))}.items():
+            if mapping(operation) == operation and _token(method):
+                yield route, method, path_item, mapping(operation)
+            else:
+                report(BrokenInputError(f"{method.upper()} {route} is not imported: not an object", file=str(path)))
+
+
+def _token(method: str) -> bool:
+    return method.isascii() and method.isalpha() and len(method) <= 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _Importing:
     """An operation and where it stands."""
 
     document: Schema
@@ -65,112 +98,66 @@ class _Source:
     method: str
     path_item: Schema
     operation: Schema
+    server: str
+    file_name: str
 
+    def tool(self, taken: set[ToolId]) -> tuple[ToolDoc, str]:
+        """The tool document under an id that is not taken, and what of it could not be read. Raises ``UnsupportedError``."""
+        operation, info = self.operation, mapping(self.document.get("info"))
+        title = line(info.get("title"), MAX_NAME) or "API"
+        category = next((tag for tag in (line(tag, MAX_NAME) for tag in items(operation.get("tags"))) if tag), title)
+        toolset = line(operation.get("x-toolset"), MAX_NAME) or title
+        api = self._api(category, toolset, taken)
+        given = declared(self.schemas, self.path_item, operation)
+        body = body_of(self.schemas, operation)
+        credentials = self._credentials(given, toolset)
+        keys = {(one.place, one.name.lower()) for one in credentials}
+        inputs = (*placed_parameters(self.schemas, given, self.route), *body.parameters)
+        schema, example, problem = self._response()
+        doc = ToolDoc(
+            id=tool_id(category, toolset, api),
+            category=category,
+            toolset=toolset,
+            api=api,
+            function=function_name(api, toolset),
+            method=self.method.upper(),
+            url=url_of(self.server, self.route, operation, self.path_item, self.document),
+            description=self._description(),
+            toolset_description=line(operation.get("x-toolset-description"), MAX_DESCRIPTION)
+            or line(info.get("description"), MAX_DESCRIPTION),
+            parameters=unique(one for one in inputs if (one.location, one.name.lower()) not in keys),
+            response_schema=schema,
+            example_response=example,
+            source=f"openapi:{self.file_name}",
+            credentials=credentials,
+            idempotent=operation.get("x-idempotent") is True,
+            body_type=body.type,
+            body_media=body.media,
+        )
+        return doc, problem
 
-def _load(path: Path) -> Schema:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise BrokenInputError(f"larger than {MAX_BYTES >> 20} MB; is it an OpenAPI document?", file=str(path))
-        document: object = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise BrokenInputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except orjson.JSONDecodeError as error:
-        hint = "; YAML is not read, convert it to JSON" if path.suffix in (".yaml", ".yml") else ""
-        raise BrokenInputError(f"is not JSON ({error}){hint}", file=str(path)) from error
-    version = mapping(document).get("openapi")
-    if not isinstance(version, str) or not version.startswith("3."):
-        found = f"version {version or mapping(document).get('swagger')}" if mapping(document) else "no JSON object"
-        raise BrokenInputError(f"is no OpenAPI 3 document ({found}); convert it to OpenAPI 3", file=str(path))
-    return mapping(document)
+    def _api(self, category: str, toolset: str, taken: set[ToolId]) -> str:
+        place = f"{self.method.upper()} {self.route}"[:MAX_NAME]
+        name = line(self.operation.get("operationId"), MAX_NAME)
+        for api in (name, f"{name} ({place})" if name else place):
+            if api and tool_id(category, toolset, api) not in taken:
+                return api
+        raise UnsupportedError(f"another operation is already called {name or place}")
 
+    def _credentials(self, given: list[Schema], toolset: str) -> tuple[Credential, ...]:
+        found = credentials_of(self.schemas, self.document, self.operation, toolset)
+        told = [one for one in given if one.get("in") == "header" and str(one.get("name")).lower() == "authorization"]
+        if told and not any(one.place == "header" and one.name.lower() == "authorization" for one in found):
+            return (*found, authorization(toolset, required=told[0].get("required") is True))
+        return found
 
-def _operations(document: Schema, path: Path, report: Report) -> Iterator[tuple[str, Schema, str, Schema]]:
-    schemas = Schemas(document)
-    for route, given in mapping(document.get("paths")).items():
+    def _response(self) -> tuple[str | None, str | None, str]:
+        """Schema, example, and what could not be read: a call needs neither."""
         try:
-            path_item = schemas.follow(given)
+            return *response_of(self.schemas, self.operation), ""
         except DanglingReferenceError as error:
-            report(BrokenInputError(f"{route} is not imported: {error}", file=str(path)))
-            continue
-        for method in METHODS:
-            if method not in path_item:
-                continue
-            if isinstance(path_item[method], dict):
-                yield route, path_item, method, mapping(path_item[method])
-            else:
-                report(BrokenInputError(f"{method.upper()} {route} is not imported: not an object", file=str(path)))
+            return None, None, f"its response: {error}"
 
-
-def _tool(source: _Source, server: str, file_name: str) -> ToolDoc:
-    operation = source.operation
-    info = mapping(source.document.get("info"))
-    title = _text(info.get("title")) or "API"
-    category = next((_text(tag) for tag in items(operation.get("tags")) if _text(tag)), title)
-    toolset = _text(operation.get("x-toolset")) or title
-    api = _text(operation.get("operationId")) or f"{source.method.upper()} {source.route}"
-    schema, example = _response(source)
-    return ToolDoc(
-        id=tool_id(category, toolset, api),
-        category=category,
-        toolset=toolset,
-        api=api,
-        function=function_name(api, toolset),
-        method=source.method.upper(),
-        url=_url(source, server),
-        description=_text(operation.get("description")) or _text(operation.get("summary")),
-        toolset_description=_text(operation.get("x-toolset-description")) or _text(info.get("description")),
-        parameters=parameters_of(source.schemas, source.document, source.route, source.path_item, operation),
-        response_schema=schema,
-        example_response=example,
-        source=f"openapi:{file_name}",
-    )
-
-
-def _text(value: object) -> str:
-    """Text in one line; empty where it is none."""
-    return " ".join(value.split()) if isinstance(value, str) else ""
-
-
-def _url(source: _Source, server: str) -> str:
-    """Server and path; variables of the server take their defaults."""
-    for holder in (source.operation, source.path_item, source.document):
-        for entry in items(holder.get("servers")):
-            base = _text(mapping(entry).get("url"))
-            for name, variable in mapping(mapping(entry).get("variables")).items():
-                base = base.replace(f"{{{name}}}", _text(mapping(variable).get("default")))
-            base = urljoin(server, base) if server else base
-            if base.startswith(("http://", "https://")):
-                return base.rstrip("/") + source.route
-    return server.rstrip("/") + source.route if server else ""
-
-
-def _response(source: _Source) -> tuple[str | None, str | None]:
-    """Schema and example of the success, as JSON texts."""
-    responses = mapping(source.operation.get("responses"))
-    codes = sorted(code for code in responses if code[:1] == "2") or [code for code in responses if code == "default"]
-    for code in codes:
-        for kind, media in mapping(source.schemas.follow(responses[code]).get("content")).items():
-            if "json" in kind or kind == "*/*":
-                return _schema_text(source.schemas, mapping(media)), _example_text(source.schemas, mapping(media))
-    return None, None
-
-
-def _schema_text(schemas: Schemas, media: Schema) -> str | None:
-    if "schema" not in media:
-        return None
-    for depth in (8, 5, 3, 2):
-        text = _json(schemas.shape(media["schema"], depth))
-        if len(text) <= MAX_SCHEMA:
-            return text
-    return _json(schemas.shape(media["schema"], 1))[:MAX_SCHEMA]
-
-
-def _example_text(schemas: Schemas, media: Schema) -> str | None:
-    named = next((schemas.follow(one).get("value") for one in mapping(media.get("examples")).values()), None)
-    given = media.get("example", named)
-    made = schemas.example(media.get("schema")) if given is None else given
-    return None if made is None else _json(made)[:MAX_SCHEMA]
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
+    def _description(self) -> str:
+        text = line(self.operation.get("description"), MAX_DESCRIPTION) or line(self.operation.get("summary"))
+        return f"Deprecated. {text}".strip() if self.operation.get("deprecated") is True else text

@@ -1,134 +1,157 @@
-"""Parameters of an OpenAPI operation: path, query, header, the fields of a JSON body, and keys."""
+"""The inputs of an OpenAPI operation: those in path, query, header and cookie, and those of the body, each under one name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from domain.tool import Location, Parameter
-from graph.importers.openapi_schema import Schema, Schemas, first_example, items, mapping, type_of
+from domain.tool import Location, Parameter, Style
+from graph.importers.openapi_schema import Schema, Schemas, UnsupportedError, first_example, items, mapping, type_of
+from graph.importers.openapi_values import is_nullable, value_schema
+from graph.json_schema import sound_value
 
-_PLACES: dict[str, Location] = {"path": "path", "query": "query", "header": "header"}
+MAX_NAME = 200
+MAX_DESCRIPTION = 1_000
+_PLACES: dict[object, Location] = {"path": "path", "query": "query", "header": "header", "cookie": "cookie"}
+_STYLES: dict[Location, tuple[Style, ...]] = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+    "body": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+}
+"""The styles of each place, the default first."""
 _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})  # OpenAPI says that these are no parameters
 
 
-class UnsupportedError(Exception):
-    """An operation that our calls cannot express."""
+def declared(schemas: Schemas, path_item: Schema, operation: Schema) -> list[Schema]:
+    """The parameter objects that hold for an operation: its own replace those of its path."""
+    given = [schemas.follow(one) for one in (*items(path_item.get("parameters")), *items(operation.get("parameters")))]
+    return list({(str(one.get("name")), str(one.get("in"))): one for one in given}.values())
 
 
-def parameters_of(
-    schemas: Schemas, document: Schema, route: str, path_item: Schema, operation: Schema
-) -> tuple[Parameter, ...]:
-    """All inputs of an operation, the required ones first, names unique.
+def placed_parameters(schemas: Schemas, given: Iterable[Schema], route: str) -> Iterator[Parameter]:
+    """The parameters outside the body, and those that only the route names.
 
     Raises:
-        UnsupportedError: something required cannot be sent: a cookie, a form, a body that is no object, or two inputs
-            of one name.
+        UnsupportedError: one that is required cannot be sent.
         DanglingReferenceError: a reference leads nowhere.
     """
-    found: dict[str, Parameter] = {}
-    for parameter in (
-        *_declared(schemas, path_item, operation),
-        *(Parameter(name=name, required=True, location="path") for name in re.findall(r"\{([^{}]+)\}", route)),
-        *_body(schemas, operation),
-        *_keys(schemas, document, operation),
-    ):
-        first = found.setdefault(parameter.name, parameter)
-        if parameter.required and first.location != parameter.location and parameter.location != "path":
-            raise UnsupportedError(f"it has two inputs called {parameter.name}")
-    return tuple(sorted(found.values(), key=lambda parameter: not parameter.required))
-
-
-def _declared(schemas: Schemas, path_item: Schema, operation: Schema) -> Iterator[Parameter]:
-    """The operation's own parameters replace those of its path."""
-    given = [schemas.follow(one) for one in (*items(path_item.get("parameters")), *items(operation.get("parameters")))]
-    latest = {(one.get("name"), one.get("in")): one for one in given}
-    for (name, place), one in latest.items():
-        if not isinstance(name, str) or (place == "header" and name.lower() in _IGNORED_HEADERS):
+    places = re.findall(r"\{([^{}]+)\}", route)
+    for one in given:
+        name, place = one.get("name"), one.get("in")
+        if place == "header" and str(name).lower() in _IGNORED_HEADERS:
             continue
-        if place in _PLACES:
-            required = place == "path" or one.get("required") is True
-            yield _parameter(schemas, name, one, _schema_of(one), required=required, location=_PLACES[place])
-        elif one.get("required") is True:
-            raise UnsupportedError(f"it needs {name} in {place}")
+        needed = one.get("required") is True or (place == "path" and name in places)
+        try:
+            if not isinstance(name, str) or not name or len(name) > MAX_NAME:
+                raise UnsupportedError(f"it has an input without a usable name in {str(place)[:40]}")
+            if place not in _PLACES:
+                raise UnsupportedError(f"it needs {name} in {str(place)[:40]}")
+            if place != "path" or name in places:
+                yield _placed(schemas, name, one, _PLACES[place], required=needed)
+        except UnsupportedError:
+            if needed:
+                raise
+    spoken = {one.get("name") for one in given if one.get("in") == "path"}
+    for name in dict.fromkeys(places):
+        if name not in spoken:
+            yield Parameter(name=name, required=True, location="path")
 
 
-def _schema_of(parameter: Schema) -> object:
-    """The schema, which may hang on a media type."""
-    content = mapping(parameter.get("content"))
-    return next((mapping(media).get("schema") for media in content.values()), parameter.get("schema"))
-
-
-def _body(schemas: Schemas, operation: Schema) -> Iterator[Parameter]:
-    """The top-level fields of a JSON body."""
-    body = schemas.follow(operation.get("requestBody"))
-    if not body:
-        return
-    required = body.get("required") is True
-    content = mapping(body.get("content"))
-    media = next((mapping(content[kind]) for kind in content if "json" in kind or kind == "*/*"), None)
-    if media is None:
-        if required:
-            raise UnsupportedError(f"it needs a body of type {', '.join(content) or 'unknown'}, and only JSON is sent")
-        return
-    shape = schemas.shape(media.get("schema"))
-    fields = mapping(shape.get("properties"))
-    if shape["type"] != "object" and required:
-        raise UnsupportedError(f"its body is of type {shape['type']}, and only objects are sent")
-    needed = {name for name in items(shape.get("required")) if isinstance(name, str)} if required else set[str]()
-    for name, field in fields.items():
-        yield _parameter(schemas, name, mapping(field), field, required=name in needed, location="body")
-
-
-def _keys(schemas: Schemas, document: Schema, operation: Schema) -> Iterator[Parameter]:
-    """What the first way to authenticate needs; optional where anonymous calls are allowed, too."""
-    ways = [mapping(way) for way in items(operation.get("security", document.get("security")))]
-    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
-    anonymous = {} in ways
-    first = next((way for way in ways if way), Schema())
-    for name in first:
-        scheme = schemas.follow(declared.get(name))
-        place = str(scheme.get("in")) if scheme.get("type") == "apiKey" else "header"
-        if place not in _PLACES and not anonymous:
-            raise UnsupportedError(f"it needs a key in {place}")
-        header = str(scheme.get("name")) if scheme.get("type") == "apiKey" else "Authorization"
-        yield Parameter(
-            name=header,
-            description=_line(scheme.get("description")) or f"Key for {name}.",
-            required=not anonymous,
-            format="password",
-            location=_PLACES.get(place, "header"),
+def _placed(schemas: Schemas, name: str, one: Schema, location: Location, *, required: bool) -> Parameter:
+    content = mapping(one.get("content"))
+    if content:
+        media, holder = next(iter(content.items()))
+        if "json" not in media:
+            raise UnsupportedError(f"{name} is written as {media[:100]}, and only JSON is")
+        described = one if first_example(one) is not None else {**mapping(holder), **one}
+        return parameter(
+            schemas, name, described, mapping(holder).get("schema"), required=required, location=location, style="json"
         )
-
-
-def _parameter(
-    schemas: Schemas, name: str, holder: Schema, given: object, *, required: bool, location: Location
-) -> Parameter:
-    schema = schemas.shape(given)
-    example = first_example(holder)
-    limits = {"minimum": _number(schema.get("minimum")), "maximum": _number(schema.get("maximum"))}
-    text = schema.get("format")
-    return Parameter(
-        name=name,
-        type=type_of(schema),
-        description=_line(holder.get("description")) or _line(schema.get("description")),
+    style = one.get("style", _STYLES[location][0])
+    if style not in _STYLES[location]:
+        raise UnsupportedError(f"{name} has the style {str(style)[:40]}, which values in {location} do not have")
+    explode = one.get("explode", style == "form")
+    return parameter(
+        schemas,
+        name,
+        one,
+        one.get("schema"),
         required=required,
-        default=schema.get("default"),
-        example=schemas.example(given) if example is None and _has_example(schemas, given) else example,
-        enum=tuple(items(schema.get("enum"))),
-        format=text if isinstance(text, str) else None,
         location=location,
-        **limits,
+        style=style,
+        explode=explode is True,
     )
 
 
-def _has_example(schemas: Schemas, given: object) -> bool:
-    """Whether the schema itself gives an example: defaults and enums are kept apart, as what they are."""
-    return first_example(schemas.follow(given)) is not None
+def parameter(
+    schemas: Schemas,
+    name: str,
+    holder: Schema,
+    given: object,
+    *,
+    required: bool,
+    location: Location,
+    style: Style | None = None,
+    explode: bool | None = None,
+) -> Parameter:
+    """One input. ``holder`` describes it, ``given`` is the schema of its value. Style is said of structured values only."""
+    schema = schemas.shape(given, 1)
+    kind = type_of(schema)
+    exact = value_schema(schemas, given)
+    styled = style in ("label", "matrix", "json") or kind in ("array", "object") or exact is not None
+    example = first_example(holder)
+    if example is None:
+        example = first_example(schemas.merged(given))
+    text = schema.get("format")
+    return Parameter(
+        name=name,
+        type=kind,
+        description=_description(holder, schema),
+        required=required,
+        default=sound_value(schema.get("default")),
+        example=sound_value(example),
+        enum=tuple(value for value in items(sound_value(schema.get("enum"))) if value is not None),
+        format=text[:100] if isinstance(text, str) else None,
+        minimum=_number(schema.get("minimum")),
+        maximum=_number(schema.get("maximum")),
+        location=location,
+        nullable=is_nullable(schemas, given),
+        json_schema=exact,
+        style=style if styled else None,
+        explode=explode if styled else None,
+    )
+
+
+def unique(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """The inputs, the required ones first, each under a name of its own: the second ``id`` of the body becomes ``body_id``."""
+    found: dict[str, Parameter] = {}
+    places: set[tuple[str, str]] = set()
+    for one in parameters:
+        place = (one.location, one.name.lower() if one.location == "header" else one.name)
+        if place in places:
+            continue
+        places.add(place)
+        name = one.name
+        while name in found:
+            name = f"{one.location}_{name}"
+        found[name] = one if name == one.name else one.model_copy(update={"name": name, "sent_as": one.name})
+    return tuple(sorted(found.values(), key=lambda parameter: not parameter.required))
+
+
+def _description(holder: Schema, schema: Schema) -> str:
+    text = line(holder.get("description")) or line(schema.get("description"))
+    outdated = holder.get("deprecated") is True or schema.get("deprecated") is True
+    return f"Deprecated. {text}".strip() if outdated else text
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    """A bound, where it is one: NaN and what lies beyond floating point are none."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300 or value != value:
+        return None
+    return float(value)
 
 
-def _line(value: object) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else ""
+def line(value: object, limit: int = MAX_DESCRIPTION) -> str:
+    """Text in one line, cut at ``limit``; empty where it is none."""
+    return " ".join(value.split())[:limit] if isinstance(value, str) else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, cast
+from urllib.parse import unquote
 
 from domain.tool import JsonType
 
@@ -9,8 +10,10 @@ Schema = dict[str, Any]
 
 MAX_DEPTH = 8
 MAX_PROPERTIES = 200
-MAX_NODES = 5_000
+MAX_NODES = 1_500
 """Schemas visited for one result: parts that share parts can multiply without end."""
+MAX_VISITS = 10_000_000
+"""Schemas visited for one document."""
 MAX_TEXT = 500
 _KEPT = ("type", "format", "enum", "default", "minimum", "maximum", "description", "required")
 _TYPES: dict[str, JsonType] = {
@@ -19,8 +22,16 @@ _TYPES: dict[str, JsonType] = {
 }  # fmt: skip
 
 
-class DanglingReferenceError(Exception):
+class UnsupportedError(Exception):
+    """An operation that our calls cannot express; the message says what of it."""
+
+
+class DanglingReferenceError(UnsupportedError):
     """A ``$ref`` that leads nowhere, or out of the document."""
+
+
+class _OverflowError(Exception):
+    """More schemas than ``MAX_NODES`` belong to one result."""
 
 
 def mapping(value: object) -> Schema:
@@ -34,68 +45,102 @@ def items(value: object) -> list[Any]:
 
 
 class Schemas:
-    """Resolves the references of one document."""
+    """Resolves the references of one document. ``MAX_VISITS`` bounds what all results together may cost: ``UnsupportedError``."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
         self._visits = 0
+        self._left = MAX_VISITS
 
     def follow(self, value: object) -> Schema:
-        """The object that ``value`` is, or that its chain of ``$ref`` leads to.
+        """The object that ``value`` is, or that its chain of ``$ref`` leads to; what stands beside a ``$ref`` is added.
 
         Raises:
             DanglingReferenceError: it leads nowhere, in a circle, or to another file.
         """
-        return self._target(mapping(value))[0]
+        return self.target(mapping(value))[0]
 
     def shape(self, value: object, depth: int = MAX_DEPTH) -> Schema:
-        """A schema without references. What refers to itself ends in ``{"type": "object"}``, as does what lies deeper."""
-        self._visits = 0
-        return self._shape(value, depth, frozenset())
+        """A schema without references. What refers to itself ends in ``{"type": "object"}``, as does what lies deeper.
+
+        Fields that are only written (``writeOnly``) are left out. Of alternatives the first that is not null is taken.
+        """
+        for level in (depth, *(less for less in (5, 3, 2, 1) if less < depth)):
+            self._visits = 0
+            try:
+                return self._shape(value, level, frozenset())
+            except _OverflowError:
+                continue
+        return {"type": "object"}
 
     def example(self, value: object, depth: int = MAX_DEPTH) -> Any:
         """A value of the schema, from the examples, defaults and enums of its parts; None where they say nothing."""
         self._visits = 0
-        return self._example(value, depth, frozenset())
+        try:
+            return self._example(value, depth, frozenset())
+        except _OverflowError:
+            return None
 
-    def _target(self, schema: Schema) -> tuple[Schema, frozenset[str]]:
-        """The object at the end of a chain of references, and the references followed."""
+    def merged(self, value: object) -> Schema:
+        """The schema with the parts of its ``allOf`` merged into it, the parts of those as they stand."""
+        self._visits = 0
+        try:
+            entered = self._enter(value, frozenset(), variants=False)
+        except _OverflowError as error:
+            raise UnsupportedError("a schema of it has too many parts") from error
+        return entered[0] if entered else {}
+
+    def target(self, schema: Schema) -> tuple[Schema, frozenset[str]]:
+        """The object at the end of a chain of references, and the references followed. Raises as ``follow``."""
+        self._left -= 1
+        if self._left < 0:
+            raise UnsupportedError("the schemas of the document are too entangled to be read")
         passed: set[str] = set()
+        beside: Schema = {}
         while isinstance(reference := schema.get("$ref"), str):
             if reference in passed:
-                raise DanglingReferenceError(f"{reference} refers to itself")
+                raise DanglingReferenceError(f"{reference[:200]} refers to itself")
             passed.add(reference)
+            beside = merge({key: part for key, part in schema.items() if key != "$ref"}, beside)
             schema = self._at(reference)
-        return schema, frozenset(passed)
+        return (merge(schema, beside) if beside else schema), frozenset(passed)
 
     def _at(self, reference: str) -> Schema:
-        if not reference.startswith("#/"):
-            raise DanglingReferenceError(f"{reference} lies outside the document, and only local references are read")
+        if not reference.startswith("#"):
+            raise DanglingReferenceError(
+                f"{reference[:200]} lies outside the document, and only local references are read"
+            )
         node: object = self._document
         for step in reference[2:].split("/"):
-            key = step.replace("~1", "/").replace("~0", "~")
-            if key not in mapping(node):
-                raise DanglingReferenceError(f"{reference} leads nowhere")
-            node = mapping(node)[key]
+            key = unquote(step).replace("~1", "/").replace("~0", "~")
+            inside: Schema = mapping(node) or {str(n): one for n, one in enumerate(items(node))}
+            if not reference.startswith("#/") or key not in inside:
+                raise DanglingReferenceError(f"{reference[:200]} leads nowhere")
+            node = inside[key]
         return mapping(node)
 
-    def _enter(self, value: object, stack: frozenset[str], level: int = 0) -> tuple[Schema, frozenset[str]] | None:
+    def _enter(
+        self, value: object, stack: frozenset[str], level: int = 0, *, variants: bool = True
+    ) -> tuple[Schema, frozenset[str]] | None:
         """The schema, merged with its parts, and the stack of references; None inside a cycle and beyond the bounds."""
-        schema, passed = self._target(mapping(value))
+        schema, passed = self.target(mapping(value))
         self._visits += 1
-        if passed & stack or level > MAX_DEPTH or self._visits > MAX_NODES:
+        if self._visits > MAX_NODES:
+            raise _OverflowError
+        if passed & stack or level > MAX_DEPTH:
             return None
+        inside = stack | passed
         merged = dict(schema)
         for part in items(schema.get("allOf")):
-            inner = self._enter(part, stack | passed, level + 1)
+            inner = self._enter(part, inside, level + 1, variants=variants)
             if inner:
-                merged = _merge(inner[0], merged)
-        if "type" not in merged and "properties" not in merged:
-            for variant in items(schema.get("anyOf")) or items(schema.get("oneOf")):
-                inner = self._enter(variant, stack | passed, level + 1)
+                merged = merge(inner[0], merged)
+        if variants and "type" not in merged and "properties" not in merged:
+            for variant in (*items(schema.get("anyOf")), *items(schema.get("oneOf"))):
+                inner = self._enter(variant, inside, level + 1)
                 if inner and inner[0].get("type") != "null":
-                    return _merge(inner[0], merged), stack | passed
-        return merged, stack | passed
+                    return merge(inner[0], merged), inside
+        return merged, inside
 
     def _shape(self, value: object, depth: int, stack: frozenset[str]) -> Schema:
         entered = self._enter(value, stack)
@@ -113,7 +158,11 @@ class Schemas:
             shaped["items"] = self._shape(schema.get("items"), depth - 1, inside)
         properties = list(mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
         if properties:
-            shaped["properties"] = {name: self._shape(part, depth - 1, inside) for name, part in properties}
+            shaped["properties"] = {
+                name: self._shape(part, depth - 1, inside)
+                for name, part in properties
+                if mapping(part).get("writeOnly") is not True
+            }
         return shaped
 
     def _example(self, value: object, depth: int, stack: frozenset[str]) -> Any:
@@ -155,11 +204,11 @@ def first_example(schema: Schema) -> Any:
     return next((mapping(one).get("value") for one in mapping(given).values()), None)
 
 
-def _merge(base: Schema, over: Schema) -> Schema:
+def merge(base: Schema, over: Schema) -> Schema:
     """Two schemas that hold together: properties and required names of both, the rest of ``over`` where it says so."""
     merged = {**base, **over}
     if "properties" in base or "properties" in over:
         merged["properties"] = {**mapping(base.get("properties")), **mapping(over.get("properties"))}
-    if "required" in base or "required" in over:
+    if isinstance(merged.get("required"), list):
         merged["required"] = [*items(base.get("required")), *items(over.get("required"))]
     return merged

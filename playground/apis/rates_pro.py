@@ -8,12 +8,16 @@ from pydantic import BaseModel, Field
 
 from playground.apis.rates import Source, Target, known_currency
 from playground.apis.service import Service, refusals, refuse
+from playground.keys import RATES_PRO
 from playground.worlds import money
 
 router = APIRouter(prefix="/rates-pro", tags=["Finance"])
-_key = APIKeyHeader(name="X-Api-Key", auto_error=False, description="Key of your Rates Pro subscription.")
-SUBSCRIBER_KEY = "rates-pro-test-subscription"
-"""The one key that the service knows: a test value, no secret."""
+_key = APIKeyHeader(
+    name="X-Api-Key",
+    scheme_name="RatesProKey",
+    auto_error=False,
+    description=f"Key of your Rates Pro subscription. For tests: `{RATES_PRO}`.",
+)
 
 
 class Quote(BaseModel):
@@ -41,7 +45,7 @@ async def get_currency_quote(
     """Convert an amount of money from one currency into another with bid and ask rates. Needs a subscription."""
     if key is None:
         refuse(401, "An API key is needed: send it in the header X-Api-Key.", {"WWW-Authenticate": "ApiKey"})
-    if key != SUBSCRIBER_KEY:
+    if key != RATES_PRO:
         refuse(403, "This API key has no active subscription to Rates Pro.")
     source, target = known_currency(from_currency), known_currency(to_currency)
     rate = money.rate(source, target)

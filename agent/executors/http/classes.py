@@ -8,18 +8,20 @@ from email.utils import parsedate_to_datetime
 from agent.executor import CallOutcome
 
 _TRANSIENT = frozenset({408, 425, 429})
-_GATEWAY = frozenset({502, 504})
+_REFUSED = frozenset({501, 503, 505})
+"""Errors of a server that say it did not begin: not implemented, busy, a version of HTTP it does not speak."""
 
 
-def outcome_of(status: int, *, keyed: bool, repeatable: bool) -> CallOutcome:
+def outcome_of(status: int, *, keyed: bool, safe: bool) -> CallOutcome:
     """The class of an answered call.
 
-    A gateway's 502 or 504 to a write says nothing of what the server behind it did: unknown. A redirect is not followed,
-    which is our doing and no evidence against the tool.
+    A write that ends in an error of the server (500) or of a gateway before it (502, 504) may have taken effect before it
+    failed: unknown. 503 and 429 refuse a call before it begins. A redirect is not followed, which is our doing and no
+    evidence against the tool.
     """
     if 200 <= status < 300:
         return "ok"
-    if status in _GATEWAY and not repeatable:
+    if status >= 500 and status not in _REFUSED and not safe:
         return "unknown"
     if status in _TRANSIENT or status >= 500:
         return "transient"
@@ -28,11 +30,16 @@ def outcome_of(status: int, *, keyed: bool, repeatable: bool) -> CallOutcome:
     return "caller_fault"
 
 
-def outcome_of_error(error: BaseException, *, sent: bool, repeatable: bool) -> CallOutcome:
+def outcome_of_error(error: BaseException, *, sent: bool, safe: bool) -> CallOutcome:
     """The class of a call that got no answer. ``sent``: the request may have reached the server."""
-    if any(isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _causes(error)):
+    if not sent and no_such_name(error):
         return "gone"
-    return "unknown" if sent and not repeatable else "transient"
+    return "unknown" if sent and not safe else "transient"
+
+
+def no_such_name(error: BaseException) -> bool:
+    """Whether the host's name does not resolve, and not only for the moment."""
+    return any(isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _causes(error))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -179,10 +179,16 @@ def test_values_that_do_not_fit_the_type_are_not_taken_from_a_step() -> None:
 
 
 def test_before_any_call_documents_say_what_will_feed() -> None:
-    assert fillable(FORECAST, "Weather in Paris", (GEOCODE,), TODAY) == Fillable((), (0,))
+    fed = fillable(FORECAST, "Weather in Paris", (GEOCODE,), TODAY)
+    assert fed.missing == ()
+    assert [(feed.parameter, feed.step, feed.field) for feed in fed.feeds] == [
+        ("latitude", 1, "results[].location.lat"),
+        ("longitude", 1, "results[].location.lng"),
+    ]
+    assert all(0.6 <= feed.score <= 1.0 for feed in fed.feeds)
     assert fillable(FORECAST, "Weather in Paris", (PERSONS,), TODAY) == Fillable(("latitude", "longitude"), ())
     assert fillable(GEOCODE, "Weather in Paris", (), TODAY) == Fillable((), ())
-    assert fillable(INTERESTS, "Interests of Ada", (GEOCODE, PERSONS), TODAY) == Fillable((), (1,))
+    assert fillable(INTERESTS, "Interests of Ada", (GEOCODE, PERSONS), TODAY).feeds_from == (1,)
     assert fillable(MONEY, "Convert 100 USD", (), TODAY).missing == ("to",)
 
 

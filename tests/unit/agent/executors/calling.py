@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 
 from agent.executor import CallResult
 from agent.executors.http import HttpExecutor, HttpParameters
+from agent.executors.http.hosts import Clock
+from agent.secrets import Secrets
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.unit.agent.executors.serving import Answer, Served, serving
@@ -12,8 +14,18 @@ from tests.unit.agent.executors.serving import Answer, Served, serving
 WAITS: list[float] = []
 
 
-async def no_wait(seconds: float) -> None:
-    WAITS.append(seconds)
+class Hurried(Clock):
+    """A clock on which waiting takes no time; ``WAITS`` has what was waited."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self._ahead
+
+    async def sleep(self, seconds: float) -> None:
+        WAITS.append(seconds)
+        self._ahead += seconds
 
 
 def tool(url: str, method: str = "GET", *parameters: Parameter) -> ToolDoc:
@@ -22,7 +34,9 @@ def tool(url: str, method: str = "GET", *parameters: Parameter) -> ToolDoc:
 
 
 @asynccontextmanager
-async def executor(served: Served, **chosen: float) -> AsyncGenerator[HttpExecutor, None]:
+async def executor(
+    served: Served, secrets: Secrets | None = None, **chosen: float
+) -> AsyncGenerator[HttpExecutor, None]:
     WAITS.clear()
     parameters = {"timeout": 5.0, "response_limit": 100_000, **chosen}
     limits = HttpParameters(
@@ -30,8 +44,10 @@ async def executor(served: Served, **chosen: float) -> AsyncGenerator[HttpExecut
         response_limit=int(parameters["response_limit"]),
         read_timeout=parameters.get("read_timeout", 3.0),
         allow_hosts=frozenset({f"127.0.0.1:{served.port}"}),
+        host_concurrency=int(parameters.get("host_concurrency", 4)),
+        host_rate=parameters.get("host_rate"),
     )
-    made = HttpExecutor(limits, sleep=no_wait)
+    made = HttpExecutor(limits, secrets=secrets, clock=Hurried())
     try:
         yield made
     finally:
@@ -41,5 +57,5 @@ async def executor(served: Served, **chosen: float) -> AsyncGenerator[HttpExecut
 async def call(
     *script: Answer, method: str = "GET", arguments: JsonObject | None = None, **chosen: float
 ) -> tuple[CallResult, Served]:
-    async with serving(*script) as served, executor(served, **chosen) as made:
+    async with serving(*script) as served, executor(served, None, **chosen) as made:
         return await made.call(tool(served.url + "/x", method), arguments or {}), served

@@ -7,7 +7,7 @@ import pytest
 from agent.executors.http import HttpExecutor, HttpParameters
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.tool import Parameter
-from tests.unit.agent.executors.calling import call, executor, no_wait, tool
+from tests.unit.agent.executors.calling import Hurried, call, executor, tool
 from tests.unit.agent.executors.serving import reply, serving
 
 
@@ -102,7 +102,7 @@ async def test_the_connection_goes_to_the_checked_address_with_the_names_host_he
 
 
 async def test_a_name_that_does_not_exist_is_gone() -> None:
-    made = HttpExecutor(HttpParameters(timeout=2), sleep=no_wait)
+    made = HttpExecutor(HttpParameters(timeout=2), clock=Hurried())
     result = await made.call(tool("http://nowhere.invalid/"), {})
     await made.close()
     assert (result.outcome, result.attempts) == ("gone", 1)

@@ -78,6 +78,25 @@ async def test_the_nearest_success_says_how_it_differs() -> None:
     assert "not this one: days: 5 instead of 3; with unit 'C'" in result.note
 
 
+async def test_a_recording_of_something_else_is_no_answer() -> None:
+    executor = ReplayExecutor(Kept(recorded("{'city': 'Reykjavik'}", "far")))
+    result = await executor.call(TOOL, {"city": "Paris"})
+    assert (result.outcome, result.body, result.attempts) == ("caller_fault", "", 0)
+    assert "no recorded call of forecast is like this one (the nearest: similarity 0.00)" in result.note
+    assert (
+        await ReplayExecutor(Kept(recorded("{'city': 'Reykjavik'}", "far")), floor=0).call(TOOL, {"city": "Paris"})
+    ).body == "far"
+
+
+@pytest.mark.parametrize("response", ['{"error": "city not found"}', "\ufffdPNG\r\n\x1a\n\0\0\0"])
+async def test_an_error_or_bytes_recorded_as_a_success_are_no_answer(response: str) -> None:
+    exact = await ReplayExecutor(Kept(recorded("{'city': 'Rome'}", response))).call(TOOL, {"city": "Rome"})
+    assert exact.outcome == "caller_fault"
+    assert "city not found" in exact.note or (exact.body, exact.note[-17:]) == ("", "a binary response")
+    other = Kept(recorded("{'city': 'Rome'}", response), recorded("{'city': 'Romeo'}", "fine"))
+    assert (await ReplayExecutor(other).call(TOOL, {"city": "Roma"})).body == "fine"
+
+
 async def test_no_recording_is_said() -> None:
     executor = ReplayExecutor(Kept(recorded("{'a': 1}", "x", Outcome.CALLER_FAULT)))
     result = await executor.call(TOOL, {"a": 2})

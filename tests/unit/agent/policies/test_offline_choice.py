@@ -4,6 +4,7 @@ import pytest
 
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
 from agent.policy import Candidate, Situation
+from domain.event import Feed
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, need, tool
 
@@ -21,7 +22,8 @@ def missing(found: ToolDoc, path: tuple[ToolDoc, ...], needs: Needs = NEEDS) -> 
 def candidate(
     doc: ToolDoc, *relevance: float, weight: float = 0.5, available: float | None = 1.0, fed: tuple[int, ...] = ()
 ) -> Candidate:
-    return Candidate(doc, weight, available, relevance, "graph", feeds_from=fed)
+    feeds = tuple(Feed(parameter="point", step=at + 1, field="point", score=1.0) for at in fed)
+    return Candidate(doc, weight, available, relevance, "graph", feeds=feeds)
 
 
 def decided(

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from domain.tool import Parameter, ToolDoc
-from graph.importers.openapi import MAX_SCHEMA, read_openapi
+from graph.importers.openapi import read_openapi
+from graph.importers.openapi_responses import MAX_SCHEMA
 
 OK: dict[str, Any] = {"200": {"description": "ok"}}
 KEY: dict[str, list[str]] = {"k": []}
@@ -65,13 +66,14 @@ def test_parameters_of_path_and_operation(tmp_path: Path) -> None:
         {"name": "session", "in": "cookie", "schema": {"type": "string"}},
     ]  # fmt: skip
     found = parameters(write(tmp_path, {"/pets": {"parameters": shared, "get": {"parameters": own, "responses": OK}}}))
-    assert list(found) == ["lang", "page", "X-Trace", "when"]
+    assert list(found) == ["lang", "page", "X-Trace", "when", "session"]
     assert found["lang"] == Parameter(
         name="lang", description="The language", required=True, enum=("en", "de"), example="de"
     )
     assert found["page"] == Parameter(name="page", type="integer", default=1, minimum=1, maximum=9)
     assert (found["X-Trace"].location, found["X-Trace"].format) == ("header", "uuid")
-    assert found["when"].type == "object"
+    assert (found["when"].type, found["when"].style) == ("object", "json")
+    assert found["session"].location == "cookie"
 
 
 def test_nullable_types_of_both_versions(tmp_path: Path) -> None:
@@ -182,19 +184,3 @@ def test_addresses(tmp_path: Path, servers: list[Any], base: str, url: str) -> N
     path = write(tmp_path, {"/pets": {"get": {"responses": OK}}}, servers=servers)
     (doc,) = read_openapi(path, server=base)
     assert doc.url == url
-
-
-@pytest.mark.parametrize(
-    ("scheme", "security", "expected"),
-    [
-        ({"type": "apiKey", "in": "header", "name": "X-Key"}, [KEY], ("X-Key", "header", True)),
-        ({"type": "apiKey", "in": "query", "name": "key"}, [KEY, {}], ("key", "query", False)),
-        ({"type": "http", "scheme": "bearer"}, [KEY], ("Authorization", "header", True)),
-    ],
-)
-def test_keys_are_parameters(tmp_path: Path, scheme: Any, security: Any, expected: tuple[str, str, bool]) -> None:
-    operation = {"responses": OK, "security": security}
-    path = write(tmp_path, {"/x": {"get": operation}}, components={"securitySchemes": {"k": scheme}})
-    (one,) = only(path).parameters
-    assert (one.name, one.location, one.required) == expected
-    assert one.format == "password"

@@ -1,0 +1,129 @@
+"""One attempt of a call, judged: what it says of the tool, of what was done, and whether another could help."""
+
+from dataclasses import dataclass, field, replace
+
+import httpx
+
+from agent.executor import CallOutcome
+from agent.executors.http.classes import outcome_of, outcome_of_error, retry_after
+from agent.executors.http.credentials import Keyed
+from agent.executors.http.incoming import Incoming
+from agent.executors.refusals import complaint, refusal, refused
+from domain.tool import ToolDoc
+
+_SENDING = "send_request_headers.started"
+
+
+@dataclass(slots=True)
+class Call:
+    """One call in progress. ``place``: ``host:port``. ``deadline`` is on the loop's clock.
+
+    ``tries``: attempts begun. ``sent`` stays true once a request may have left, ``doubtful`` once an attempt of a write may
+    have taken effect without saying so.
+    """
+
+    tool: ToolDoc
+    keyed: Keyed
+    place: str
+    deadline: float
+    tries: int = 0
+    sent: bool = False
+    doubtful: bool = False
+
+    async def trace(self, event: str, _info: object) -> None:
+        """What httpcore traces: notes the moment from which on the server may act."""
+        if event.endswith(_SENDING):
+            self.sent = True
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """What one attempt gave. ``asked_wait``: seconds from ``Retry-After``, if any. ``again``: another attempt could help."""
+
+    outcome: CallOutcome
+    body: str = ""
+    status: int | None = None
+    notes: tuple[str, ...] = field(default_factory=tuple)
+    asked_wait: float | None = None
+    again: bool = False
+    reached: bool = True
+
+
+def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
+    """An attempt that got a status, and a body or what came of it."""
+    tool, status = call.tool, response.status_code
+    outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
+    if incoming.broken:
+        return _broken(status, incoming, call)
+    text = call.keyed.redactor.clean(incoming.text, cut=incoming.cut)
+    notes = [_said(response, text), incoming.note]
+    if outcome == "ok" and incoming.unusable and tool.safe:
+        outcome = "caller_fault"  # a write took effect, whatever its answer looks like
+    elif outcome == "ok" and not incoming.cut and (said := refusal(text)):
+        outcome = refused(said)
+        notes.insert(0, f"HTTP {status}, but the answer is an error: {said}")
+    elif outcome == "unknown":
+        notes.append(_NOT_KNOWN)
+    if status in (401, 403):
+        notes += call.keyed.advice
+    retriable = outcome in ("transient", "unknown") and status >= 400 and tool.repeatable
+    wait = retry_after(response.headers.get("retry-after"))
+    return _shown(call, Try(outcome, text, status, (*notes, incoming.unusable), wait, again=retriable))
+
+
+def _broken(status: int, incoming: Incoming, call: Call) -> Try:
+    """A response that ended before its end. A success of a write was told, but not what it did."""
+    tool = call.tool
+    outcome: CallOutcome = "transient" if tool.safe else "unknown"
+    if status >= 300 and not tool.repeatable:
+        outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
+    text = "" if tool.safe else call.keyed.redactor.clean(incoming.text, cut=True)
+    notes = (f"HTTP {status}", incoming.broken, _NOT_KNOWN if outcome == "unknown" else "")
+    return _shown(call, Try(outcome, text, status, notes, again=tool.repeatable))
+
+
+def unanswered(error: Exception, call: Call) -> Try:
+    """An attempt without an answer."""
+    outcome = outcome_of_error(error, sent=call.sent, safe=call.tool.safe)
+    what = str(error) or type(error).__name__
+    timed_out = isinstance(error, (TimeoutError, httpx.TimeoutException))
+    note = f"no answer in time ({what})" if timed_out else f"no answer ({what})"
+    again = outcome != "gone" and (call.tool.repeatable or not call.sent)
+    known = _NOT_KNOWN if outcome == "unknown" else ""
+    return _shown(call, Try(outcome, notes=(note, known), again=again, reached=call.sent))
+
+
+def concluded(last: Try, call: Call, *, given_up: bool) -> Try:
+    """The last attempt in the light of those before: a write that may have taken effect is not said to have failed."""
+    notes = [note for note in last.notes if note]
+    if given_up:
+        notes.append(f"given up after {call.tries} attempts")
+    if call.doubtful and last.outcome not in ("ok", "unknown"):
+        notes.append(f"an earlier attempt may have taken effect: {_NOT_KNOWN}")
+        return replace(last, outcome="unknown", notes=tuple(notes))
+    if last.outcome == "unknown" and not call.tool.repeatable:
+        notes.append("it was not repeated")
+    return replace(last, notes=tuple(notes))
+
+
+_NOT_KNOWN = "the request was sent, so it is not known whether it took effect"
+
+
+def _shown(call: Call, found: Try) -> Try:
+    """Without secrets, which servers echo in bodies, headers and addresses."""
+    notes = tuple(call.keyed.redactor.clean(note) for note in found.notes if note)
+    return replace(found, notes=notes)
+
+
+def _said(response: httpx.Response, text: str) -> str:
+    """What the status line and headers tell beyond the body, and the body of an error."""
+    status = response.status_code
+    if response.has_redirect_location:
+        target = response.headers.get("location", "")[:300]
+        return f"HTTP {status}: redirects to {target}, which is not followed"
+    if 200 <= status < 300:
+        return ""
+    wait = response.headers.get("retry-after")
+    asks = f"; the server asks to wait: {wait[:60]}" if wait and status >= 400 else ""
+    says = complaint(text)
+    return f"HTTP {status}{asks}" + (f'; it says "{says}"' if says else "")

@@ -1,0 +1,81 @@
+"""Each host's limits: so many calls at once, so many a second, and none while it asks for a pause."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+
+class Clock:
+    """The event loop's time. Seconds; a test may have one of its own."""
+
+    def now(self) -> float:
+        """Seconds since some moment."""
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+class HostPausedError(Exception):
+    """The host asked not to be called for longer than a call waits. ``seconds`` are left of that."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the host asks not to be called for another {seconds:.0f} s")
+        self.seconds = seconds
+
+
+@dataclass(slots=True)
+class _Host:
+    slots: asyncio.Semaphore
+    calls: int = 0
+    not_before: float = field(default=float("-inf"))
+    paused_until: float = field(default=float("-inf"))
+
+    def idle(self, now: float) -> bool:
+        return not self.calls and self.paused_until <= now and self.not_before <= now
+
+
+class HostLimits:
+    """``concurrency``: calls at once. ``rate``: calls a second, begun evenly; None: as many as come."""
+
+    def __init__(self, concurrency: int, rate: float | None = None, clock: Clock | None = None) -> None:
+        self._concurrency = concurrency
+        self._interval = 1.0 / rate if rate else 0.0
+        self._clock = clock or Clock()
+        self._hosts: dict[str, _Host] = {}
+
+    @asynccontextmanager
+    async def turn(self, place: str, longest: float) -> AsyncGenerator[None]:
+        """Wait for a turn at a host, and keep it for this block.
+
+        Raises ``HostPausedError`` where the host asks to be left alone for more than ``longest`` seconds.
+        """
+        host = self._hosts.setdefault(place, _Host(asyncio.Semaphore(self._concurrency)))
+        host.calls += 1
+        try:
+            async with host.slots:
+                await self._wait(host, longest)
+                yield
+        finally:
+            host.calls -= 1
+            if host.idle(self._clock.now()):
+                self._hosts.pop(place, None)
+
+    def pause(self, place: str, seconds: float) -> None:
+        """Begin no call at this host for so long: it said so, to whichever call."""
+        host = self._hosts.get(place)
+        if host is not None:
+            host.paused_until = max(host.paused_until, self._clock.now() + seconds)
+
+    async def _wait(self, host: _Host, longest: float) -> None:
+        """Until the host may be called. A pause that another call brings while waiting counts, too."""
+        while (paused := host.paused_until - self._clock.now()) > 0:
+            if paused > longest:
+                raise HostPausedError(paused)
+            await self._clock.sleep(paused)
+        begin = max(host.not_before, self._clock.now())
+        host.not_before = begin + self._interval
+        if (left := begin - self._clock.now()) > 0:
+            await self._clock.sleep(left)

@@ -1,0 +1,131 @@
+"""The policy that asks a language model: prompts from files, typed answers, every answer checked before it counts."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel
+
+from agent.answer import title
+from agent.models.chat import ChatModel, Reply
+from agent.policies.llm_arguments import ArgumentsAnswer, arguments_of, complaint_of
+from agent.policies.llm_ask import Allowance, Asker
+from agent.policies.llm_prompts import Fence, instructions
+from agent.policies.llm_show import answer_text, arguments_text, fields_text, situation_text
+from agent.policies.llm_spoken import Spoken
+from agent.policies.offline_changes import may_call
+from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Notice, Situation
+from agent.tool_text import clean
+from domain.errors import InvalidDecisionError
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+
+_CITED = re.compile(r"\[(\d{1,3})\]")
+_FIELDS = 60
+
+
+class ChoiceAnswer(BaseModel):
+    """``agent/prompts/choose.md``."""
+
+    reason: str
+    action: Literal["advance", "finish", "backtrack", "give_up"]
+    number: int | None = None
+
+
+class FieldsAnswer(BaseModel):
+    """``agent/prompts/fields_to_keep.md``."""
+
+    numbers: list[int]
+
+
+class LlmPolicy:
+    """Made for one run. Raises ``ModelUnavailableError`` and ``BudgetExceededError``: who decides then is not its business."""
+
+    name = "llm"
+
+    def __init__(self, model: ChatModel, allowance: Allowance | None = None) -> None:
+        self._ask = Asker(model, allowance or Allowance())
+        self._fence = Fence()
+        self.cost = self._ask.cost
+        self.notices: list[Notice] = []
+
+    async def choose(self, situation: Situation) -> Choice:
+        """The model's move. One that is not on offer counts as a dead end, once it was told back.
+
+        Tools that change something are offered only where the request asks for such a change: no text of a tool moves the model to one.
+        """
+        offered = [(i, c) for i, c in enumerate(situation.candidates) if may_call(c.tool, situation.request)]
+        if not offered and not situation.path:
+            return Choice("give_up", "no tool here may be called for this request")
+
+        def complaint(answer: ChoiceAnswer) -> str:
+            if answer.action == "advance" and not 1 <= (answer.number or 0) <= len(offered):
+                return f"there is no candidate {answer.number}; they are numbered from 1 to {len(offered)}."
+            return (
+                "nothing can be finished before a first step."
+                if answer.action == "finish" and not situation.path
+                else ""
+            )
+
+        prompt = self._fence.message(*situation_text(situation, offered, self._fence))
+        messages = [await instructions("choose"), prompt]
+        answer, _ = await self._ask.decide("choose", messages, ChoiceAnswer, complaint)
+        dead_end = "backtrack" if situation.path else "give_up"
+        if answer is None:
+            return Choice(dead_end, "the model gave no valid move")
+        reason = clean(answer.reason, 300) or "no reason given"
+        if answer.action == "advance":
+            return Choice("advance", reason, offered[cast(int, answer.number) - 1][0])
+        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """The model's values that are what they are said to be. Where it gives none twice, they are missing."""
+        if not question.tool.parameters:
+            return Arguments({}, ())
+        prompt = self._fence.message(*arguments_text(question, self._fence))
+        messages = [await instructions("arguments"), prompt]
+        _, last = await self._ask.decide("arguments", messages, ArgumentsAnswer, lambda a: complaint_of(a, question))
+        return arguments_of(last, question)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """The fields whose numbers the model gives.
+
+        Raises:
+            InvalidDecisionError: it gives none that there is.
+        """
+
+        def complaint(answer: FieldsAnswer) -> str:
+            known = any(1 <= number <= len(question.fields) for number in answer.numbers)
+            return "" if known else f"the fields are numbered from 1 to {len(question.fields)}; name those to keep."
+
+        prompt = self._fence.message(*fields_text(question, self._fence))
+        messages = [await instructions("fields_to_keep"), prompt]
+        answer, _ = await self._ask.decide("fields_to_keep", messages, FieldsAnswer, complaint)
+        if answer is None:
+            raise InvalidDecisionError("the model named no field to keep")
+        numbers = [number for number in dict.fromkeys(answer.numbers) if 1 <= number <= len(question.fields)]
+        return tuple(question.fields[number - 1] for number in numbers[:_FIELDS])
+
+    async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        """The model's words as they come, then the calls that they cite, or all that succeeded where none is cited.
+
+        Raises:
+            InvalidDecisionError: there are no words. ModelUnavailableError: maybe after some of them.
+        """
+        prompt = self._fence.message(*answer_text(request, steps, self._fence))
+        messages, spoken = [await instructions("answer"), prompt], Spoken()
+        async with aclosing(cast("Any", self._ask.stream("answer", messages))) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Reply):
+                    yield spoken.end(cut=piece.cut) + _based_on(spoken.text, steps)
+                elif text := spoken.add(piece):
+                    yield text
+
+
+def _based_on(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+    """The calls that an answer rests on, by name."""
+    good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
+    cited = {int(number) for number in _CITED.findall(text)}
+    named = [number for number in good if number in cited] or good
+    return f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}' for n in named)}\n" if named else ""

@@ -1,0 +1,127 @@
+"""What a model is shown: candidates, steps and parameters as short lines. Secrets never stand in them: documents hold names only."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from agent.policies.llm_prompts import Fence
+from agent.policy import ArgumentsQuestion, Candidate, FieldsQuestion, Situation
+from agent.tool_text import clean
+from domain.plan import StepResult
+from domain.tool import Parameter, ToolDoc
+
+SHOWN_RESPONSE = 1_100
+"""Characters of one response: what compression leaves, and its mark of a cut."""
+
+_REQUEST = 4_000
+_PARAMETERS = 60
+_REASONS = 12
+_EXAMPLE = 2_500
+
+
+def situation_text(situation: Situation, offered: Sequence[tuple[int, Candidate]], fence: Fence) -> tuple[str, ...]:
+    """The request, the path, the reasons of dead branches, the candidates: what changes least comes first."""
+    path = "\n".join(f"{number}. {line(tool)}" for number, tool in enumerate(situation.path, start=1))
+    dead = "\n".join(f"- {clean(reason, 240)}" for reason in situation.memory[-_REASONS:])
+    lines = "\n".join(_candidate(number, candidate) for number, (_, candidate) in enumerate(offered, start=1))
+    return (
+        request_text(situation.request, fence),
+        fence.block("path so far", path) if path else "The path is empty: this is the start.",
+        fence.block("why earlier branches were given up", dead) if dead else "",
+        f"Share of past paths that ended here: {situation.finish_weight:.2f}" if path else "",
+        fence.block("candidates", lines) if lines else "There are no candidates here.",
+        f"Your move? {_moves(len(offered), at_start=not path)}",
+    )
+
+
+def arguments_text(question: ArgumentsQuestion, fence: Fence) -> tuple[str, ...]:
+    """The request, the earlier steps, the tool, what comes later, and the complaint."""
+    later = "\n".join(f"- {line(tool)}" for tool in question.later[:6])
+    return (
+        request_text(question.request, fence),
+        fence.block("earlier steps", steps_text(question.earlier)) if question.earlier else "There is no earlier step.",
+        fence.block("tool", f"{line(question.tool, 400)}\n{_parameters(question.tool)}"),
+        fence.block("later tools", later) if later else "",
+        fence.block("why your last answer was refused", clean(question.complaint, 800)) if question.complaint else "",
+        "The arguments?",
+    )
+
+
+def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
+    """The tool, an example of its responses, its fields by number."""
+    numbered = "\n".join(f"{number}. {clean(field, 120)}" for number, field in enumerate(question.fields, start=1))
+    return (
+        fence.block("tool", line(question.tool, 400)),
+        fence.block("example response", question.response[:_EXAMPLE]),
+        fence.block("fields", numbered),
+        "The numbers?",
+    )
+
+
+def answer_text(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], fence: Fence) -> tuple[str, ...]:
+    """The request and all that was done for it."""
+    return (request_text(request, fence), fence.block("steps", steps_text(steps)), "The answer?")
+
+
+def request_text(request: str, fence: Fence) -> str:
+    """The request, which says what to do within these rules and does not change them."""
+    return fence.block("request", request[:_REQUEST])
+
+
+def steps_text(steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+    """Steps by number, each with its arguments, its outcome and what is to be seen of its response."""
+    shown: list[str] = []
+    for number, (tool, result) in enumerate(steps, start=1):
+        arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 600)
+        note = f" ({clean(result.note)})" if result.note else ""
+        response = (result.compressed or result.response)[:SHOWN_RESPONSE]
+        shown.append(
+            f"{number}. {line(tool)}\narguments: {arguments}\noutcome: {result.status}{note}\nresponse: {response}"
+        )
+    return "\n\n".join(shown)
+
+
+def line(tool: ToolDoc, limit: int = 240) -> str:
+    """A tool in one line."""
+    name = f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
+    changes = "" if tool.safe else f" ({tool.method}: may change something)"
+    return f"{name}{changes}: {clean(tool.description or tool.toolset_description, limit)}"
+
+
+def _candidate(number: int, candidate: Candidate) -> str:
+    available = "untested" if candidate.availability is None else f"{candidate.availability:.2f}"
+    relevance = max(candidate.relevance, default=0.0)
+    facts = [f"weight {candidate.weight:.2f}", f"availability {available}", f"relevance {relevance:.2f}"]
+    needs = ", ".join(f"{clean(p.name, 60)} ({p.type})" for p in candidate.tool.required[:12])
+    facts.append(f"needs {needs or 'nothing'}")
+    if candidate.missing:
+        facts.append(f"missing {', '.join(clean(name, 60) for name in candidate.missing[:12])}")
+    if candidate.feeds:
+        fed = (f"{clean(f.parameter, 60)} from {f.step}.{clean(f.field, 80)}" for f in candidate.feeds[:8])
+        facts.append(f"fed {', '.join(fed)}")
+    return f"{number}. {line(candidate.tool)} | {'; '.join(facts)}"
+
+
+def _moves(candidates: int, *, at_start: bool) -> str:
+    advance = f"advance with a number from 1 to {candidates}, " if candidates else ""
+    return f"{advance}give_up." if at_start else f"{advance}finish, backtrack or give_up."
+
+
+def _parameters(tool: ToolDoc) -> str:
+    lines = list(_parameter_lines(tool.parameters[:_PARAMETERS]))
+    if len(tool.parameters) > _PARAMETERS:
+        lines.append(f"and {len(tool.parameters) - _PARAMETERS} more that are optional")
+    return "\n".join(lines) or "It has no parameters."
+
+
+def _parameter_lines(parameters: Sequence[Parameter]) -> Iterator[str]:
+    for parameter in sorted(parameters, key=lambda p: not p.required):
+        facts = [parameter.type if parameter.format is None else f"{parameter.type}, {clean(parameter.format, 30)}"]
+        facts.append("required" if parameter.required else "optional")
+        if parameter.enum:
+            facts.append(f"one of {clean(json.dumps(parameter.enum[:30], ensure_ascii=False), 400)}")
+        if parameter.default not in (None, ""):
+            facts.append(f"default {clean(json.dumps(parameter.default, ensure_ascii=False), 80)}")
+        if parameter.json_schema:
+            facts.append(f"schema {clean(parameter.json_schema, 400)}")
+        described = f": {clean(parameter.description, 200)}" if parameter.description else ""
+        yield f"- {clean(parameter.name, 80)} ({'; '.join(facts)}){described}"

@@ -1,0 +1,117 @@
+"""How many requests are answered rightly: each is run from start to end, and its answer held against what is expected."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from statistics import median
+from typing import Any
+
+from agent.budget import Budget
+from agent.run import RunDeps, run
+from domain.event import Event
+from evaluation.asked import HELD_OUT, Asked
+from evaluation.rightness import Verdict, judge
+
+RESAMPLES = 10_000
+_SEED = 7
+
+Figures = dict[str, Any]
+
+
+async def evaluate_answers(
+    asked: Sequence[Asked],
+    deps: Callable[[], Awaitable[RunDeps]],
+    budget: Budget,
+    reset: Callable[[], Awaitable[None]],
+    *,
+    at_once: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> list[Verdict]:
+    """A verdict for every request, in order.
+
+    ``deps`` makes what one run works with. Those that only read run ``at_once`` at a time; those that are to run ``alone`` follow one
+    by one. ``reset`` sets the services back before the first of them all and before each that runs alone. ``progress`` gets the
+    number of requests done.
+    """
+    verdicts: dict[str, Verdict] = {}
+    free = asyncio.Semaphore(at_once)
+
+    async def ask(one: Asked, working: RunDeps) -> None:
+        async with free:
+            events: list[Event] = [record.event async for record in run(one.request, working, budget)]
+            verdicts[one.id] = judge(one, events)
+            if progress:
+                progress(len(verdicts))
+
+    together = [(one, await deps()) for one in asked if not one.alone]
+    await reset()
+    async with asyncio.TaskGroup() as group:
+        for one, working in together:
+            group.create_task(ask(one, working))
+    for one in asked:
+        if one.alone:
+            await reset()
+            await ask(one, await deps())
+    return [verdicts[one.id] for one in asked]
+
+
+def report(verdicts: Sequence[Verdict], *, show_held_out: bool = False) -> Figures:
+    """The figures. ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests.
+
+    ``interval``: 95 %, by the bootstrap over requests. Failures of held-out requests are counted and, unless asked for, not
+    shown: whoever tunes must not see them.
+    """
+    answerable = [one for one in verdicts if one.asked.answerable]
+    wrong = [one for one in verdicts if not one.right]
+    shown = [one for one in wrong if show_held_out or one.asked.group != HELD_OUT]
+    usages = [one.usage for one in verdicts]
+    return {
+        "groups": _table((one.asked.group if one.asked.answerable else "unanswerable", one) for one in verdicts),
+        "calls": _table((f"{n}+" if (n := min(3, len(one.asked.calls))) == 3 else str(n), one) for one in answerable),
+        "overall": {**share(answerable), "interval": interval([one.right for one in answerable])},
+        "failures": [_failure(one) for one in shown],
+        "failures_withheld": len(wrong) - len(shown),
+        "model_calls": sum(usage.model_calls for usage in usages),
+        "tokens": {
+            "prompt": sum(usage.prompt_tokens for usage in usages),
+            "completion": sum(usage.completion_tokens for usage in usages),
+        },
+        "seconds_p50": median(usage.total_seconds for usage in usages) if usages else 0.0,
+        "answer_characters_p50": median(len(one.answer) for one in verdicts) if verdicts else 0.0,
+    }
+
+
+def share(verdicts: Sequence[Verdict]) -> Figures:
+    """How many are right; the share is None of nothing."""
+    right = sum(one.right for one in verdicts)
+    return {"n": len(verdicts), "right": right, "share": right / len(verdicts) if verdicts else None}
+
+
+def interval(right: Sequence[bool], resamples: int = RESAMPLES) -> tuple[float, float] | None:
+    """The 95 % percentile bootstrap interval of a share, seeded; None of nothing."""
+    if not right:
+        return None
+    draw = random.Random(_SEED)
+    shares = sorted(sum(draw.choices(right, k=len(right))) / len(right) for _ in range(resamples))
+    return shares[int(0.025 * resamples)], shares[int(0.975 * resamples)]
+
+
+def _table(named: Iterable[tuple[str, Verdict]]) -> Figures:
+    parts: dict[str, list[Verdict]] = {}
+    for name, verdict in named:
+        parts.setdefault(name, []).append(verdict)
+    return {name: share(part) for name, part in parts.items()}
+
+
+def _failure(verdict: Verdict) -> Figures:
+    return {
+        "id": verdict.asked.id,
+        "group": verdict.asked.group,
+        "request": verdict.asked.request,
+        "cause": verdict.cause,
+        "detail": verdict.detail,
+        "expected": list(verdict.asked.expect.values),
+        "gold": [call.operation for call in verdict.asked.calls],
+        "path": list(verdict.path),
+        "answer": verdict.answer,
+    }

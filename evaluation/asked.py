@@ -1,0 +1,103 @@
+"""Requests with the values that a right answer holds, and the calls that lead to them: lines of ``playground/requests``."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from domain.errors import BrokenInputError, UsageError
+from domain.model import JsonObject, Model
+from graph.importers.lines import Line, read_lines
+
+HELD_OUT = "held_out"
+"""The group (the name of its file) that nothing may be tuned on."""
+
+
+class GoldCall(Model):
+    """A call that leads to the answer. An argument ``{"from": "1.items[0].id"}`` is a field of an earlier call's response;
+    ``1.[0].id`` where the response is a list.
+    """
+
+    operation: str = Field(min_length=1)
+    arguments: JsonObject = Field(default_factory=dict)
+
+
+class Expected(Model):
+    """``numbers``: each must occur, ``tolerance`` apart at most. ``texts``: of each tuple one must occur, whatever its case;
+    the first is how the response writes it.
+    """
+
+    numbers: tuple[float, ...] = ()
+    tolerance: float = Field(default=0.0, ge=0)
+    texts: tuple[tuple[str, ...], ...] = ()
+
+    @field_validator("texts", mode="before")
+    @classmethod
+    def _alternatives(cls, value: object) -> object:
+        if isinstance(value, list | tuple):
+            return [[item] if isinstance(item, str) else item for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All of them in words, for a report."""
+        around = f" ± {self.tolerance:g}" if self.tolerance else ""
+        return (*(f"{number:.10g}{around}" for number in self.numbers), *(" / ".join(text) for text in self.texts))
+
+
+class Asked(Model):
+    """A request. ``alone``: it changes something or meets a failure that counts calls, and runs by itself after a reset.
+
+    ``entities``: the names and other values in it that no trajectory may mention. ``group``: the name of its file.
+    """
+
+    id: str = Field(min_length=1)
+    request: str = Field(min_length=1)
+    calls: tuple[GoldCall, ...] = ()
+    expect: Expected = Expected()
+    answerable: bool = True
+    alone: bool = False
+    entities: tuple[str, ...] = ()
+    why: str = ""
+    group: str = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.answerable and not (self.calls and self.expect.values):
+            raise ValueError("an answerable request needs calls and expected values")
+        if not self.answerable and (self.expect.values or not self.why):
+            raise ValueError("a request that cannot be answered expects no value, and says why in 'why'")
+        return self
+
+
+def read_asked(paths: Iterable[Path]) -> list[Asked]:
+    """All requests of the files, in order.
+
+    Raises:
+        UsageError: there is no such file, no request in them, or an id twice. BrokenInputError: a line that cannot be used.
+    """
+    found: dict[str, Asked] = {}
+    for path in paths:
+        if not path.is_file():
+            raise UsageError(f"{path} is no file; name a file of requests, one JSON object a line")
+        for line in read_lines(path):
+            if not isinstance(line, Line):
+                raise BrokenInputError(line.reason, file=line.file, line=line.line)
+            asked = _asked(line, path)
+            if asked.id in found:
+                raise UsageError(f"{path}:{line.number}: the id {asked.id!r} is taken; give each request its own")
+            found[asked.id] = asked
+    if not found:
+        raise UsageError("the files hold no request")
+    return list(found.values())
+
+
+def _asked(line: Line, path: Path) -> Asked:
+    try:
+        asked = Asked.model_validate_json(line.body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise BrokenInputError(f"{place}: {first['msg']}".lstrip(": "), file=str(path), line=line.number) from error
+    return asked.model_copy(update={"group": path.name.split(".")[0]})

@@ -1,0 +1,57 @@
+"""A file to an OpenAPI 3 document: JSON or YAML, version 3 or converted from Swagger 2."""
+
+from pathlib import Path
+
+import orjson
+
+from domain.errors import BrokenInputError
+from graph.importers.openapi_schema import Schema, mapping
+from graph.importers.yaml_events import YamlError, read_yaml
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_YAML_BYTES = 16 * 1024 * 1024
+"""YAML takes about thirty times as long to read as JSON."""
+
+
+def read_document(path: Path) -> Schema:
+    """The document at ``path``, in the form of OpenAPI 3.
+
+    Raises:
+        BrokenInputError: it cannot be read, is too large, or is no OpenAPI or Swagger document.
+    """
+    limit = MAX_YAML_BYTES if path.suffix in (".yaml", ".yml") else MAX_BYTES
+    try:
+        if path.stat().st_size > limit:
+            hint = "convert it to JSON" if limit == MAX_YAML_BYTES else "is it an OpenAPI document?"
+            raise BrokenInputError(f"larger than {limit >> 20} MiB; {hint}", file=str(path))
+        content = path.read_bytes()
+    except OSError as error:
+        raise BrokenInputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    return as_openapi(_parsed(content, path), path)
+
+
+def as_openapi(document: Schema, path: Path) -> Schema:
+    """A parsed document in the form of OpenAPI 3. Raises ``BrokenInputError`` where it is none."""
+    version = document.get("openapi")
+    if isinstance(version, str) and version.startswith("3."):
+        return document
+    swagger = document.get("swagger")
+    if swagger in ("2.0", 2.0, 2):
+        from graph.importers.swagger import as_openapi_3
+
+        return as_openapi_3(document)
+    found = f"version {str(version or swagger)[:40]}" if document else "no JSON object"
+    raise BrokenInputError(
+        f"is no OpenAPI 3 or Swagger 2.0 document ({found}); convert it to OpenAPI 3", file=str(path)
+    )
+
+
+def _parsed(content: bytes, path: Path) -> Schema:
+    try:
+        if path.suffix in (".yaml", ".yml"):
+            return mapping(read_yaml(content))
+        return mapping(orjson.loads(content.removeprefix(b"\xef\xbb\xbf")))
+    except YamlError as error:
+        raise BrokenInputError(f"is not YAML that can be read: {error}", file=str(path)) from error
+    except orjson.JSONDecodeError as error:
+        raise BrokenInputError(f"is not JSON ({error})", file=str(path)) from error

@@ -1,0 +1,50 @@
+"""What an OpenAPI operation answers: schema and example of its success, as JSON texts."""
+
+from typing import Any
+
+import orjson
+
+from graph.importers.openapi_schema import Schema, Schemas, first_example, items, mapping
+
+MAX_SCHEMA = 20_000
+"""Characters of a response schema that are kept; a longer one is cut at a smaller depth."""
+
+
+def response_of(schemas: Schemas, operation: Schema) -> tuple[str | None, str | None]:
+    """Schema and example of the first success in JSON; None where it is not told. Raises ``DanglingReferenceError``."""
+    responses = mapping(operation.get("responses"))
+    codes = sorted(code for code in responses if code[:1] == "2") or [code for code in responses if code == "default"]
+    for code in codes:
+        for kind, media in mapping(schemas.follow(responses[code]).get("content")).items():
+            if "json" in kind or kind == "*/*":
+                return _schema_text(schemas, mapping(media)), _example_text(schemas, mapping(media))
+    return None, None
+
+
+def _schema_text(schemas: Schemas, media: Schema) -> str | None:
+    if "schema" not in media:
+        return None
+    text = ""
+    for depth in (8, 5, 3, 2, 1):
+        text = _json(schemas.shape(media["schema"], depth))
+        if len(text) <= MAX_SCHEMA:
+            break
+    return text[:MAX_SCHEMA] or None
+
+
+def _example_text(schemas: Schemas, media: Schema) -> str | None:
+    given = media.get("example")
+    if given is None and "examples" in media:
+        named = (schemas.follow(one) for one in (*mapping(media["examples"]).values(), *items(media["examples"])))
+        given = next((one.get("value") for one in named), None)
+    if given is None:
+        given = first_example({"example": schemas.example(media.get("schema"))})
+    return None if given is None else _json(given)[:MAX_SCHEMA] or None
+
+
+def _json(value: Any) -> str:
+    """As JSON; empty for what has no JSON form (an integer too long, nesting without end)."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return ""

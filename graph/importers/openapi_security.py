@@ -1,0 +1,81 @@
+"""What an operation must be called with to be let in: security schemes to credentials, by the names of secrets."""
+
+import re
+from typing import Literal
+
+from domain.tool import Credential
+from graph.importers.openapi_schema import DanglingReferenceError, Schema, Schemas, UnsupportedError, items, mapping
+
+_PLACES: dict[object, Literal["header", "query", "cookie"]] = {"header": "header", "query": "query", "cookie": "cookie"}
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def secret_name(toolset: str, scheme: str) -> str:
+    """The name under which the secret of a security scheme is looked up: ``Rates Pro``, ``apiKey`` → ``rates_pro_apikey``."""
+    return "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_") for part in (toolset, scheme))
+
+
+def credentials_of(schemas: Schemas, document: Schema, operation: Schema, toolset: str) -> tuple[Credential, ...]:
+    """The credentials of the first way to authenticate that can be sent; not required where calls without any are allowed, too.
+
+    An operation's ``security`` replaces the document's. The schemes of one way go along together.
+
+    Raises:
+        UnsupportedError: no way can be sent, and anonymous calls are not allowed.
+    """
+    given = operation["security"] if "security" in operation else document.get("security")
+    ways = [mapping(way) for way in items(given)]
+    if not ways:
+        return ()
+    anonymous = {} in ways
+    problems: list[str] = []
+    for way in (way for way in ways if way):
+        try:
+            found = tuple(_credential(schemas, document, name, toolset, required=not anonymous) for name in way)
+            _together(found)
+        except UnsupportedError as problem:
+            problems.append(str(problem))
+        else:
+            return found
+    if anonymous:
+        return ()
+    raise UnsupportedError("it cannot be authenticated: " + "; ".join(dict.fromkeys(problems)))
+
+
+def authorization(toolset: str, *, required: bool) -> Credential:
+    """A declared header parameter ``Authorization``, which belongs in ``security``, as the credential it is."""
+    return Credential(secret=secret_name(toolset, "authorization"), required=required)
+
+
+def _credential(schemas: Schemas, document: Schema, name: str, toolset: str, *, required: bool) -> Credential:
+    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
+    if name not in declared:
+        raise UnsupportedError(f"the security scheme {name[:100]} is not declared")
+    try:
+        scheme = schemas.follow(declared[name])
+    except DanglingReferenceError as error:
+        raise UnsupportedError(f"the security scheme {name[:100]}: {error}") from error
+    secret = secret_name(toolset, name)
+    kind, how = scheme.get("type"), str(scheme.get("scheme")).lower()
+    if kind == "apiKey":
+        place, field = _PLACES.get(str(scheme.get("in"))), scheme.get("name")
+        if place is None or not isinstance(field, str) or not field or not _sendable(place, field):
+            raise UnsupportedError(f"{name[:100]} is a key in {str(scheme.get('in'))[:40]} called {str(field)[:40]!r}")
+        return Credential(secret=secret, place=place, name=field, required=required)
+    if kind in ("oauth2", "openIdConnect") or (kind == "http" and how == "bearer"):
+        return Credential(secret=secret, prefix="Bearer ", required=required)
+    if kind == "http" and how == "basic":
+        return Credential(secret=secret, prefix="Basic ", basic=True, required=required)
+    raise UnsupportedError(
+        f"{name[:100]} is of type {str(kind)[:40]}{f' {how[:40]}' if kind == 'http' else ''}, which cannot be sent"
+    )
+
+
+def _sendable(place: str, field: str) -> bool:
+    return place == "query" or _HEADER_NAME.fullmatch(field) is not None
+
+
+def _together(found: tuple[Credential, ...]) -> None:
+    places = [(one.place, one.name.lower() if one.place == "header" else one.name) for one in found]
+    if len(set(places)) < len(places):
+        raise UnsupportedError("two of its secrets would stand in the same place")

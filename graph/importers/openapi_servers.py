@@ -1,0 +1,71 @@
+"""Where an operation is called: its servers, their variables and base paths."""
+
+import re
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from graph.importers.openapi_schema import Schema, UnsupportedError, items, mapping
+
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+
+
+def url_of(server: str, route: str, *holders: Schema) -> str:
+    """The first usable server of the first holder that names one, with the route; empty where no address is known.
+
+    ``server`` is the address that relative servers are relative to; variables take their defaults, or the first of their enum.
+
+    Raises:
+        UnsupportedError: servers are named and none can be called; the reason is that of the first.
+    """
+    problems: list[str] = []
+    named = next((servers for servers in map(_servers, holders) if servers), _servers({}))
+    for entry in named:
+        try:
+            base = _base(mapping(entry), server)
+        except UnsupportedError as problem:
+            problems.append(str(problem))
+            continue
+        if base:
+            return _joined(base, route)
+    if problems:
+        raise UnsupportedError(problems[0])
+    return _joined(server, route) if server and not named else ""
+
+
+def _servers(holder: Schema) -> list[Any]:
+    return items(holder.get("servers"))
+
+
+def _base(entry: Schema, server: str) -> str:
+    """The address of a server; empty where it is relative and ``server`` is not given."""
+    given = entry.get("url")
+    text = " ".join(given.split()) if isinstance(given, str) else ""
+    variables = mapping(entry.get("variables"))
+    filled = _VARIABLE.sub(lambda found: _value(found[1], mapping(variables.get(found[1]))), text)
+    try:
+        whole = urljoin(server, filled) if server else filled
+        parts = urlsplit(f"https:{whole}" if whole.startswith("//") else whole)
+        host = parts.hostname
+    except ValueError as error:
+        raise UnsupportedError(f"its server {text[:200]!r} is no address ({error})") from error
+    if not parts.scheme and not parts.netloc:
+        return ""
+    if parts.scheme not in ("http", "https") or not host:
+        raise UnsupportedError(f"its server {text[:200]!r} is no http or https address")
+    return parts.geturl()
+
+
+def _value(name: str, variable: Schema) -> str:
+    for given in (variable.get("default"), *items(variable.get("enum"))):
+        if isinstance(given, (str, int)) and not isinstance(given, bool) and str(given):
+            return str(given)
+    raise UnsupportedError(f"the variable {name[:100]} of its server has no default")
+
+
+def _joined(base: str, route: str) -> str:
+    """Base path and route, the query of either kept behind both."""
+    start, _, query = base.partition("#")[0].partition("?")
+    path, _, more = route.partition("#")[0].partition("?")
+    joined = start.rstrip("/") + (path if path.startswith("/") or not path else "/" + path)
+    queries = "&".join(part for part in (query, more) if part)
+    return f"{joined}?{queries}" if queries else joined

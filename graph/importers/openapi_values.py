@@ -1,0 +1,150 @@
+"""The JSON Schema of a value that is sent: OpenAPI's dialects (3.0, 3.1, Swagger 2) in JSON Schema's, references put in place."""
+
+from typing import Any
+
+import orjson
+
+from graph.importers.openapi_schema import Schema, Schemas, items, mapping
+from graph.json_schema import sound_schema
+
+MAX_TEXT = 20_000
+"""Characters of a schema as JSON; of a larger one less depth is kept."""
+_MAX_NODES = 1_500
+_CUT: Schema = {"$ref": ""}
+"""Stands where a schema is cut off; ``sound_schema`` leaves it open and knows so."""
+_TOLD_APART = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
+_COPIED = (
+    "type", "enum", "const", "format", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
+    "uniqueItems", "minProperties", "maxProperties", "description", "if", "patternProperties",
+)  # fmt: skip
+
+
+def value_schema(schemas: Schemas, given: object) -> str | None:
+    """The JSON Schema of a value, as text; None where type, enum, format and bounds say it all.
+
+    Fields that are only read (``readOnly``) are left out. What refers to itself, and what lies deeper than fits, is left open.
+    """
+    for depth in (8, 5, 3, 2, 1):
+        try:
+            made = _Converting(schemas).schema(given, depth, frozenset())
+        except _TooManyError:
+            continue
+        sound = sound_schema(made)
+        sound.pop("description", None)  # the parameter's own says it
+        text = orjson.dumps(sound).decode()
+        if len(text) <= MAX_TEXT:
+            return None if _plain(sound) else text
+    return None
+
+
+def is_nullable(schemas: Schemas, given: object) -> bool:
+    """Whether null is a value of the schema."""
+    schema = schemas.merged(given)
+    said = schema.get("type")
+    nothing = schema.get("nullable") is True or schema.get("x-nullable") is True
+    kinds = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
+    return nothing or "null" in items(said) or any(mapping(kind).get("type") == "null" for kind in kinds)
+
+
+def _plain(schema: Schema) -> bool:
+    return schema.keys() <= _TOLD_APART and (not isinstance(schema.get("type"), list) or _one_type(schema["type"]))
+
+
+def _one_type(names: list[str]) -> bool:
+    return len([name for name in names if name != "null"]) <= 1
+
+
+class _TooManyError(Exception):
+    """More schemas than one value may have."""
+
+
+class _Converting:
+    """One conversion of bounded size."""
+
+    def __init__(self, schemas: Schemas) -> None:
+        self._schemas = schemas
+        self._left = _MAX_NODES
+
+    def schema(self, given: object, depth: int, stack: frozenset[str], *, part: bool = False) -> Any:
+        """``part``: of an ``allOf``, where ``additionalProperties: false`` would forbid what the other parts add."""
+        self._left -= 1
+        if self._left < 0:
+            raise _TooManyError
+        if isinstance(given, bool):
+            return given
+        schema, passed = self._schemas.target(mapping(given))
+        if depth == 0 or passed & stack:
+            return _CUT
+        inside = stack | passed
+        made: Schema = {key: schema[key] for key in _COPIED if key in schema}
+        if isinstance(made.get("description"), str):
+            made["description"] = " ".join(made["description"].split())[:200]
+        self._limits(made, schema)
+        self._structure(made, schema, depth - 1, inside, part=part)
+        self._alternatives(made, schema, depth, inside)
+        return _or_null(made, schema)
+
+    def _limits(self, made: Schema, schema: Schema) -> None:
+        """3.0's exclusive bounds are truth values beside the bound."""
+        for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+            said = schema.get(exclusive)
+            if said is True and bound in made:
+                made[exclusive] = made.pop(bound)
+            elif exclusive in schema and not isinstance(said, bool):
+                made[exclusive] = said
+        if made.get("type") == "file":
+            made["type"] = "string"
+
+    def _structure(self, made: Schema, schema: Schema, depth: int, inside: frozenset[str], *, part: bool) -> None:
+        if "items" in schema:
+            made["items"] = self.schema(schema["items"], depth, inside)
+        if isinstance(schema.get("prefixItems"), list):
+            made["prefixItems"] = [self.schema(one, depth, inside) for one in items(schema["prefixItems"])]
+        hidden: set[str] = set()
+        properties: Schema = {}
+        for name, one in mapping(schema.get("properties")).items():
+            if self._schemas.follow(one).get("readOnly") is True:
+                hidden.add(name)
+            else:
+                properties[name] = self.schema(one, depth, inside)
+        if properties:
+            made["properties"] = properties
+        required = [name for name in items(schema.get("required")) if isinstance(name, str) and name not in hidden]
+        if required:
+            made["required"] = sorted(set(required))
+        more: object = schema.get("additionalProperties")
+        if mapping(more) or (more is False and not part):
+            made["additionalProperties"] = self.schema(more, depth, inside)
+
+    def _alternatives(self, made: Schema, schema: Schema, depth: int, inside: frozenset[str]) -> None:
+        if isinstance(schema.get("allOf"), list):
+            made["allOf"] = [self.schema(one, depth - 1, inside, part=True) for one in items(schema["allOf"])]
+        for keyword in ("anyOf", "oneOf"):
+            if isinstance(schema.get(keyword), list):
+                made[keyword] = [
+                    self._variant(one, schema, depth - 1, inside) for one in items(schema[keyword]) if one is not None
+                ]
+        if "not" in schema:
+            made["not"] = self.schema(schema["not"], depth - 1, inside)
+
+    def _variant(self, one: object, schema: Schema, depth: int, inside: frozenset[str]) -> Any:
+        """An alternative; with a discriminator the field that tells which one it is has its one value."""
+        made: object = self.schema(one, depth, inside)
+        discriminator = mapping(schema.get("discriminator"))
+        field, reference = discriminator.get("propertyName"), mapping(one).get("$ref")
+        if not isinstance(field, str) or not isinstance(reference, str) or isinstance(made, bool):
+            return made
+        last = reference.rpartition("/")[2]
+        named = [
+            name for name, target in mapping(discriminator.get("mapping")).items() if target in (reference, last)
+        ] or [last]
+        return {"allOf": [{"type": "object", "required": [field], "properties": {field: {"enum": named}}}, made]}
+
+
+def _or_null(made: Schema, schema: Schema) -> Schema:
+    """Null as a further value where ``nullable`` says so: 2020-12 has no such keyword."""
+    if schema.get("nullable") is not True and schema.get("x-nullable") is not True:
+        return made
+    if made.keys() <= {"type", "format", "description"} and isinstance(made.get("type"), str):
+        return {**made, "type": [made["type"], "null"]}
+    return {"anyOf": [made, {"type": "null"}]}

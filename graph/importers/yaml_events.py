@@ -1,0 +1,148 @@
+"""YAML to JSON values, straight from the parser's events: no recursion, no tags that make objects, no alias that multiplies."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+MAX_DEPTH = 200
+MAX_NODES = 2_000_000
+"""Values of a document, those behind aliases counted as often as they are used."""
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,100}|0o[0-7]{1,60}|0x[0-9a-fA-F]{1,50}")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+
+class YamlError(ValueError):
+    """Text that is no YAML, or none that a JSON document could have been written as."""
+
+
+def read_yaml(content: bytes) -> Any:
+    """The one document in ``content``: mappings with text keys, lists, texts, numbers, truth values, null (YAML 1.2's core schema).
+
+    So ``on`` and ``2024-05-01`` are texts, and a key ``200`` is ``"200"``. Merge keys (``<<``) are applied.
+
+    Raises:
+        YamlError: no YAML, several documents, nested deeper than ``MAX_DEPTH``, more than ``MAX_NODES`` values once its aliases
+            are followed, or an alias into itself.
+    """
+    import yaml  # here: most runs read none
+
+    building = _Building()
+    try:
+        events = cast(Iterator[yaml.Event], yaml.parse(content, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
+        for event in events:
+            match event:
+                case yaml.DocumentStartEvent():
+                    building.start_document()
+                case yaml.AliasEvent():
+                    building.alias(str(event.anchor))
+                case yaml.ScalarEvent():
+                    plain = bool(event.implicit[0]) and not event.style
+                    building.scalar(str(event.value), event.anchor, plain=plain)
+                case yaml.SequenceStartEvent():
+                    building.open([], event.anchor)
+                case yaml.MappingStartEvent():
+                    building.open({}, event.anchor)
+                case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+                    building.close()
+                case _:
+                    pass
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise YamlError(" ".join(str(error).split())[:300]) from error
+    return building.result
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A list or mapping that is being read. ``key`` None: the next value is a key. ``size``: values in it so far."""
+
+    value: list[Any] | dict[str, Any]
+    anchor: str | None
+    key: str | None = None
+    merge: bool = False
+    merged: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    size: int = 1
+
+
+@dataclass(slots=True)
+class _Building:
+    result: Any = None
+    documents: int = 0
+    frames: list[_Frame] = field(default_factory=list[_Frame])
+    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict[str, tuple[Any, int]])
+
+    def start_document(self) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise YamlError("it holds several documents; keep one a file")
+
+    def alias(self, name: str) -> None:
+        if name not in self.anchors:
+            raise YamlError(f"the alias *{name} refers to itself, or to nothing before it")
+        value, size = self.anchors[name]
+        self._add(value, size, text=value if isinstance(value, str) else None)
+
+    def scalar(self, text: str, anchor: str | None, *, plain: bool) -> None:
+        value = _resolved(text) if plain else text
+        if anchor:
+            self.anchors[anchor] = (value, 1)
+        self._add(value, 1, text=text, merge=plain and text == "<<")
+
+    def open(self, value: list[Any] | dict[str, Any], anchor: str | None) -> None:
+        if len(self.frames) >= MAX_DEPTH:
+            raise YamlError(f"it is nested more than {MAX_DEPTH} levels deep")
+        self.frames.append(_Frame(value, anchor))
+
+    def close(self) -> None:
+        frame = self.frames.pop()
+        if isinstance(frame.value, dict) and frame.merged:
+            own = dict(frame.value)
+            frame.value.clear()
+            for other in (*reversed(frame.merged), own):
+                frame.value.update(other)
+        if frame.anchor:
+            self.anchors[frame.anchor] = (frame.value, frame.size)
+        self._add(frame.value, frame.size)
+
+    def _add(self, value: Any, size: int, text: str | None = None, *, merge: bool = False) -> None:
+        if not self.frames:
+            self.result = value
+            return
+        frame = self.frames[-1]
+        frame.size += size
+        if frame.size > MAX_NODES:
+            raise YamlError(f"it comes to more than {MAX_NODES:,} values once its aliases are followed")
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+        elif frame.key is None:
+            if text is None:
+                raise YamlError("a mapping has a key that is no text")
+            frame.key, frame.merge = text, merge
+        else:
+            self._member(frame, frame.key, value)
+            frame.key = None
+
+    def _member(self, frame: _Frame, key: str, value: Any) -> None:
+        others = cast(list[Any], value if isinstance(value, list) else [value])
+        if frame.merge and all(isinstance(other, dict) for other in others):
+            frame.merged.extend(others)
+        else:
+            cast(dict[str, Any], frame.value)[key] = value
+
+
+def _resolved(text: str) -> Any:
+    """A plain scalar's value; infinities and the like stay text, for JSON has none."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    if _FLOAT.fullmatch(text):
+        number = float(text)
+        return text if number in (float("inf"), float("-inf")) else number
+    return text

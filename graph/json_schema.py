@@ -1,0 +1,147 @@
+"""JSON Schemas that strangers wrote, reduced to what can be checked without harm: bounded, without references, well formed."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+Schema = dict[str, Any]
+
+MAX_DEPTH = 12
+MAX_NODES = 2_000
+MAX_PATTERN = 1_000
+MAX_ENUM = 2_000
+TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_UNCHECKED = frozenset(
+    {"$ref", "$dynamicRef", "$recursiveRef", "patternProperties", "propertyNames", "if", "contains", "dependentSchemas", "dependentRequired",
+     "dependencies", "unevaluatedProperties", "unevaluatedItems", "additionalItems"}
+)  # fmt: skip
+"""Keywords that are not checked though they say something: a schema that has one accepts more than its author meant."""
+
+
+def sound_schema(value: object, keeps_pattern: Callable[[str], bool] = lambda _: True) -> Schema:
+    """``value`` as a schema of the 2020-12 dialect that any validator can apply: whatever it holds, nothing is fetched, nothing recurses.
+
+    What is left out is left open: the result never refuses what the original accepts (``oneOf`` with a part left open becomes
+    ``anyOf``; ``not`` of such a part is dropped). ``keeps_pattern`` says which regular expressions are checked.
+    """
+    return _Sounding(keeps_pattern).schema(value, MAX_DEPTH)[0]
+
+
+def sound_value(value: object, depth: int = 32) -> Any:
+    """A JSON value as it is, or None where it is none that can be kept: nested deeply, not finite, of another kind, too long."""
+    left = [5_000]
+    try:
+        return _value(value, depth, left)
+    except ValueError:
+        return None
+
+
+def _value(value: Any, depth: int, left: list[int]) -> Any:
+    left[0] -= 1
+    if depth == 0 or left[0] < 0:
+        raise ValueError
+    match value:
+        case None | bool() | str():
+            return value
+        case int() if abs(value) < 2**63:
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case list():
+            return [_value(one, depth - 1, left) for one in cast(list[object], value)]
+        case dict():
+            members = cast(dict[object, object], value)
+            return {str(name): _value(one, depth - 1, left) for name, one in members.items()}
+        case _:
+            raise ValueError
+
+
+@dataclass(slots=True)
+class _Sounding:
+    """One reduction. Each method also says whether its result is exact: accepts no more than the original."""
+
+    keeps_pattern: Callable[[str], bool]
+    left: int = MAX_NODES
+
+    def schema(self, value: object, depth: int) -> tuple[Schema, bool]:
+        self.left -= 1
+        if isinstance(value, bool):
+            return ({} if value else {"not": {}}), True
+        if not isinstance(value, dict) or depth == 0 or self.left < 0:
+            return {}, False
+        given = cast(Schema, value)
+        sound: Schema = {}
+        exact = given.keys().isdisjoint(_UNCHECKED)
+        for keyword, content in given.items():
+            if keyword in _PLAIN:
+                fits = _PLAIN[keyword](content) and (keyword != "pattern" or self.keeps_pattern(content))
+                if fits:
+                    sound[keyword] = content
+                exact = exact and fits
+            elif keyword in _NESTED:
+                exact = self._nested(sound, keyword, content, depth - 1) and exact
+        if "patternProperties" in given:
+            sound.pop("additionalProperties", None)
+        return sound, exact
+
+    def _nested(self, sound: Schema, keyword: str, content: object, depth: int) -> bool:
+        match keyword, content:
+            case "properties", dict():
+                parts = {str(name): self.schema(part, depth) for name, part in cast(Schema, content).items()}
+                sound["properties"] = {name: part for name, (part, _) in parts.items()}
+                return all(exact for _, exact in parts.values())
+            case (("allOf" | "anyOf" | "oneOf" | "prefixItems"), list()) if content:
+                made = [self.schema(part, depth) for part in cast(list[object], content)]
+                exact = all(part[1] for part in made)
+                sound["anyOf" if keyword == "oneOf" and not exact else keyword] = [part for part, _ in made]
+                return exact
+            case (("items" | "additionalProperties" | "not"), dict() | bool()):
+                part, exact = self.schema(cast(object, content), depth)
+                if exact or keyword != "not":
+                    sound[keyword] = part
+                return exact
+            case _:
+                return False
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _positive(value: object) -> bool:
+    return _number(value) and cast(float, value) > 0
+
+
+def _count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _type(value: object) -> bool:
+    names = cast(list[object], value if isinstance(value, list) else [value])
+    return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
+
+
+def _enum(value: object) -> bool:
+    if not isinstance(value, list):
+        return False
+    return 0 < len(cast(list[object], value)) <= MAX_ENUM and sound_value(cast(object, value)) is not None
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in cast(list[object], value))
+
+
+def _pattern(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_PATTERN
+
+
+_PLAIN: dict[str, Callable[[Any], bool]] = {
+    "type": _type, "enum": _enum, "const": lambda value: value is None or sound_value(value) is not None,
+    "minimum": _number, "maximum": _number, "exclusiveMinimum": _number, "exclusiveMaximum": _number, "multipleOf": _positive,
+    "minLength": _count, "maxLength": _count, "minItems": _count, "maxItems": _count, "minProperties": _count, "maxProperties": _count,
+    "uniqueItems": lambda value: isinstance(value, bool), "required": _names, "pattern": _pattern,
+    "format": lambda value: isinstance(value, str), "description": lambda value: isinstance(value, str),
+}  # fmt: skip
+"""Keywords without schemas in them, and when their value is one that a validator can apply."""
+_NESTED = frozenset({"properties", "items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"})

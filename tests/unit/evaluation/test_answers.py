@@ -1,0 +1,151 @@
+"""The figures of an evaluation, over runs in a small world."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.budget import Budget
+from agent.executor import CallResult
+from agent.policies.offline import OfflinePolicy
+from agent.run import RunDeps
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+from evaluation.answers import evaluate_answers, interval, report
+from evaluation.asked import HELD_OUT, Asked, Expected, GoldCall
+from evaluation.rightness import Verdict, judge
+from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
+from tests.unit.evaluation.asking import asked, end, right_run
+
+POPULATION = Asked(
+    id="population",
+    request="What is the population of Paris?",
+    calls=(GoldCall(operation="search_places"),),
+    expect=Expected(numbers=(2100000,)),
+    group="one",
+)
+HOPELESS = Asked(id="hopeless", request="Sing a song for Zoe", answerable=False, why="no tool sings", group="none")
+
+
+class Services:
+    """What is called and set back, in order."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    async def reset(self) -> None:
+        self.seen.append("reset")
+
+    def places(self, arguments: JsonObject) -> CallResult:
+        self.seen.append("call")
+        return FOUND(arguments)
+
+
+async def evaluated(folder: Path, services: Services, *requests: Asked) -> list[Verdict]:
+    store, search = await graph(WALKS), await finder(folder)
+    executor = ScriptedExecutor(
+        search_places=services.places, get_forecast=FORECAST, get_daily_forecast=FORECAST, search_books=ok({})
+    )
+
+    async def deps() -> RunDeps:
+        return RunDeps(store, search, OfflinePolicy(), executor)
+
+    done: list[int] = []
+    verdicts = await evaluate_answers(requests, deps, Budget(), services.reset, at_once=2, progress=done.append)
+    assert done == list(range(1, len(requests) + 1))
+    return verdicts
+
+
+async def test_runs_are_judged_in_the_order_of_the_requests(tmp_path: Path) -> None:
+    services = Services()
+    other = POPULATION.model_copy(update={"id": "other", "expect": Expected(numbers=(7,))})
+    verdicts = await evaluated(tmp_path, services, HOPELESS, POPULATION, other)
+    assert [verdict.asked.id for verdict in verdicts] == ["hopeless", "population", "other"]
+    assert [verdict.cause for verdict in verdicts] == [None, None, "wrong value"]
+    assert services.seen == ["reset", "call", "call"]
+
+
+async def test_one_that_changes_something_runs_alone_after_a_reset(tmp_path: Path) -> None:
+    services = Services()
+    alone = [POPULATION.model_copy(update={"id": name, "alone": True}) for name in ("x", "y")]
+    verdicts = await evaluated(tmp_path, services, alone[0], POPULATION, alone[1])
+    assert all(verdict.right for verdict in verdicts)
+    assert services.seen == ["reset", "call", "reset", "call", "reset", "call"]
+
+
+class Crowded(ScriptedExecutor):
+    """Counts how many calls are going on at once."""
+
+    going = most = 0
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        self.going += 1
+        self.most = max(self.most, self.going)
+        await asyncio.sleep(0.01)
+        self.going -= 1
+        return await super().call(tool, arguments)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> None:
+    executor = Crowded(search_places=FOUND)
+    working = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor)
+    requests = [POPULATION.model_copy(update={"id": str(number)}) for number in range(5)]
+
+    async def deps() -> RunDeps:
+        return replace(working, policy=OfflinePolicy())
+
+    done = await evaluate_answers(requests, deps, Budget(), Services().reset, at_once=at_once)
+    assert all(verdict.right for verdict in done)
+    assert executor.most == at_once
+
+
+def verdicts() -> list[Verdict]:
+    """Two right and two wrong ones; one of each is held out."""
+    wrong = [end("", "gave_up")]
+    return [
+        judge(asked(name="a"), right_run()),
+        judge(asked("x", "y", name="b", group="two"), wrong),
+        judge(asked("x", "y", "z", "z", name="c", group=HELD_OUT), wrong),
+        judge(asked(name="d", group=HELD_OUT), right_run()),
+        judge(HOPELESS, [end("La la la.")]),
+    ]
+
+
+def test_the_figures() -> None:
+    found = report(verdicts())
+    assert found["groups"] == {
+        "one": {"n": 1, "right": 1, "share": 1},
+        "two": {"n": 1, "right": 0, "share": 0},
+        HELD_OUT: {"n": 2, "right": 1, "share": 0.5},
+        "unanswerable": {"n": 1, "right": 0, "share": 0},
+    }
+    assert {name: row["n"] for name, row in found["calls"].items()} == {"1": 2, "2": 1, "3+": 1}
+    assert (found["overall"]["n"], found["overall"]["right"]) == (4, 2)
+    assert (found["model_calls"], found["seconds_p50"]) == (10, 0.5)
+
+
+def test_what_is_held_out_is_a_figure_unless_asked_for() -> None:
+    found = report(verdicts())
+    assert [failure["id"] for failure in found["failures"]] == ["b", "hopeless"]
+    assert found["failures_withheld"] == 1
+    everything = report(verdicts(), show_held_out=True)
+    assert [failure["id"] for failure in everything["failures"]] == ["b", "c", "hopeless"]
+    assert everything["failures_withheld"] == 0
+    assert everything["failures"][0]["gold"] == ["x", "y"]
+
+
+def test_the_interval() -> None:
+    low, high = interval([True] * 9 + [False]) or (0, 0)
+    assert 0.6 <= low <= 0.8
+    assert high == 1
+    assert interval([True] * 9 + [False]) == (low, high), "the same every time"
+    assert interval([True, True]) == (1, 1)
+    assert interval([]) is None
+
+
+def test_of_nothing() -> None:
+    found = report([])
+    assert found["overall"] == {"n": 0, "right": 0, "share": None, "interval": None}
+    assert found["seconds_p50"] == pytest.approx(0)
