@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 
 from agent.spans import Span, SpanKind, spans
 
@@ -66,7 +67,7 @@ def _runs(clause: str, atoms: Sequence[Span]) -> list[list[tuple[int, int]]]:
     """Sequences of two and more things side by side, as places in the clause."""
     chunks = _chunks(clause, atoms)
     runs: list[list[tuple[int, int]]] = []
-    for left, right in zip(chunks, chunks[1:], strict=False):
+    for left, right in pairwise(chunks):
         pair = _pair(clause, left, right)
         if pair is None:
             continue

@@ -5,14 +5,14 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from agent.compress import Compressed, compress
-from agent.executor import CallOutcome, CallResult, Executor
+from agent.executor import CallResult, Executor
 from agent.field_choices import FieldChoices
 from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.validation import validate
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.event import CallFinished, CallStarted, ResponseCompressed
 from domain.model import JsonObject
-from domain.plan import StepResult, StepStatus
+from domain.plan import CallOutcome, StepResult, StepStatus
 from domain.tool import ToolDoc
 
 TRIES = 3
@@ -138,6 +138,7 @@ async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepR
         arguments=prepared.values,
         provenance=(*prepared.provenance, *answer.secrets),
         status=_STATUS[answer.outcome],
+        outcome=answer.outcome,
         attempts=answer.attempts,
         http_status=answer.http_status,
         response=answer.body,

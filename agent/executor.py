@@ -1,15 +1,11 @@
 """The protocol of an executor: arguments to a response."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from domain.model import JsonObject
-from domain.plan import Binding
+from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc
-
-CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
-"""``transient``: 408, 425, 429, 5xx, timeouts. ``gone``: 404, 410, DNS, and 401 or 403 where a key was sent.
-``caller_fault``: bad arguments, a missing key, an answer that says so or cannot be read. ``unknown``: a write whose answer was lost."""
 
 
 @dataclass(frozen=True, slots=True)

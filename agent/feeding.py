@@ -10,10 +10,11 @@ from pydantic.types import JsonValue
 
 from agent.lexicon import STARTERS
 from agent.needs import Need
+from agent.picking import placed, ranked, ranks
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
 from graph.coupling import couplings, subject
-from graph.identifiers import singular, words
+from graph.identifiers import singular, text_words, words
 from graph.literals import read_value
 from graph.outputs import OutputField, fields_of_value
 
@@ -21,9 +22,6 @@ _MAX_LEAVES = 20_000
 _CHAINED = 0.3
 _NAMED = 2.0
 """The score of an item whose name stands in the request."""
-_ORDINAL = re.compile(
-    r"\b(?:first|most|closest|nearest|(?:last|final)(?!\s+(?:\d|few|week|month|year|night|day|hour|one|two|three|time)))\b(?!,)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,8 @@ def fed(
         bonus = _CHAINED if _chained(request, consumer, producer) else 0.0
         for coupling in couplings(response.fields, producer, parameter, consumer)[:3]:
             leaves = response.leaves.get(coupling.field.path, [])
-            place_value = _best_item(leaves, response, request, need)
+            about = _about(coupling.field, producer)
+            place_value = _best_item(leaves, response, request, need, about)
             if place_value is not None:
                 score = coupling.score + bonus + (-0.01 if need.role == "from" else 0.01) * number
                 found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
@@ -87,24 +86,39 @@ def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple
         yield path, place, value
 
 
+def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:
+    """The words that speak of the list that a field is in."""
+    return frozenset((*words(field.path), *field.holder)) | subject(producer.api) | text_words(producer.description)
+
+
 def _best_item(
-    leaves: list[tuple[str, JsonValue]], response: _Response, request: str, need: Need
+    leaves: list[tuple[str, JsonValue]], response: _Response, request: str, need: Need, about: frozenset[str]
 ) -> tuple[str, JsonValue] | None:
-    """The leaf whose list item the request names best; the first of equals; None where no value fits the parameter."""
+    """The leaf whose list item the request names best, else means by its place or rank, else the first; None where no value fits."""
     fitting = [(place, value) for place, raw in leaves if (value := _fit(raw, need)) is not None]
     if len(fitting) < 2:
         return fitting[0] if fitting else None
     told = _item_scores(response, request)
-    ordinal = _ordinal(request)
-    if ordinal is not None and max(told.get(_item(place), 0.0) for place, _ in fitting) < _NAMED:
-        return fitting[ordinal]
+    if max(told.get(_item(place), 0.0) for place, _ in fitting) < _NAMED:
+        meant = _by_rank(fitting, response, request)
+        meant = placed(request, len(fitting), about) if meant is None else meant
+        if meant is not None:
+            return fitting[meant]
     return max(enumerate(fitting), key=lambda entry: (told.get(_item(entry[1][0]), 0.0), -entry[0]))[1]
 
 
-def _ordinal(request: str) -> int | None:
-    """Which item the request means by its place: 0 for *first* or *most* (lists come ordered), -1 for *last*; quotations say nothing."""
-    found = _ORDINAL.search(re.sub(r"[\"“'‘][^\"”'’]*[\"”'’]", " ", request))
-    return None if found is None else -1 if found[0] in ("last", "final") else 0
+def _by_rank(fitting: list[tuple[str, JsonValue]], response: _Response, request: str) -> int | None:
+    """The item that has most, or least, of what the request's superlative measures."""
+    wanted = ranks(request)
+    if not wanted:
+        return None
+    items = {_item(place): dict[str, JsonValue]() for place, _ in fitting}
+    for path, found in response.leaves.items():
+        for place, value in found:
+            if _item(place) in items:
+                items[_item(place)][path] = value
+    values = [items[_item(place)] for place, _ in fitting]
+    return next((found[0] for rank in wanted if (found := ranked(values, rank))), None)
 
 
 def _item(place: str) -> str:

@@ -11,7 +11,7 @@ _LEAST = 24
 """Characters below which a list or a text is not worth beginning; no number is longer."""
 _LEAST_OBJECT = 48
 _WORTH = 80
-"""Characters that a member gets at least, if it needs them, before a next one is begun."""
+"""Characters that a structure in an object gets at least, if it needs them, before a next member is begun."""
 _FIELDS_MARK = 32
 _ITEMS_MARK = 20
 _MAX_DEPTH = 40
@@ -78,7 +78,7 @@ def _object(members: Mapping[str, JsonValue], room: int, depth: int) -> str:
     shown: list[tuple[str, JsonValue]] = []
     for key, item in islice(members.items(), room):
         name = written(key) if len(key) <= room else written(f"{key[:20]}{MARK}")
-        least = min(length(item, _WORTH), _WORTH) + len(name) + 2
+        least = min(length(item, _WORTH), _worth(item)) + len(name) + 2
         if left - least < _FIELDS_MARK:
             break
         left -= least
@@ -88,6 +88,13 @@ def _object(members: Mapping[str, JsonValue], room: int, depth: int) -> str:
     if cut:
         parts.append(f'{written(_free(members))}:"{cut:,} more {"field" if cut == 1 else "fields"}"')
     return "{" + ",".join(parts) + "}"
+
+
+def _worth(item: JsonValue) -> int:
+    """The least that is worth showing: some of a structure or a sentence, all of an identifier."""
+    if isinstance(item, str):
+        return _LEAST if " " in item[:_WORTH] else _WORTH
+    return _WORTH
 
 
 def _free(members: Mapping[str, JsonValue]) -> str:

@@ -120,6 +120,7 @@ class Progress:
             model_calls=cost.model_calls,
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
+            by_purpose=dict(cost.by_purpose),
             plan_seconds=self.plan_seconds,
             execute_seconds=self.execute_seconds,
             total_seconds=self.meter.elapsed,

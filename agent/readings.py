@@ -35,6 +35,7 @@ _QUALIFIERS = frozenset(
 _CONVERTED = frozenset({"currency", "unit", "language"})
 """What things are converted into: ``10 miles in [kilometres]``."""
 _SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
+_TOLD_BY_NAME = frozenset({"amount", "number", "identifier", "entity", "year", "latitude", "longitude"})
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 
 
@@ -91,7 +92,7 @@ def _beside(need: Need, span: Span) -> float:
     after = () if need.kind == "query" and is_personal(span) else span.after[:1]  # what [Jane Doe] is interested in
     near = {word for token in (*span.before[-3:], *after) for word in words(token)}
     if specific & near or any(token.startswith(word) for word in specific if len(word) >= 5 for token in near):
-        return 0.5 if need.kind in ("amount", "number", "identifier", "entity", "year") else 0.2
+        return 0.5 if need.kind in _TOLD_BY_NAME else 0.2
     if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
         return 0.25
     return 0.0

@@ -32,6 +32,7 @@ from domain.event import (
     Outcome,
     PathEnded,
     PlanReady,
+    PolicyFellBack,
     RunStarted,
 )
 from domain.plan import Plan, StepResult
@@ -88,6 +89,8 @@ class _Turn:
         try:
             async with closing(self._events()) as events:
                 async for event in events:
+                    for notice in self._notices():
+                        yield notice
                     yield event
         except asyncio.CancelledError:
             yield self.progress.finished("cancelled")
@@ -97,6 +100,13 @@ class _Turn:
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order, not tear the stream
             _log.exception("a run failed")
             yield self.progress.finished("failed", f"internal: {type(error).__name__}; the log has the details")
+
+    def _notices(self) -> list[PolicyFellBack]:
+        """What the policy has to say since the last event: taken out, told before what it decided then."""
+        notices = self._deps.policy.notices
+        told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
+        notices.clear()
+        return told
 
     async def _events(self) -> AsyncIterator[Event]:
         progress = self.progress

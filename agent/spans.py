@@ -13,6 +13,7 @@ from agent.lexicon import (
     CURRENCIES,
     CURRENCY_WORDS_NEEDING_CAPITALS,
     LANGUAGES,
+    NUMBER_SCALES,
     NUMBER_WORDS,
     SHORT_UNITS,
     UNITS,
@@ -71,11 +72,18 @@ _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
         re.compile(r"\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|gov|edu|co|uk|de|fr|info|app|ai|me|tv|us|eu)\b", re.I),
     ),
 )
+_LATITUDE_LONGITUDE = re.compile(
+    r"\blat(?:itude)?\b\D{0,12}?(-?\d{1,2}(?:\.\d+)?)\b\s*°?\D{0,12}?\blon(?:gitude|g)?\b\D{0,12}?(-?\d{1,3}(?:\.\d+)?)\b", re.I
+)  # fmt: skip
+_COMPASS = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s*°?\s*([NS])\b[\s,and]{1,6}(\d{1,3}(?:\.\d+)?)\s*°?\s*([EW])\b")
 _QUOTED = re.compile(r"[\"“«]([^\"”»\n]{1,300})[\"”»]|(?<!\w)['‘`]([^'’`\n]{1,200})['’`](?!\w)")
 _TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b(?:1[0-2]|0?[1-9])\s*[ap]m\b", re.I)
 _NUMBER = re.compile(
     r"(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
+_SPELLED = re.compile(
+    rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
+)  # fmt: skip
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 
@@ -96,6 +104,11 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
         _add(found, Span("date", request[start:end], day.isoformat(), start, end))
     for hit in _TIME.finditer(request):
         _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
+    for hit in _LATITUDE_LONGITUDE.finditer(request):
+        _add(found, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
+    for hit in _COMPASS.finditer(request):
+        north, east = ("-" if hit[2] in "Ss" else "") + hit[1], ("-" if hit[4] in "Ww" else "") + hit[3]
+        _add(found, Span("coordinates", hit[0], f"{north},{east}", hit.start(), hit.end()))
     fixed = tuple(found)
     loose = (*_numbers(request), *_codes(request))
     found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
@@ -128,10 +141,26 @@ def _numbers(request: str) -> Iterator[Span]:
         if money and not unit and tail and re.fullmatch(r"[A-Z]{3}", tail[1]):
             unit = tail[1]
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
-    for hit in re.finditer(r"\b(?:" + "|".join(NUMBER_WORDS) + r")\b", request, re.I):
+    for hit in _SPELLED.finditer(request):
         tail = re.match(r"\s*([^\W\d_]+)", request[hit.end() :])
-        value = str(NUMBER_WORDS[hit[0].lower()])
+        value = str(spelled_number(hit[0]))
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=_unit(tail[1] if tail else "", ""))
+
+
+def spelled_number(text: str) -> int:
+    """``seventy-two`` and ``three hundred and five`` as numbers."""
+    total = part = 0
+    for word in re.findall(r"[a-z]+", text.lower()):
+        value = NUMBER_WORDS.get(word)
+        if value is None:
+            continue
+        if word not in NUMBER_SCALES:
+            part += value
+        elif value > 100:
+            total, part = total + max(1, part) * value, 0
+        else:
+            part = max(1, part) * value
+    return total + part
 
 
 def _unit(tail: str, head: str) -> str:

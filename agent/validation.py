@@ -1,41 +1,72 @@
-"""Arguments against a tool's parameters: JSON Schema, with complaints that a model can act on."""
+"""Arguments against a tool's parameters: JSON Schema, with complaints that a model can act on.
+
+A schema is a stranger's text: it is applied without its references, bounded in size and depth, its patterns by a matcher that
+cannot backtrack (``graph.json_schema``, ``agent.patterns``).
+"""
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import Any
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 from pydantic.types import JsonValue
 
+from agent.coercion import coerce, shaped
+from agent.complaints import complaint
+from agent.formats import FORMATS, fits
+from agent.patterns import found, known
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
-from graph.literals import read_value
+from graph.json_schema import Schema, sound_schema
 
-_FORMATS = ("date", "email", "ipv4", "ipv6", "uuid", "regex")
-_CHECKER = FormatChecker(_FORMATS)
-_TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
-_MAX_EXACT = 2**53
+__all__ = ["coerce", "schema_of", "validate"]
+
+_MAX_COMPLAINTS = 20
 
 
 def schema_of(tool: ToolDoc) -> dict[str, JsonValue]:
     """JSON Schema (2020-12) of a call's arguments: an object with the tool's parameters and nothing else."""
     required: list[JsonValue] = [parameter.name for parameter in tool.required]
-    properties: dict[str, JsonValue] = {parameter.name: _property(parameter) for parameter in tool.parameters}
+    properties: dict[str, JsonValue] = {parameter.name: value_schema(parameter) for parameter in tool.parameters}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _property(parameter: Parameter) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {"type": parameter.type}
+def value_schema(parameter: Parameter) -> Schema:
+    """JSON Schema of one parameter's value, reduced to what can be checked without harm."""
+    schema = _given(parameter)
+    if schema is None:
+        schema = _simple(parameter)
+    return {"anyOf": [schema, {"type": "null"}]} if parameter.nullable else schema
+
+
+def _simple(parameter: Parameter) -> Schema:
+    schema: Schema = {"type": parameter.type}
     if parameter.enum:
-        found["enum"] = list(parameter.enum)
-    if parameter.format in _FORMATS and parameter.type == "string":
-        found["format"] = parameter.format
+        schema["enum"] = list(parameter.enum)
+    if parameter.format in FORMATS and parameter.type == "string":
+        schema["format"] = parameter.format
     if parameter.type in ("number", "integer"):
         bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-        found |= {keyword: bound for keyword, bound in bounds.items() if bound is not None}
-    return found
+        schema |= {keyword: bound for keyword, bound in bounds.items() if bound is not None}
+    return schema
+
+
+def _given(parameter: Parameter) -> Schema | None:
+    """The schema that the document gives; None without one, and for one that is no JSON object."""
+    return None if parameter.json_schema is None else _sound(parameter.json_schema)
+
+
+@lru_cache(maxsize=1024)
+def _sound(text: str) -> Schema | None:
+    try:
+        given: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return sound_schema(cast(object, given), known) if isinstance(given, dict) else None
 
 
 def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
@@ -43,95 +74,69 @@ def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
 
     Raises ``InvalidArgumentsError`` with every complaint: the parameter, what is wrong, what would be right.
     """
-    known = {parameter.name: parameter for parameter in tool.parameters}
-    coerced = {name: coerce(value, known[name]) if name in known else value for name, value in arguments.items()}
-    complaints = [_complaint(error, tool) for error in _errors(tool, coerced)]
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
+    complaints = [complaint(error, tool) for error in _errors(tool, coerced)]
     if complaints:
-        raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: " + " ".join(complaints))
+        told = " ".join(complaints[:_MAX_COMPLAINTS])
+        raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: {told}")
     return coerced
 
 
-def _errors(tool: ToolDoc, arguments: JsonObject) -> Iterator[ValidationError]:
-    validator = _validator(json.dumps(schema_of(tool), sort_keys=True))
-    errors: list[ValidationError] = list(validator.iter_errors(arguments))  # pyright: ignore[reportUnknownMemberType]
-    return iter(sorted(errors, key=lambda error: ([str(part) for part in error.absolute_path], error.message)))
+def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:
+    if parameter is None or (value is None and parameter.nullable):
+        return value
+    if parameter.json_schema is None:
+        return coerce(value, parameter)
+    schema = value_schema(parameter)
+    if _accepts(schema, value):
+        return value
+    return shaped(coerce(value, parameter), schema["anyOf"][0] if parameter.nullable else schema)
+
+
+def _accepts(schema: Schema, value: JsonValue) -> bool:
+    return next(_found(json.dumps(schema, sort_keys=True), value), None) is None
+
+
+def _errors(tool: ToolDoc, arguments: JsonObject) -> list[ValidationError]:
+    errors = _found(json.dumps(schema_of(tool), sort_keys=True), arguments)
+    return sorted(errors, key=lambda error: ([str(part) for part in error.absolute_path], error.message))
+
+
+def _found(schema: str, value: JsonValue) -> Iterator[ValidationError]:
+    try:
+        yield from _validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]
+    except RecursionError:
+        yield ValidationError("is nested too deeply")
 
 
 @lru_cache(maxsize=1024)
 def _validator(schema: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(schema), format_checker=_CHECKER)
+    return cast(Draft202012Validator, _bounded()(json.loads(schema), format_checker=_formats()))
 
 
-def _complaint(error: ValidationError, tool: ToolDoc) -> str:
-    name = str(error.absolute_path[0]) if error.absolute_path else ""
-    value: Any = error.instance
-    limit: Any = error.validator_value
-    match error.validator:
-        case "additionalProperties":
-            names = ", ".join(parameter.name for parameter in tool.parameters) or "none"
-            unknown = ", ".join(sorted(set(value) - {parameter.name for parameter in tool.parameters}))
-            return f"Unknown: {unknown}. The parameters are: {names}."
-        case "required":
-            absent = error.message.split("'")[1]
-            return f"Required parameter {absent} is missing{_described(tool, absent)}."
-        case "type":
-            return f"{name} must be of type {limit}, not {_shown(value)}."
-        case "enum":
-            return f"{name} must be one of {_shown(limit)}, not {_shown(value)}."
-        case "format":
-            return (
-                f"{name} must be written as {limit}{' (YYYY-MM-DD)' if limit == 'date' else ''}, not {_shown(value)}."
-            )
-        case "minimum" | "maximum":
-            return (
-                f"{name} must be at {'least' if error.validator == 'minimum' else 'most'} {limit}, not {_shown(value)}."
-            )
-        case _:
-            return f"{name}: {error.message[:200]}."
+@lru_cache(maxsize=1)
+def _bounded() -> Any:
+    """The validator with the two keywords replaced that could take for ever, or fail on large numbers."""
+    return cast(Any, extend(Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of}))
 
 
-def _described(tool: ToolDoc, name: str) -> str:
-    found = next((parameter for parameter in tool.parameters if parameter.name == name), None)
-    return f" ({found.type}: {found.description[:120]})" if found and found.description else ""
+@lru_cache(maxsize=1)
+def _formats() -> FormatChecker:
+    checker = FormatChecker(())
+    for name in FORMATS:
+        checker.checks(name)(partial(fits, name))
+    return checker
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 160 else text[:157] + "..."
+def _pattern(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
+    if isinstance(value, str) and not found(pattern, value):
+        yield ValidationError(f"does not match {pattern[:200]!r}")
 
 
-def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
-    """A value in the parameter's type where that loses nothing; otherwise the value as it is, for the schema to refuse."""
-    if parameter.enum and value not in parameter.enum and isinstance(value, str):
-        same = [member for member in parameter.enum if str(member).casefold() == value.strip().casefold()]
-        return same[0] if len(same) == 1 else value
-    match parameter.type, value:
-        case ("string", bool()):
-            return "true" if value else "false"
-        case ("string", int() | float()):
-            return str(value)
-        case ("integer", float()) if value.is_integer() and abs(value) < _MAX_EXACT:
-            return int(value)
-        case ("integer" | "number", str()):
-            return _number(value, whole=parameter.type == "integer")
-        case ("boolean", str()) if value.strip().lower() in _TRUE | _FALSE:
-            return value.strip().lower() in _TRUE
-        case ("array" | "object", str()):
-            read = read_value(value)
-            return read if isinstance(read, list if parameter.type == "array" else dict) else value
-        case _:
-            return value
-
-
-def _number(text: str, *, whole: bool) -> JsonValue:
-    stripped = text.strip()
-    try:
-        number = int(stripped) if len(stripped) < 20 and stripped.lstrip("+-").isdecimal() else float(stripped)
-    except ValueError:
-        return text
-    if isinstance(number, float):
-        if number != number or abs(number) == float("inf"):
-            return text
-        if whole:
-            return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else text
-    return number
+def _multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:
+    """Exact, in decimals: 0.3 is a multiple of 0.1. A number too long for that passes."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300:
+        return
+    if Fraction(str(value)) % Fraction(str(step)):
+        yield ValidationError(f"is not a multiple of {step}")

@@ -10,6 +10,9 @@ from domain.tool import ToolId
 Origin = Literal["request", "step", "default", "example", "secret", "memory", "user"]
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """``missing``: a required argument could not be found; ``unknown``: a write whose answer was lost."""
+CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
+"""``transient``: 408, 425, 429, 5xx, timeouts. ``gone``: 404, 410, DNS, and 401 or 403 where a key was sent.
+``caller_fault``: bad arguments, a missing key, an answer that says so or cannot be read. ``unknown``: a write whose answer was lost."""
 
 
 class Binding(Model):
@@ -34,6 +37,7 @@ class Plan(Model):
 class StepResult(Model):
     """One executed step. ``response`` is the body as text (cut at the executor's cap), ``note`` says what to know of it.
 
+    ``outcome``: of the call, if one was made; a body that says it failed counts as failed whatever its HTTP status.
     ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole.
     """
 
@@ -42,6 +46,7 @@ class StepResult(Model):
     provenance: tuple[Binding, ...] = ()
     status: StepStatus
     attempts: int = 0
+    outcome: CallOutcome | None = None
     http_status: int | None = None
     response: str = ""
     compressed: str = ""

@@ -1,5 +1,6 @@
 """Coupling: can a field of one tool's response fill a parameter of another? (SoAy, definition 1)"""
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,7 +65,7 @@ def match(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer:
       round; a vague word alone (``id``, ``name``, ``status``) says little and needs such support on both sides; else the share of
       common words, times 0.6, where the last words agree;
     - *type*: 1 for the same, 0.95 where one is written as the other without loss, 0.5 where unsure, 0 for structures;
-    - *example*: 1, or less where the field's example is outside the parameter's enum.
+    - *example*: 1, or less where the field's example is outside the parameter's enum, or lacks what ids of the parameter begin with.
 
     The same telling example on both sides adds 0.15.
     """
@@ -136,7 +137,11 @@ def _name_score(
         return 1.0
     if has == wants == _DAY:
         return 0.65
-    given = _supplied(lacking, holder, producer) if lacking else 1.0
+    given = (
+        _supplied(lacking, holder, producer, near=consumer is None or consumer.toolset == producer.toolset)
+        if lacking
+        else 1.0
+    )
     asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= _VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
     if wants <= _VAGUE and not surplus and not asked:
@@ -167,13 +172,16 @@ def _head(name: tuple[str, ...]) -> str:
     return next((word for word in reversed(name) if word not in _FORMS), name[-1])
 
 
-def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc) -> float:
-    """Whether what the field's own name lacks is said by what holds it, or by its tool."""
+def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc, *, near: bool) -> float:
+    """Whether what the field's own name lacks is said by what holds it, or by its tool; a mere mention in the text of a tool of another
+    set (not ``near``) says too little: everybody's ``id`` would be everybody's.
+    """
     if lacking <= set(holder):
         return 0.95
     if lacking <= set(holder) | subject(producer.api):
         return 0.85
-    return 0.7 if lacking <= set(holder) | subject(producer.api) | _own_words(producer) else 0.3
+    mentioned = lacking <= set(holder) | subject(producer.api) | _own_words(producer)
+    return (0.7 if near else 0.5) if mentioned else 0.3
 
 
 def _asked_for(asked: frozenset[str], parameter: Parameter, consumer: ToolDoc | None, *, exact: bool) -> float:
@@ -198,7 +206,15 @@ def _type_score(field: JsonType | None, parameter: JsonType) -> float:
     return 0.0 if "object" in (field, parameter) or field == "array" else 0.4
 
 
+_PREFIX = re.compile(r"([A-Za-z]{1,6})[_-](?=[\w-]*\d)")
+"""``cus_9s6XKzkNRiz8i3``: many services tell the kind of an id by what it begins with."""
+
+
 def _example_score(example: JsonValue, parameter: Parameter) -> float:
+    if isinstance(example, str) and isinstance(parameter.example, str):
+        own = _PREFIX.match(parameter.example)
+        if own and not example.startswith(own[0]):
+            return 0.5
     if example is None or not parameter.enum:
         return 1.0
     return 1.0 if str(example).casefold() in {str(value).casefold() for value in parameter.enum} else 0.4

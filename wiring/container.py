@@ -22,6 +22,7 @@ from wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
+    from wiring.models import SharedModel
 
 
 class Container:
@@ -39,6 +40,7 @@ class Container:
         self._recordings: Recordings | None = None
         self._secrets: Secrets | None = None
         self._field_choices: FieldChoices | None = None
+        self._model: SharedModel | None = None
 
     @property
     def weights(self) -> WeightParameters:
@@ -116,7 +118,18 @@ class Container:
             from agent.policies.offline import OfflinePolicy
 
             return OfflinePolicy()
-        raise UsageError(f"no policy is called {name!r}; there is: offline")
+        if name == "llm":
+            return self._shared_model().policy()
+        raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
+
+    def _shared_model(self) -> "SharedModel":
+        """The language model of the settings with its breaker; closed with the container."""
+        if self._model is None:
+            from wiring.models import SharedModel
+
+            self._model = SharedModel(self.settings)
+            self._stack.push_async_callback(self._model.model.close)
+        return self._model
 
     async def secrets(self) -> Secrets:
         """The named secrets of this process, read once."""

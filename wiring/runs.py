@@ -30,4 +30,10 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
 def budget_of(container: Container) -> Budget:
     """The bounds that the settings give every run."""
     chosen = container.settings
-    return Budget(decisions=chosen.max_decisions, depth=chosen.max_depth, seconds=chosen.max_seconds)
+    return Budget(
+        decisions=chosen.max_decisions,
+        model_calls=chosen.max_model_calls,
+        tokens=chosen.max_tokens,
+        depth=chosen.max_depth,
+        seconds=chosen.max_seconds,
+    )

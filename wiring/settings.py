@@ -87,6 +87,32 @@ class Settings(BaseSettings):
         default=4, ge=1, le=64, description="Requests that an evaluation of answers runs at a time."
     )
 
+    model_url: str = Field(
+        default="",
+        pattern=r"^$|^https?://[^@\s/?#]+(/[^@\s?#]*)?$",
+        description="Address of an OpenAI-compatible endpoint, which mostly ends in /v1; empty: no language model.",
+    )
+    model_name: str = Field(default="", max_length=200, description="The model's name, as the endpoint lists it.")
+    model_api_key: SecretStr = Field(default=SecretStr(""), description="API key of that endpoint, if it wants one.")
+    model_timeout: float = Field(
+        default=60.0, gt=0, description="Seconds one answer may take; of a streamed one, between two pieces."
+    )
+    model_attempts: int = Field(
+        default=3, ge=1, le=10, description="Attempts where the endpoint is busy, fails or is not reached."
+    )
+    model_temperature: float | None = Field(
+        default=0.0, ge=0, le=2, description="Randomness of the model; some endpoints take none, which is found out."
+    )
+    model_max_tokens: int = Field(default=1_024, ge=64, description="Tokens of one answer, thoughts included.")
+    model_structured: Literal["auto", "json_schema", "json_object", "text"] = Field(
+        default="auto", description="How answers are kept in form; auto: by schema, less where it is refused."
+    )
+    model_use_environment: bool = Field(
+        default=False, description="Use proxies and certificates that HTTPS_PROXY and SSL_CERT_FILE name for it."
+    )
+    max_model_calls: int = Field(default=64, ge=1, description="Calls of the language model a run may make.")
+    max_tokens: int = Field(default=200_000, ge=1, description="Tokens of the language model a run may use.")
+
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
 
     @field_validator("allow_hosts", mode="before")

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from pydantic.types import JsonValue
 
-from agent.executor import CallOutcome
 from agent.tool_text import clean
+from domain.plan import CallOutcome
 from domain.trajectory import Outcome
 from graph.literals import read_value
 from graph.outcomes import of_error

@@ -3,10 +3,11 @@
 import time
 from dataclasses import replace
 
-from agent.executor import CallOutcome, CallResult
+from agent.executor import CallResult
 from agent.executors.nearest import canonical, differences, recorded_arguments, similarity
 from agent.executors.refusals import looks_binary, refusal, refused
 from domain.model import JsonObject
+from domain.plan import CallOutcome
 from domain.tool import ToolDoc
 from domain.trajectory import Outcome, RecordedCall
 from graph.recordings import Recordings

@@ -3,8 +3,8 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -14,12 +14,13 @@ from pydantic import BaseModel, ValidationError
 from agent.models.chat import AnswerForm, ChatModel, Message, Reply, TokenUsage
 from agent.policy import Cost
 from agent.tool_text import clean
-from domain.errors import BudgetExceededError, InvalidDecisionError
+from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.model import JsonObject
 
 A = TypeVar("A", bound=BaseModel)
 _SHOWN_BACK = 2_000
 _MOST_STARTS = 20
+_HARDLY_ANY = 0.1
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 
@@ -72,25 +73,40 @@ class Asker:
             InvalidDecisionError: it is empty. Else as ``decide``.
         """
         seconds = self._begin(purpose)
-        async with aclosing(cast("Any", self._model.stream(messages, seconds=seconds))) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Reply):
-                    self._count(piece.usage)
-                    if not piece.text.strip():
-                        raise InvalidDecisionError("the model's answer is empty")
-                yield piece
+        with self._in_time():
+            async with aclosing(cast("Any", self._model.stream(messages, seconds=seconds))) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        self._count(piece.usage)
+                        if not piece.text.strip():
+                            raise InvalidDecisionError("the model's answer is empty")
+                    yield piece
 
     async def _complete(self, purpose: str, messages: Sequence[Message], form: AnswerForm) -> Reply:
         seconds = self._begin(purpose)
-        reply = await self._model.complete(messages, form, seconds=seconds)
+        with self._in_time():
+            reply = await self._model.complete(messages, form, seconds=seconds)
         self._count(reply.usage)
         return reply
+
+    @contextmanager
+    def _in_time(self) -> Generator[None]:
+        """A model that was stopped because the run's time is up has not failed."""
+        try:
+            yield
+        except ModelUnavailableError as error:
+            if error.kind == "timeout" and self._seconds_left() <= _HARDLY_ANY:
+                raise self._used_up(f"{self._allowance.seconds:g} seconds") from error
+            raise
+
+    def _seconds_left(self) -> float:
+        self._began = self._clock() if self._began is None else self._began
+        return self._allowance.seconds - (self._clock() - self._began)
 
     def _begin(self, purpose: str) -> float:
         """Account for a call that is about to be made; the seconds it may take."""
         allowed, cost = self._allowance, self.cost
-        self._began = self._clock() if self._began is None else self._began
-        left = allowed.seconds - (self._clock() - self._began)
+        left = self._seconds_left()
         used = {
             f"{allowed.seconds:g} seconds": left <= 0,
             f"{allowed.model_calls} model calls": cost.model_calls >= allowed.model_calls,
@@ -98,10 +114,14 @@ class Asker:
         }
         for bound, reached in used.items():
             if reached:
-                raise BudgetExceededError(f"the budget of {bound} is used up, so the model is not asked any more")
+                raise self._used_up(bound)
         cost.model_calls += 1
         cost.by_purpose[purpose] = cost.by_purpose.get(purpose, 0) + 1
         return left
+
+    @staticmethod
+    def _used_up(bound: str) -> BudgetExceededError:
+        return BudgetExceededError(f"the budget of {bound} is used up, so the model is not asked any more")
 
     def _count(self, usage: TokenUsage) -> None:
         self.cost.prompt_tokens += usage.prompt

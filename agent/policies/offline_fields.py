@@ -12,7 +12,7 @@ from graph.coupling import subject
 from graph.identifiers import text_words, words
 from graph.literals import read_value
 
-_ROOM = 1_200
+_ROOM = 900
 """Characters that the kept fields of a long list's first items may take: somewhat more than is shown, for shorter items."""
 _ROWS = 5
 _LEAST = 4

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 
 import httpx
 
-from agent.executor import CallOutcome
 from agent.executors.http.classes import outcome_of, outcome_of_error, retry_after
 from agent.executors.http.credentials import Keyed
 from agent.executors.http.incoming import Incoming
 from agent.executors.refusals import complaint, refusal, refused
+from domain.plan import CallOutcome
 from domain.tool import ToolDoc
 
 _SENDING = "send_request_headers.started"
@@ -56,7 +56,7 @@ def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
     if incoming.broken:
         return _broken(status, incoming, call)
     text = call.keyed.redactor.clean(incoming.text, cut=incoming.cut)
-    notes = [_said(response, text), incoming.note]
+    notes = [_said(response, text, call), incoming.note]
     if outcome == "ok" and incoming.unusable and tool.safe:
         outcome = "caller_fault"  # a write took effect, whatever its answer looks like
     elif outcome == "ok" and not incoming.cut and (said := refusal(text)):
@@ -115,15 +115,15 @@ def _shown(call: Call, found: Try) -> Try:
     return replace(found, notes=notes)
 
 
-def _said(response: httpx.Response, text: str) -> str:
+def _said(response: httpx.Response, text: str, call: Call) -> str:
     """What the status line and headers tell beyond the body, and the body of an error."""
     status = response.status_code
     if response.has_redirect_location:
-        target = response.headers.get("location", "")[:300]
+        target = call.keyed.redactor.clean(response.headers.get("location", ""))[:300]
         return f"HTTP {status}: redirects to {target}, which is not followed"
     if 200 <= status < 300:
         return ""
-    wait = response.headers.get("retry-after")
-    asks = f"; the server asks to wait: {wait[:60]}" if wait and status >= 400 else ""
+    wait = call.keyed.redactor.clean(response.headers.get("retry-after", ""))[:60]
+    asks = f"; the server asks to wait: {wait}" if wait and status >= 400 else ""
     says = complaint(text)
     return f"HTTP {status}{asks}" + (f'; it says "{says}"' if says else "")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from agent.executor import CallOutcome
+from domain.plan import CallOutcome
 
 _TRANSIENT = frozenset({408, 425, 429})
 _REFUSED = frozenset({501, 503, 505})

@@ -1,13 +1,14 @@
 """Arguments to an HTTP request: each value where the document puts it, encoded so that it stays there."""
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic.types import JsonValue
 
+from agent.executors.http.bodies import body_of
+from agent.executors.http.styles import cookie_pairs, header_text, pairs, path_text, query_text
 from agent.needs import need_of
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.model import JsonObject
@@ -16,8 +17,9 @@ from domain.tool import Location, Parameter, ToolDoc
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OURS = frozenset(
-    {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding"}
-)
+    {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding", "cookie", "expect",
+     "proxy-authorization", "proxy-connection", "keep-alive"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,21 @@ class Outgoing:
     keyed: bool = False
 
 
+@dataclass(slots=True)
+class _Groups:
+    """The arguments by where they go; path values by their name in the URL."""
+
+    path: dict[str, tuple[Parameter, JsonValue]] = field(default_factory=dict[str, tuple[Parameter, JsonValue]])
+    query: list[tuple[Parameter, JsonValue]] = field(default_factory=list[tuple[Parameter, JsonValue]])
+    header: list[tuple[Parameter, JsonValue]] = field(default_factory=list[tuple[Parameter, JsonValue]])
+    cookie: list[tuple[Parameter, JsonValue]] = field(default_factory=list[tuple[Parameter, JsonValue]])
+    body: list[tuple[Parameter, JsonValue]] = field(default_factory=list[tuple[Parameter, JsonValue]])
+
+
 def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
-    """The request for a call.
+    """The request for a call, without the credentials that the document asks for (``agent.executors.http.credentials``).
+
+    Null is sent in a body where the parameter may be null, and is no argument elsewhere.
 
     Raises ``InvalidArgumentsError`` for values that cannot stand where they belong (an empty or dotted path value, a line break in
     a header, a path parameter without a value) and for a tool without a URL; ``ForbiddenAddressError`` where the document
@@ -40,23 +55,59 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
     """
     if not tool.url:
         raise InvalidArgumentsError(f"{tool.api} is known by its document only and has no URL; use the replay executor")
-    given = {name: value for name, value in arguments.items() if value is not None}
+    groups = _grouped(tool, arguments)
+    headers = {parameter.wire_name: _header(parameter, value) for parameter, value in groups.header}
+    if groups.cookie:
+        headers["Cookie"] = "; ".join(text for one, value in groups.cookie for text in cookie_pairs(one, value))
+    body, media = body_of(tool, groups.body)
+    if body is not None and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = media
+    query = query_text([pair for parameter, value in groups.query for pair in pairs(parameter, value)])
     known = {parameter.name: parameter for parameter in tool.parameters}
-    placed = _placed(tool.url, given)
-    groups: dict[Location, dict[str, JsonValue]] = {"path": {}, "query": {}, "header": {}, "body": {}}
-    for name, value in given.items():
-        groups["path" if name in placed else _location(name, known)][placed.get(name, name)] = value
-    body = groups["body"]
-    headers = {name: _header(name, value) for name, value in groups["header"].items()}
-    if body:
-        headers.setdefault("Content-Type", "application/json")
     return Outgoing(
         method=tool.method.upper(),
-        url=_with_query(_url(tool.url, groups["path"]), groups["query"]),
+        url=_with_query(_url(tool.url, groups.path), query),
         headers=headers,
-        body=json.dumps(body, ensure_ascii=False).encode() if body else None,
-        keyed=any(name in known and need_of(known[name]).kind == "secret" for name in given),
+        body=body,
+        keyed=any(
+            name in known and need_of(known[name]).kind == "secret"
+            for name, value in arguments.items()
+            if value is not None
+        ),
     )
+
+
+def _grouped(tool: ToolDoc, arguments: JsonObject) -> _Groups:
+    known = {parameter.name: parameter for parameter in tool.parameters}
+    given: dict[str, tuple[Parameter, JsonValue]] = {}
+    for name, value in arguments.items():
+        parameter = known.get(name) or Parameter(name=name)
+        if value is not None or (parameter.nullable and parameter.location == "body"):
+            given[name] = (parameter, value)
+    placed = _placed(tool.url, [name for name, (one, _) in given.items() if one.location in ("path", "query", "body")])
+    groups = _Groups()
+    for name, (parameter, value) in given.items():
+        if name in placed:
+            groups.path[placed[name]] = (parameter, value)
+        else:
+            _place(groups, parameter, value)
+    return groups
+
+
+def _place(groups: _Groups, parameter: Parameter, value: JsonValue) -> None:
+    location: Location = parameter.location
+    match location:
+        case "query":
+            groups.query.append((parameter, value))
+        case "header":
+            groups.header.append((parameter, value))
+        case "cookie":
+            groups.cookie.append((parameter, value))
+        case "body":
+            groups.body.append((parameter, value))
+        case "path":
+            name = parameter.wire_name
+            raise InvalidArgumentsError(f"{name} is a path parameter, but the URL has no place {{{name}}} for it")
 
 
 def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
@@ -70,55 +121,40 @@ def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
     return exact | {name: place for name, place in alike.items() if place not in exact}
 
 
-def _location(name: str, known: dict[str, Parameter]) -> Location:
-    location = known[name].location if name in known else "query"
-    if location == "path":
-        raise InvalidArgumentsError(f"{name} is a path parameter, but the URL has no place {{{name}}} for it")
-    return location
-
-
-def _url(template: str, values: dict[str, JsonValue]) -> str:
+def _url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
+    """The template with its places filled, a place that occurs twice twice. Each value stays inside its segment."""
     authority = urlsplit(template).netloc
     if "{" in authority or "{" in template.partition("://")[0]:
         raise ForbiddenAddressError("the tool's URL lets an argument choose the host; correct the tool's document")
-    absent = [name for name in _PLACEHOLDER.findall(template) if name not in values]
+    absent = list(dict.fromkeys(name for name in _PLACEHOLDER.findall(template) if name not in values))
     if absent:
         raise InvalidArgumentsError(f"the URL needs a value for: {', '.join(absent)}")
-    return _PLACEHOLDER.sub(lambda found: path_value(found[1], values[found[1]]), template)
+    filled = _PLACEHOLDER.sub(lambda found: path_text(*values[found[1]]), template)
+    if not _of_catalogue(template, filled):
+        raise InvalidArgumentsError("these path values would make another URL than the catalogue's; give others")
+    return filled
 
 
-def _with_query(url: str, values: dict[str, JsonValue]) -> str:
+def _of_catalogue(template: str, filled: str) -> bool:
+    """Whether a URL is the catalogue's with its places filled: same host, as many segments, none that climbs but its own."""
+    asked, known = urlsplit(filled), urlsplit(template)
+    segments, places = asked.path.split("/"), known.path.split("/")
+    climbing = [segment for segment in segments if segment in (".", "..")]
+    return (
+        (asked.scheme, asked.netloc) == (known.scheme, known.netloc)
+        and len(segments) == len(places)
+        and climbing == [place for place in places if place in (".", "..")]
+    )
+
+
+def _with_query(url: str, query: str) -> str:
     """The URL with its own query kept and the values added; a fragment is never sent."""
     url = url.partition("#")[0]
-    if not values:
-        return url
-    pairs = [pair for name, value in values.items() for pair in _pairs(name, value)]
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(pairs, quote_via=quote)}"
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
-def path_value(name: str, value: JsonValue) -> str:
-    """A value as one segment of a path: everything but letters, digits, ``-``, ``_`` and ``~`` percent-encoded.
-
-    Servers decode ``%2e%2e`` and climb, so a value with a segment ``.`` or ``..`` is refused, as is an empty one.
-    """
-    text = plain(value)
-    segments = re.split(r"[/\\]", text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", "."))
-    if not text or any(segment in (".", "..") for segment in segments):
-        raise InvalidArgumentsError(f"{name} stands in the path and may not be {text!r}")
-    return quote(text, safe="").replace(".", "%2E")
-
-
-def plain(value: JsonValue) -> str:
-    """A value as text: JSON for structures and booleans."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _pairs(name: str, value: JsonValue) -> list[tuple[str, str]]:
-    return [(name, plain(item)) for item in value] if isinstance(value, list) else [(name, plain(value))]
-
-
-def _header(name: str, value: JsonValue) -> str:
-    text = plain(value)
+def _header(parameter: Parameter, value: JsonValue) -> str:
+    name, text = parameter.wire_name, header_text(parameter, value)
     if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS:
         raise InvalidArgumentsError(f"{name} cannot be sent as a header")
     if not text.isascii() or any(ord(character) < 32 or ord(character) == 127 for character in text):

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 import pytest
 
 from agent.execute import TRIES, execute
-from agent.executor import CallOutcome, CallResult
+from agent.executor import CallResult
 from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, Situation
 from domain.errors import ForbiddenAddressError
 from domain.event import CallFinished, CallStarted
 from domain.model import JsonObject
-from domain.plan import Binding, StepResult
+from domain.plan import Binding, CallOutcome, StepResult
 from domain.tool import Parameter, ToolDoc, tool_id
 
 

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from agent.executor import CallOutcome, CallResult
+from agent.executor import CallResult
 from agent.reuse import MOST_FAILURES, ReusingExecutor
 from domain.errors import ForbiddenAddressError
 from domain.model import JsonObject
+from domain.plan import CallOutcome
 from domain.tool import ToolDoc, tool_id
 
 

@@ -47,7 +47,11 @@ def test_strings_become_values_where_nothing_is_lost(kind: JsonType, value: obje
             {"a": "3 May"},
             r'a must be written as date \(YYYY-MM-DD\), not "3 May".',
         ),
-        ((Parameter(name="a", format="email"),), {"a": "nobody"}, 'a must be written as email, not "nobody".'),
+        (
+            (Parameter(name="a", format="email"),),
+            {"a": "nobody"},
+            r'a must be written as email \(name@host\), not "nobody".',
+        ),
         (
             (Parameter(name="a", type="number", minimum=-90, maximum=90),),
             {"a": 200},

@@ -1,0 +1,78 @@
+"""Values brought into the type that a parameter has, where nothing is lost: models and forms give texts."""
+
+from typing import Any, cast
+
+from pydantic.types import JsonValue
+
+from domain.tool import JsonType, Parameter
+from graph.literals import read_value
+
+_TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
+_MAX_EXACT = 2**53
+_SCALARS = frozenset({"string", "number", "integer", "boolean"})
+_DEPTH = 12
+
+
+def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
+    """A value in the parameter's type where that loses nothing; otherwise the value as it is, for the schema to refuse."""
+    if parameter.enum and value not in parameter.enum and isinstance(value, str):
+        same = [member for member in parameter.enum if str(member).casefold() == value.strip().casefold()]
+        return same[0] if len(same) == 1 else value
+    return typed(value, parameter.type)
+
+
+def typed(value: JsonValue, kind: JsonType) -> JsonValue:
+    """A value in a JSON type, under the same conditions."""
+    match kind, value:
+        case ("string", bool()):
+            return "true" if value else "false"
+        case ("string", int() | float()):
+            return str(value)
+        case ("integer", float()) if value.is_integer() and abs(value) < _MAX_EXACT:
+            return int(value)
+        case ("integer" | "number", str()):
+            return _number(value, whole=kind == "integer")
+        case ("boolean", str()) if value.strip().lower() in _TRUE | _FALSE:
+            return value.strip().lower() in _TRUE
+        case ("array" | "object", str()):
+            read = read_value(value)
+            return read if isinstance(read, list if kind == "array" else dict) else value
+        case _:
+            return value
+
+
+def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> JsonValue:
+    """A value with its items and fields in the types that a schema names; a single item where a list of such is wanted becomes one."""
+    kind = schema.get("type")
+    if depth == 0 or not isinstance(kind, str):
+        return value
+    if kind != "null":
+        value = typed(value, cast(JsonType, kind))
+    items = cast(dict[str, Any], schema.get("items") or {})
+    match kind, value:
+        case "array", list() if isinstance(schema.get("items"), dict):
+            return [shaped(item, items, depth - 1) for item in value]
+        case "array", str() | int() | float() if items.get("type") in _SCALARS:
+            return [shaped(value, items, depth - 1)]
+        case "object", dict():
+            fields = cast(dict[str, Any], schema.get("properties") or {})
+            return {
+                name: shaped(item, fields[name], depth - 1) if isinstance(fields.get(name), dict) else item
+                for name, item in value.items()
+            }
+        case _:
+            return value
+
+
+def _number(text: str, *, whole: bool) -> JsonValue:
+    stripped = text.strip()
+    try:
+        number = int(stripped) if len(stripped) < 20 and stripped.lstrip("+-").isdecimal() else float(stripped)
+    except ValueError:
+        return text
+    if isinstance(number, float):
+        if number != number or abs(number) == float("inf"):
+            return text
+        if whole:
+            return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else text
+    return number

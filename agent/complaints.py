@@ -1,0 +1,87 @@
+"""What is wrong with an argument, in a sentence that says what would be right."""
+
+import ast
+import json
+from typing import Any
+
+from jsonschema import ValidationError
+
+from agent.formats import FORMATS
+from domain.tool import ToolDoc
+
+_BOUNDS = {
+    "minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than", "exclusiveMaximum": "less than",
+}  # fmt: skip
+_SIZES = {
+    "minLength": "at least {} characters long", "maxLength": "at most {} characters long", "minItems": "a list of at least {} items",
+    "maxItems": "a list of at most {} items", "minProperties": "an object of at least {} fields", "maxProperties": "an object of at most {} fields",
+}  # fmt: skip
+
+
+def complaint(error: ValidationError, tool: ToolDoc) -> str:
+    """A sentence on one error of a call's arguments."""
+    name, keyword = _place(error), str(error.validator)
+    value: Any = error.instance
+    limit: Any = error.validator_value
+    if keyword in _BOUNDS:
+        return f"{name} must be {_BOUNDS[keyword]} {limit}, not {_shown(value)}."
+    if keyword in _SIZES:
+        return f"{name} must be {_SIZES[keyword].format(limit)}, not {_shown(value)}."
+    match keyword:
+        case "additionalProperties" | "required":
+            return _names(error, name, tool)
+        case "type":
+            kinds = limit if isinstance(limit, str) else " or ".join(limit)
+            return f"{name} must be of type {kinds}, not {_shown(value)}."
+        case "enum":
+            return f"{name} must be one of {_shown(limit)}, not {_shown(value)}."
+        case "format":
+            form = f" ({FORMATS[limit][1]})" if limit in FORMATS else ""
+            return f"{name} must be written as {limit}{form}, not {_shown(value)}."
+        case "pattern":
+            return f"{name} must match the regular expression {_shown(limit)}, not {_shown(value)}."
+        case "anyOf" | "oneOf":
+            return _alternatives(error, name, tool)
+        case _:
+            return f"{name}: {error.message[:200]}."
+
+
+def _place(error: ValidationError) -> str:
+    """``filter.tags[0]``: the parameter, and where in its value."""
+    text = ""
+    for step in list(error.absolute_path)[:12]:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text[:200]
+
+
+def _names(error: ValidationError, name: str, tool: ToolDoc) -> str:
+    value: Any = error.instance
+    if error.validator == "required":
+        wanted = str(ast.literal_eval(error.message.removesuffix(" is a required property")))
+        if name:
+            return f"{name} must have the field {wanted}."
+        return f"Required parameter {wanted} is missing{_described(tool, wanted)}."
+    if name:
+        known = ", ".join(error.schema.get("properties", {})) or "none" if isinstance(error.schema, dict) else "none"
+        return f"{name} has fields that are not allowed; its fields are: {known[:300]}."
+    names = ", ".join(parameter.name for parameter in tool.parameters) or "none"
+    unknown = ", ".join(sorted(set(value) - {parameter.name for parameter in tool.parameters}))
+    return f"Unknown: {unknown}. The parameters are: {names}."
+
+
+def _alternatives(error: ValidationError, name: str, tool: ToolDoc) -> str:
+    """Of the alternatives the one that the value comes closest to: the one whose error lies deepest."""
+    if not error.context:
+        return f"{name} fits more than one of its alternatives; leave no doubt which is meant."
+    real = [one for one in error.context if one.validator_value != "null"] or list(error.context)
+    return complaint(max(real, key=lambda one: len(one.absolute_path)), tool)
+
+
+def _described(tool: ToolDoc, name: str) -> str:
+    found = next((parameter for parameter in tool.parameters if parameter.name == name), None)
+    return f" ({found.type}: {found.description[:120]})" if found and found.description else ""
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 160 else text[:157] + "..."

@@ -1,0 +1,78 @@
+"""The formats of texts that arguments are checked for, each as lenient as servers are."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import urlsplit
+from uuid import UUID
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_HOST = re.compile(
+    r"(?=.{1,253}\.?$)([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\.?"
+)
+_DURATION = re.compile(r"P(?=.)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?)")
+_LONGEST = 4_096
+
+
+def _date(text: str) -> None:
+    if not _DATE.fullmatch(text):
+        raise ValueError
+    date.fromisoformat(text)
+
+
+def _date_time(text: str) -> None:
+    """RFC 3339; the offset and seconds may be missing, as most servers allow."""
+    if not _DATE.match(text) or text[10:11] not in ("T", "t", " "):
+        raise ValueError
+    datetime.fromisoformat(text.upper())
+
+
+def _uri(text: str) -> None:
+    parts = urlsplit(text)
+    hierarchical = parts.scheme in ("http", "https", "ftp", "ws", "wss")
+    if not parts.scheme or any(c.isspace() or c in '<>"{}|\\^`' for c in text) or (hierarchical and not parts.hostname):
+        raise ValueError
+
+
+def _email(text: str) -> None:
+    name, at, domain = text.rpartition("@")
+    if not (name and at and domain) or any(c.isspace() for c in text):
+        raise ValueError
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], None]:
+    def check(text: str) -> None:
+        if not pattern.fullmatch(text):
+            raise ValueError
+
+    return check
+
+
+FORMATS: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "date": (_date, "YYYY-MM-DD"),
+    "date-time": (_date_time, "YYYY-MM-DDThh:mm:ssZ"),
+    "time": (lambda text: time.fromisoformat(text.upper()), "hh:mm:ss"),
+    "duration": (_matches(_DURATION), "like P1DT2H"),
+    "email": (_email, "name@host"),
+    "hostname": (_matches(_HOST), "like api.example.com"),
+    "ipv4": (IPv4Address, "four decimal numbers"),
+    "ipv6": (IPv6Address, "like 2001:db8::1"),
+    "uri": (_uri, "scheme://host/path"),
+    "url": (_uri, "scheme://host/path"),
+    "uuid": (UUID, "8-4-4-4-12 hexadecimal digits"),
+}
+"""A check, which raises ``ValueError``, and the form in words, for each format."""
+
+
+def fits(name: str, value: object) -> bool:
+    """Whether a value has the format; other values than texts, and formats that are not known, always do."""
+    if name not in FORMATS or not isinstance(value, str):
+        return True
+    if len(value) > _LONGEST:
+        return False
+    try:
+        FORMATS[name][0](value)
+    except ValueError:
+        return False
+    return True

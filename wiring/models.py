@@ -1,0 +1,52 @@
+"""The language model of the settings, and the policy that asks it."""
+
+from agent.models.langchain import LangchainModel, ModelParameters
+from agent.policies.breaker import Breaker
+from agent.policies.fallback import FallbackPolicy
+from agent.policies.llm import LlmPolicy
+from agent.policies.llm_ask import Allowance
+from agent.policies.offline import OfflinePolicy
+from agent.policy import Policy
+from domain.errors import UsageError
+from wiring.settings import Settings
+
+
+def chat_model(settings: Settings) -> LangchainModel:
+    """The model that the settings name; nothing is opened yet.
+
+    Raises:
+        UsageError: they name none.
+    """
+    lacking = [name for name in ("model_url", "model_name") if not getattr(settings, name)]
+    if lacking:
+        names = " and ".join(f"FOOTPATH_{name.upper()}" for name in lacking)
+        raise UsageError(
+            f"the policy llm needs a language model: set {names} (and FOOTPATH_MODEL_API_KEY where the endpoint wants a "
+            "key); any OpenAI-compatible endpoint will do, scripts/check_model.py tries it. The policy offline needs none"
+        )
+    return LangchainModel(
+        ModelParameters(
+            url=settings.model_url.rstrip("/"),
+            name=settings.model_name,
+            api_key=settings.model_api_key.get_secret_value(),
+            timeout=settings.model_timeout,
+            attempts=settings.model_attempts,
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+            structured=settings.model_structured,
+            use_environment=settings.model_use_environment,
+        )
+    )
+
+
+class SharedModel:
+    """One client and one breaker for all runs of a process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.model = chat_model(settings)
+        self._breaker = Breaker()
+        self._allowance = Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)
+
+    def policy(self) -> Policy:
+        """A fresh policy for one run, which the offline policy stands in for."""
+        return FallbackPolicy(LlmPolicy(self.model, self._allowance), OfflinePolicy(), self._breaker)
