@@ -1,48 +1,60 @@
 """What a run teaches the graph: one batch, keyed by the run, so that learning twice equals once (thesis 3.4.2)."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
+from agent.scoring import scores
 from agent.transcript import Transcript
 from domain.event import EventRecord
-from domain.plan import StepResult
+from domain.plan import CallOutcome, StepResult
 from domain.tool import FINISH, ToolId
 from graph.facts import LiveBatch, LiveOutcome
 
-_EVIDENCE: dict[str | None, LiveOutcome] = {"ok": "ok", "transient": "transient", "gone": "gone"}
+_EVIDENCE: dict[CallOutcome | None, LiveOutcome] = {"ok": "ok", "transient": "transient", "gone": "gone"}
 """Outcomes that speak of the tool; the caller's own faults and lost answers do not."""
 
 DECAY = 0.8
 
 
 def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch | None:
-    """The batch of a whole run; None where no call was made, and for a run that a person cancelled or that failed in itself.
+    """The batch of a whole run; None where no call was made, and for a run that was cancelled or that failed in itself.
 
-    Transitions are those of the steps that were carried out, in order, to ``Finish`` where the run answered; a step that was
-    gone around counts as walked to from the step before it. Scores follow :func:`scores`.
+    Transitions are those between the steps that were carried out, in order, to ``Finish`` where the run answered. A step that
+    was gone around was walked to from the step before it. ``scores`` follow :func:`agent.scoring.scores`.
     """
     kept = list(records)
     transcript = Transcript.of(kept)
-    end = transcript.end
-    if end is None or end.outcome in ("cancelled", "failed"):
+    if transcript.end is None or transcript.end.outcome in ("cancelled", "failed"):
         return None
+    answered = transcript.end.outcome == "answered"
     done = [transcript.steps[step] for step in sorted(transcript.steps)]
     tried = [*done, *transcript.failed]
-    made = [result for result in tried if result.attempts]
-    if not made:
+    outcomes = [(result.tool, _EVIDENCE[result.outcome]) for result in tried if _called(result)]
+    if not any(result.attempts for result in tried):
         return None
-    transitions = _transitions([result.tool for result in done if result.status == "ok"])
-    before = _before(done, transcript.failed)
-    transitions.update((before[place], result.tool) for place, result in enumerate(transcript.failed) if before[place])
-    last = next((result.tool for result in reversed(done) if result.status == "ok"), None)
-    if end.outcome == "answered" and last is not None:
-        transitions[last, FINISH] += 1
     return LiveBatch(
         key=f"run:{kept[0].run}",
-        transitions=transitions,
-        scores=scores(done, transcript.failed),
-        outcomes=tuple(
-            (result.tool, _EVIDENCE[result.outcome]) for result in made if result.outcome in _EVIDENCE
-        ),
+        transitions=_transitions(done, transcript.failed_after, answered=answered),
+        scores=scores(done, transcript.failed, answered=answered),
+        outcomes=tuple(outcomes),
         decay=decay,
     )
+
+
+def _called(result: StepResult) -> bool:
+    """Whether a result is evidence: a call was made for it (a repeated answer is none), and its outcome speaks of the tool."""
+    return result.attempts > 0 and result.outcome in _EVIDENCE
+
+
+def _transitions(
+    done: Sequence[StepResult], failed_after: Sequence[tuple[ToolId, ToolId]], *, answered: bool
+) -> Counter[tuple[ToolId, ToolId]]:
+    walked = [result.tool for result in done if result.status == "ok"]
+    found = Counter(pairwise(walked))
+    found.update(failed_after)
+    if answered and walked:
+        found[walked[-1], FINISH] += 1
+    for pair in [pair for pair in found if pair[0] == pair[1]]:
+        del found[pair]
+    return found

@@ -7,16 +7,21 @@ from agent.frontier import Path
 from domain.event import CallFinished, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted
 from domain.model import JsonObject
 from domain.plan import StepResult
+from domain.tool import ToolId
 
 
 @dataclass(slots=True)
 class Transcript:
-    """``steps``: results by step of the last plan. ``failed``: results of steps that were gone around, in order."""
+    """``steps``: results by step of the last plan. ``failed``: results of steps that were gone around, in order.
+
+    ``failed_after``: of those that followed another tool, that tool and theirs.
+    """
 
     request: str = ""
     path: Path = ()
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed: list[StepResult] = field(default_factory=list[StepResult])
+    failed_after: list[tuple[ToolId, ToolId]] = field(default_factory=list[tuple[ToolId, ToolId]])
     end: RunFinished | None = None
 
     @classmethod
@@ -54,6 +59,8 @@ class Transcript:
                 kept[step] = result
             else:
                 self.failed.append(result)
+                if step > 1 and result.status != "ok":
+                    self.failed_after.append((self.path[step - 2], result.tool))
         self.path, self.steps = path, kept
 
     def to_json(self) -> JsonObject:
