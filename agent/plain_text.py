@@ -8,7 +8,7 @@ _MARKUP = re.compile(r"\s*<[?!a-zA-Z]")
 _UNSEEN = ("script", "style", "svg", "noscript", "template")
 _TAG = re.compile(r"<([^<>]{0,4000})>")
 _NAMESPACE = re.compile(r""" (?:xmlns(?::\w+)?|xsi:\w+) ?= ?(?:"[^"]*"|'[^']*')""")
-_SPACE = re.compile(r"[^\S\n]+|\s*\n\s*")
+_SPACE = re.compile(r"\s+")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&apos;": "'", "&nbsp;": " ", "&amp;": "&"}
 _NEAR = 80
 

@@ -4,7 +4,6 @@ A document is a stranger's text. Were a name alone enough, a hostile one could n
 own host; so every secret has its hosts, given by whoever gave the value.
 """
 
-import re
 from typing import Protocol
 
 
@@ -25,8 +24,3 @@ class Secrets(Protocol):
     def advice(self, name: str, host: str, port: int) -> str:
         """How a user gives this secret a value for this host, in a sentence without any value."""
         ...
-
-
-def parameter_secret(toolset: str, parameter: str) -> str:
-    """The name of the secret that fills a tool set's key parameter, for catalogues that declare keys as parameters."""
-    return "_".join(re.sub(r"[^A-Za-z0-9]+", "_", part).strip("_") for part in (toolset, parameter)).lower()

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from agent.needs import need_of
-from agent.secrets import Secrets, parameter_secret
+from agent.secrets import Secrets
 from domain.tool import Credential, Parameter, ToolDoc
+from graph.importers.openapi_security import secret_name
 
 _IDEMPOTENCY = re.compile(r"(?:x-)?idempotency-key", re.IGNORECASE)
 _PLACES: dict[str, Literal["header", "query", "cookie"]] = {"header": "header", "query": "query", "cookie": "cookie"}
@@ -21,7 +22,7 @@ async def with_supplied(tool: ToolDoc, secrets: Secrets) -> ToolDoc:
     header = next((p.wire_name for p in tool.parameters if _is_idempotency(p)), tool.idempotency_header)
     parameters = [parameter for parameter in tool.parameters if not _is_idempotency(parameter)]
     keys = [p for p in parameters if p.location in _PLACES and need_of(p).kind == "secret"]
-    found = [p for p in keys if await secrets.has(parameter_secret(tool.toolset, p.name))]
+    found = [p for p in keys if await secrets.has(secret_name(tool.toolset, p.name))]
     if not found and header == tool.idempotency_header:
         return tool
     return tool.model_copy(
@@ -39,6 +40,6 @@ def _is_idempotency(parameter: Parameter) -> bool:
 
 def _credentials(tool: ToolDoc, keys: Sequence[Parameter]) -> tuple[Credential, ...]:
     return tuple(
-        Credential(secret=parameter_secret(tool.toolset, key.name), place=_PLACES[key.location], name=key.wire_name)
+        Credential(secret=secret_name(tool.toolset, key.name), place=_PLACES[key.location], name=key.wire_name)
         for key in keys
     )

@@ -76,7 +76,6 @@ class Transcript:
             "considered": usage.considered,
             "backtracks": usage.backtracks,
             "model_calls": usage.model_calls,
-            "by_purpose": {**usage.by_purpose},
             "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
             "seconds": {"plan": usage.plan_seconds, "execute": usage.execute_seconds, "total": usage.total_seconds},
         }

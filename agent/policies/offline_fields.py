@@ -15,7 +15,7 @@ from graph.literals import read_value
 _ROOM = 900
 """Characters that the kept fields of a long list's first items may take: somewhat more than is shown, for shorter items."""
 _ROWS = 5
-_LEAST = 4
+_LEAST = 2
 
 _LABELS = frozenset(
     {"name", "title", "label", "headline", "summary", "text", "description", "answer", "result", "message"}
@@ -30,7 +30,7 @@ _BOOKKEEPING = frozenset(
     {"version", "cursor", "etag", "hash", "checksum", "signature", "token", "took", "elapsed", "latency", "debug", "trace",
      "request", "session", "cache", "pagination", "paging", "page", "offset", "limit", "per", "schema", "meta", "metadata",
      "copyright", "license", "attribution", "disclaimer", "thumbnail", "icon", "logo", "image", "picture", "avatar", "banner",
-     "html", "css", "color", "width", "height", "sprite", "tracking", "self"}
+     "html", "css", "color", "sql", "query", "next", "previous", "link", "width", "height", "sprite", "tracking", "self"}
 )  # fmt: skip
 _RECORD_KEEPING = frozenset({"created", "updated", "modified", "inserted", "crawled", "fetched", "generated", "synced"})
 _ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/)")
@@ -56,7 +56,7 @@ class _Seen:
 
 
 def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
-    """The fields worth showing, the most telling first: as many as let a few items of a list be shown, four at least.
+    """The fields worth showing, the most telling first: as many as let a few items of a list be shown, two at least.
 
     A field speaks for itself by what it is called (names, identifiers that a later call may need, figures, times), by words that
     it shares with the document, and by standing high up; against it speak bookkeeping, addresses and empty or endless values.
@@ -99,11 +99,10 @@ def _score(path: str, about: frozenset[str], seen: _Seen | None) -> float:
 
 def _of_values(seen: _Seen | None, last: str) -> float:
     """What the values say against a field."""
-    if seen is None or not (seen.filled or seen.empty):
-        return 0.0
-    if not seen.filled:
-        return -0.8
+    seen = seen or _Seen()
     score = -2.0 if seen.address or last == "url" else 0.0
+    if seen.empty and not seen.filled:
+        return score - 0.8
     return score - (1.5 if seen.longest > 600 else 0.3 if seen.longest > 200 else 0.0)
 
 

@@ -120,7 +120,7 @@ async def get_match(
     operation_id="getStandings",
     summary="Standings",
     responses=refusals(e404="No league has this id.", e429="Too many requests; see Retry-After."),
-    dependencies=[fails(busy(every=4))],
+    dependencies=[fails(busy(every=2))],
 )
 async def get_standings(
     league_id: Annotated[int, Path(alias="leagueId", description="The id of the league, from a team", examples=[40])],

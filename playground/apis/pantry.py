@@ -20,7 +20,7 @@ class RecipeHit(BaseModel):
     """A recipe in a list."""
 
     id: int = Field(description="The recipe id.", examples=[715000])
-    title: str = Field(examples=["Salmon Soup with Rice"])
+    title: str = Field(examples=["Potato Rice Curry"])
     readyInMinutes: int = Field(examples=[20])  # noqa: N815 (the vendor mixes its cases)
 
 

@@ -33,7 +33,7 @@ class MenuItem(BaseModel):
     """A dish on a menu."""
 
     dish_id: str = Field(examples=["dsh_77a0c1"])
-    dish: str = Field(description="name of the dish", examples=["Salmon Soup with Rice"])
+    dish: str = Field(description="name of the dish", examples=["Potato Rice Curry"])
     price: float = Field(examples=[151.2])
     recipe_id: int = Field(description="the recipe at Pantry Pal", examples=[715000])
 

@@ -38,7 +38,9 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 def public(address: str) -> bool:
-    """Whether an address is on the public internet. IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64) is judged as IPv4."""
+    """Whether an address is on the public internet. IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64, ISATAP) is judged
+    as IPv4.
+    """
     ip = ip_address(address.partition("%")[0])
     inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
     if inner is not None:
@@ -56,7 +58,8 @@ def _embedded(ip: IPv6Address) -> IPv4Address | None:
         return ip.ipv4_mapped
     if ip.sixtofour is not None:
         return ip.sixtofour
-    if ip in _NAT64 or (ip in _COMPATIBLE and int(ip) > 1):
+    isatap = (int(ip) >> 32) & 0xFDFFFFFF == 0x5EFE
+    if ip in _NAT64 or isatap or (ip in _COMPATIBLE and int(ip) > 1):
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     return None
 
@@ -90,7 +93,7 @@ class Guard:
         self._check_literal(host, port or (443 if parts.scheme == "https" else 80))
 
     def _check_literal(self, host: str, port: int) -> None:
-        plain = unicodedata.normalize("NFKC", host).rstrip(".")
+        plain = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".")
         try:
             literal = str(ip_address(plain.partition("%")[0]))
         except ValueError:

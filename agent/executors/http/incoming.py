@@ -92,7 +92,8 @@ def _decompressed(raw: bytes, encoding: str, limit: int, *, whole: bool) -> tupl
     if encoding in ("", "identity"):
         return raw, False, ""
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        return b"", False, f"the response is compressed as {encoding[:40]!r}, which was not asked for"
+        shown = encoding if encoding.isalpha() and len(encoding) < 9 else "something unknown"
+        return b"", False, f"the response is compressed as {shown!r}, which was not asked for"
     for window in (
         (47, -15) if encoding == "deflate" else (47,)
     ):  # gzip or zlib, told by the header; deflate without one

@@ -1,14 +1,15 @@
 """The execution of a path: order, complaints, missing arguments, repeated calls, failures."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from agent.execute import TRIES, execute
 from agent.executor import CallResult
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, Situation
+from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
 from domain.errors import ForbiddenAddressError
-from domain.event import CallFinished, CallStarted
+from domain.event import CallFinished, CallStarted, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome, StepResult
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -26,6 +27,7 @@ class Scripted:
 
     def __init__(self, answer: Callable[[ArgumentsQuestion], Arguments]) -> None:
         self.cost = Cost()
+        self.notices: list[Notice] = []
         self.asked: list[ArgumentsQuestion] = []
         self._answer = answer
 
@@ -35,6 +37,9 @@ class Scripted:
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self.asked.append(question)
         return self._answer(question)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        return ("items[].id",)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         raise AssertionError((request, steps))
@@ -67,7 +72,7 @@ def constant(value: object) -> Callable[[ArgumentsQuestion], Arguments]:
 
 async def run(
     tools: Sequence[ToolDoc], policy: Scripted, executor: Echo, done: Mapping[int, StepResult] | None = None
-) -> list[CallStarted | CallFinished]:
+) -> list[CallStarted | CallFinished | ResponseCompressed]:
     return [event async for event in execute("r", tools, policy, executor, done or {})]
 
 
@@ -173,3 +178,34 @@ async def test_steps_that_are_done_are_not_called_again_but_feed_the_next() -> N
     assert executor.calls == [("b", {"n": 2})]
     assert [event.step for event in events] == [2, 2]
     assert policy.asked[0].earlier == ((first, done[1]),)
+
+
+class Lengthy(Echo):
+    """An executor whose responses are long."""
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        result = await super().call(tool, arguments)
+        items = ", ".join(f'{{"id": {n}, "text": "{"word " * 10}"}}' for n in range(50))
+        return replace(result, body=f'{{"items": [{items}]}}')
+
+
+async def test_a_long_response_is_told_of_behind_its_call_and_both_forms_are_kept() -> None:
+    policy = Scripted(constant(1))
+    events = await run([tool("a"), tool("b")], policy, Lengthy())
+    assert [event.kind for event in events] == ["call.started", "call.finished", "response.compressed"] * 2
+    finished, told = events[1], events[2]
+    assert isinstance(finished, CallFinished)
+    assert isinstance(told, ResponseCompressed)
+    assert (told.step, told.fields, told.cut) == (1, ("items[].id",), False)
+    assert (told.before, told.after) == (len(finished.result.response), len(finished.result.compressed))
+    assert finished.result.compressed.startswith('{"items":[{"id":0},{"id":1}')
+    assert finished.result.response.startswith('{"items": [{"id": 0, "text": "word ')
+    assert policy.asked[1].earlier[0][1].compressed == finished.result.compressed
+
+
+async def test_the_long_response_of_a_failed_call_is_cut_and_the_call_is_the_last_event() -> None:
+    events = await run([tool("a"), tool("b")], Scripted(constant(1)), Lengthy(a="gone"))
+    assert [event.kind for event in events] == ["call.started", "call.finished"]
+    assert isinstance(events[1], CallFinished)
+    assert 0 < len(events[1].result.compressed) <= 1_024
+    assert '"text":"word word' in events[1].result.compressed

@@ -15,7 +15,14 @@ def test_paths_of_lists_objects_and_tables() -> None:
         "days": {"2026-05-01": {"t": 1}, "2026-05-02": {"t": 2}, "2026-05-03": {"t": 3}},
         "empty": [],
     }
-    assert fields_of(value) == ("items[].name", "items[].tags[]", "items[].price.amount", "rates.*", "days.*.t", "empty")
+    assert fields_of(value) == (
+        "items[].name",
+        "items[].tags[]",
+        "items[].price.amount",
+        "rates.*",
+        "days.*.t",
+        "empty",
+    )
 
 
 def test_odd_keys_are_quoted_and_found_again() -> None:
@@ -67,5 +74,5 @@ def test_names_as_models_write_them() -> None:
 def test_many_fields_and_long_lists_are_bounded() -> None:
     wide: JsonValue = {f"f{n}": "text" for n in range(5_000)}
     assert len(fields_of(wide)) == MAX_FIELDS
-    late: JsonValue = [{"a": 1} for _ in range(10_000)] + [{"b": 2}]
+    late: JsonValue = [*({"a": 1} for _ in range(10_000)), {"b": 2}]
     assert fields_of(late) == ("[].a", "[].b")

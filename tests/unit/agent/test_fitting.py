@@ -8,7 +8,13 @@ from pydantic.types import JsonValue
 
 from agent.fitting import fitted, length, written
 
-scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
 values: st.SearchStrategy[JsonValue] = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(), inner, max_size=30), max_leaves=120
 )
@@ -34,7 +40,12 @@ def test_never_longer_always_json_and_nothing_invented(value: JsonValue, room: i
     for leaf in leaves(shown):
         if isinstance(leaf, str):
             mark = leaf.startswith("… ") or leaf.endswith((" more field", " more fields"))
-            assert leaf in texts or mark or (leaf.endswith("…") and any(t.startswith(leaf[:-1]) for t in texts)) or leaf == "…"
+            assert (
+                leaf in texts
+                or mark
+                or (leaf.endswith("…") and any(t.startswith(leaf[:-1]) for t in texts))
+                or leaf == "…"
+            )
         else:
             assert leaf in known
 

@@ -1,0 +1,84 @@
+"""The policies keep their contract: offline, and a model behind the real protocol that is right, wrong, hostile or gone."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from agent.models.langchain import LangchainModel, ModelParameters
+from agent.policies.breaker import Breaker
+from agent.policies.fallback import FallbackPolicy
+from agent.policies.llm import LlmPolicy
+from agent.policies.offline import OfflinePolicy
+from agent.policy import Policy
+from tests.contract.policy import PolicyContract
+from tests.models.brain import Brain, advance, bind, move
+from tests.models.openai_replies import BROKEN_JSON, WEB_PAGE, ChatRequest, Reply, Resets, Respond, scripted
+from tests.models.openai_server import model_server
+
+
+def sensible(request: ChatRequest) -> Reply | str:
+    """Right where it can be, and honest where it cannot."""
+    known = "step" in request.prompt and "48.85" in request.prompt
+    point = bind(
+        ("latitude", 48.85, "step", "1.results[0].latitude"), ("longitude", 2.35, "step", "1.results[0].longitude")
+    )
+    city = bind(("city", "Paris", "request", "Paris"))
+    none = bind(missing=["latitude", "longitude"])
+    return Brain(
+        choose=[advance(1) if "\n1. Places" in request.prompt else move("give_up")],
+        arguments=[city if "search_places" in request.prompt.partition("[[tool ")[2] else point if known else none],
+        fields_to_keep=[{"numbers": [2, 3]}],
+        answer=["It has 2100000 inhabitants [1]."],
+    )(request)
+
+
+def inventive(request: ChatRequest) -> Reply | str:
+    """Valid in form, wrong in substance: unknown numbers, made-up values and places."""
+    made_up = bind(
+        ("latitude", 48.85, "request", "Paris"), ("longitude", 2.35, "step", "1.results[0].longitude"),
+        ("city", "Berlin", "request", "Berlin"), ("api_key", "sk-1", "default", ""),
+    )  # fmt: skip
+    return Brain(
+        choose=[advance(99)], arguments=[made_up], fields_to_keep=[{"numbers": [0, 77]}], answer=["   "]
+    )(request)  # fmt: skip
+
+
+async def _policy(respond: Respond, attempts: int = 1) -> AsyncGenerator[Policy, None]:
+    async with model_server(respond) as server:
+        model = LangchainModel(ModelParameters(server.url, server.model, attempts=attempts, timeout=5))
+        yield FallbackPolicy(LlmPolicy(model), OfflinePolicy(), Breaker())
+        await model.close()
+
+
+class TestOffline(PolicyContract):
+    @pytest.fixture
+    def policy(self) -> Policy:
+        return OfflinePolicy()
+
+
+class TestSensibleModel(PolicyContract):
+    @pytest.fixture
+    async def policy(self) -> AsyncGenerator[Policy, None]:
+        async for policy in _policy(sensible):
+            yield policy
+
+
+class TestInventiveModel(PolicyContract):
+    @pytest.fixture
+    async def policy(self) -> AsyncGenerator[Policy, None]:
+        async for policy in _policy(inventive):
+            yield policy
+
+
+class TestModelThatTalksNonsense(PolicyContract):
+    @pytest.fixture
+    async def policy(self) -> AsyncGenerator[Policy, None]:
+        async for policy in _policy(scripted("Ignore that. {{{[[ I would rather tell [1] a story.")):
+            yield policy
+
+
+class TestBrokenEndpoint(PolicyContract):
+    @pytest.fixture(params=[Resets(), BROKEN_JSON, WEB_PAGE], ids=["resets", "broken", "page"])
+    async def policy(self, request: pytest.FixtureRequest) -> AsyncGenerator[Policy, None]:
+        async for policy in _policy(scripted(request.param)):
+            yield policy

@@ -1,0 +1,19 @@
+"""Documents of the playground's catalogue for a playground that runs on another port."""
+
+from urllib.parse import urlsplit
+
+from domain.tool import ToolDoc
+from graph.sources import read_tools
+from tests.architecture.source_tree import ROOT
+
+
+def playground_tools(address: str, *names: str) -> list[ToolDoc]:
+    """The operations of these names, to be called at this address."""
+    found = read_tools(ROOT / "playground" / "data" / "openapi.json")
+    docs = {doc.api: doc for doc in found if isinstance(doc, ToolDoc)}
+    return [_at(docs[name], address) for name in names]
+
+
+def _at(doc: ToolDoc, address: str) -> ToolDoc:
+    parts = urlsplit(doc.url)
+    return doc.model_copy(update={"url": address + doc.url.removeprefix(f"{parts.scheme}://{parts.netloc}")})

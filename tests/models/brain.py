@@ -1,0 +1,73 @@
+"""A scripted model behind the real protocol: answers by decision, each decision's answers in order, the last one again and again."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+from pydantic.types import JsonValue
+
+from tests.models.openai_replies import ChatRequest, Reply, Says
+
+PURPOSES = ("choose", "arguments", "fields_to_keep", "answer")
+Line = Reply | str | Mapping[str, JsonValue] | Callable[[ChatRequest], Reply | str | Mapping[str, JsonValue]]
+"""A reply, a text, an object that is answered as JSON, or a function of the request that gives one."""
+
+
+@lru_cache(maxsize=1)
+def _beginnings() -> dict[str, str]:
+    prompts = files("agent") / "prompts"
+    return {purpose: (prompts / f"{purpose}.md").read_text(encoding="utf-8")[:60] for purpose in PURPOSES}
+
+
+def purpose_of(request: ChatRequest) -> str:
+    """Which decision is asked for, known by the stable part of the prompt."""
+    system = str(request.messages[0]["content"])
+    return next(purpose for purpose, beginning in _beginnings().items() if system.startswith(beginning))
+
+
+class Brain:
+    """``asked``: the decisions that were asked for, in order."""
+
+    def __init__(self, **script: Sequence[Line]) -> None:
+        self._script = {purpose: list(lines) for purpose, lines in script.items()}
+        self.asked: list[str] = []
+
+    def __call__(self, request: ChatRequest) -> Reply | str:
+        purpose = purpose_of(request)
+        self.asked.append(purpose)
+        lines = self._script[purpose]
+        line = lines.pop(0) if len(lines) > 1 else lines[0]
+        said = line(request) if callable(line) else line
+        return json.dumps(said) if isinstance(said, Mapping) else said
+
+
+def advance(number: int, reason: str = "it fits") -> dict[str, JsonValue]:
+    return {"reason": reason, "action": "advance", "number": number}
+
+
+def move(action: str, reason: str = "so it is") -> dict[str, JsonValue]:
+    return {"reason": reason, "action": action, "number": None}
+
+
+def advance_to(name: str) -> Callable[[ChatRequest], Mapping[str, JsonValue]]:
+    """Advance to the candidate whose line names a tool; give up where none does."""
+
+    def choose(request: ChatRequest) -> Mapping[str, JsonValue]:
+        lines = request.prompt.partition("[[candidates ")[2].splitlines()
+        numbers = [line.partition(".")[0] for line in lines if f"/{name}" in line.partition(":")[0]]
+        return advance(int(numbers[0])) if numbers else move("give_up", f"there is no {name}")
+
+    return choose
+
+
+def bind(*bindings: tuple[str, JsonValue, str, str], missing: Sequence[str] = ()) -> dict[str, JsonValue]:
+    """Arguments: (parameter, value, origin, reference) each."""
+    bound: list[JsonValue] = [
+        {"parameter": name, "value": value, "origin": origin, "reference": reference}
+        for name, value, origin, reference in bindings
+    ]
+    return {"bindings": bound, "missing": list(missing)}
+
+
+__all__ = ["Brain", "Line", "Says", "advance", "advance_to", "bind", "move", "purpose_of"]
