@@ -30,7 +30,7 @@ def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch
     answered = transcript.end.outcome == "answered"
     done = [transcript.steps[step] for step in sorted(transcript.steps)]
     tried = [*done, *transcript.failed]
-    outcomes = [(result.tool, _EVIDENCE[result.outcome]) for result in tried if _called(result)]
+    outcomes = [(result.tool, speaks) for result in tried if (speaks := _evidence(result)) is not None]
     if not any(result.attempts for result in tried):
         return None
     return LiveBatch(
@@ -42,9 +42,9 @@ def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch
     )
 
 
-def _called(result: StepResult) -> bool:
-    """Whether a result is evidence: a call was made for it (a repeated answer is none), and its outcome speaks of the tool."""
-    return result.attempts > 0 and result.outcome in _EVIDENCE
+def _evidence(result: StepResult) -> LiveOutcome | None:
+    """What a result says of its tool; a repeated answer and a fault of the caller say nothing."""
+    return _EVIDENCE.get(result.outcome) if result.attempts else None
 
 
 def _transitions(

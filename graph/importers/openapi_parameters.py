@@ -127,7 +127,9 @@ def unique(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
     """The inputs, the required ones first, each under a name of its own: the second ``id`` of the body becomes ``body_id``."""
     found: dict[str, Parameter] = {}
     places: set[tuple[str, str]] = set()
-    for one in sorted(parameters, key=lambda parameter: parameter.location != "path"):  # the URL has places by these names
+    for one in sorted(
+        parameters, key=lambda parameter: parameter.location != "path"
+    ):  # the URL has places by these names
         place = (one.location, one.name.lower() if one.location == "header" else one.name)
         if place in places:
             continue
