@@ -30,7 +30,9 @@ def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch
     answered = transcript.end.outcome == "answered"
     done = [transcript.steps[step] for step in sorted(transcript.steps)]
     tried = [*done, *transcript.failed]
-    outcomes = [(result.tool, speaks) for result in tried if (speaks := _evidence(result)) is not None]
+    outcomes: list[tuple[ToolId, LiveOutcome]] = [
+        (result.tool, speaks) for result in tried if (speaks := _evidence(result)) is not None
+    ]
     if not any(result.attempts for result in tried):
         return None
     return LiveBatch(
