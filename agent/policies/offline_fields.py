@@ -28,10 +28,13 @@ _FIGURES = frozenset(
 _TIMES = frozenset({"date", "time", "day", "year", "month", "start", "end", "deadline", "datetime", "timestamp"})
 _BOOKKEEPING = frozenset(
     {"version", "cursor", "etag", "hash", "checksum", "signature", "token", "took", "elapsed", "latency", "debug", "trace",
-     "request", "session", "cache", "pagination", "paging", "page", "offset", "limit", "per", "schema", "meta", "metadata",
-     "copyright", "license", "attribution", "disclaimer", "thumbnail", "icon", "logo", "image", "picture", "avatar", "banner",
-     "html", "css", "color", "sql", "query", "next", "previous", "link", "width", "height", "sprite", "tracking", "self"}
+     "cache", "pagination", "paging", "schema", "meta", "metadata", "copyright", "license", "attribution", "disclaimer", "thumbnail",
+     "icon", "logo", "image", "picture", "avatar", "banner", "html", "css", "sprite", "tracking", "sql"}
 )  # fmt: skip
+_BOOKKEEPING_ALONE = frozenset(
+    {"next", "previous", "page", "per", "limit", "offset", "self", "request", "query", "session"}
+)
+"""Bookkeeping only as a whole name: ``next`` is, ``next_draw_date`` is not."""
 _RECORD_KEEPING = frozenset({"created", "updated", "modified", "inserted", "crawled", "fetched", "generated", "synced"})
 _ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/)")
 
@@ -90,9 +93,10 @@ def _score(path: str, about: frozenset[str], seen: _Seen | None) -> float:
     last = named[-1]
     for group, worth in ((_LABELS, 1.2), (_KEYS, 1.0), (_FIGURES, 0.9), (_TIMES, 0.7)):
         score += worth if last in group else 0.4 * worth if group & set(named) else 0.0
-    if set(named) & _BOOKKEEPING or (set(named) & _RECORD_KEEPING and last not in about):
+    alone = len(named) == 1 and last in _BOOKKEEPING_ALONE
+    if alone or set(named) & _BOOKKEEPING or (set(named) & _RECORD_KEEPING and last not in about):
         score -= 2.0
-    if holders & _BOOKKEEPING:
+    if holders & (_BOOKKEEPING | {"query", "request"}):
         score -= 1.2
     return score + _of_values(seen, last)
 
