@@ -34,8 +34,15 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STORY = re.compile(
-    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|the \w+ (?:should|must|will|is|are|needs?))\b", re.IGNORECASE
+    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
+    r"has|have|had|needs?|reads?|says?|shows?|leaves?|starts?|begins?|ends?|runs?|costs?|takes?|lies|weighs?|measures?|arrives?|departs?))\b",
+    re.IGNORECASE,
 )
+_SETTING = re.compile(
+    r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
+    re.IGNORECASE,
+)
+"""What opens a part that only says when, where or under what condition the next one holds."""
 _EMPTY = frozenset(
     {
         "help", "with", "that", "this", "it", "me", "us", "you", "please", "do", "so", "thanks", "thank", "for",
@@ -123,8 +130,14 @@ def _sentences(text: str) -> list[str]:
 def _parts(sentence: str) -> list[str]:
     """One sentence at its conjunctions; a part too short to mean anything stays with the one before it."""
     parts: list[str] = []
-    for piece in _JOIN.split(sentence):
+    setting = ""
+    pieces = _JOIN.split(sentence)
+    for count, piece in enumerate(pieces, start=1):
         clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
+        if count < len(pieces) and not parts and not setting and _SETTING.match(clean):
+            setting = f"{clean}, "
+            continue
+        clean, setting = setting + clean, ""
         if set(_WORD.findall(clean.lower())) <= _EMPTY:
             continue
         if parts and len(_WORD.findall(clean)) < 2:

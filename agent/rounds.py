@@ -44,7 +44,7 @@ class Rounds:
     def __init__(self, request: str, path: Sequence[ToolDoc], serving: Sequence[tuple[Part, int]]) -> None:
         """``serving``: each part that is served, with the place of the tool that serves it."""
         self._request = request
-        self._path = tuple(dict.fromkeys(path))
+        self._path = tuple({tool.id: tool for tool in path}.values())
         place = {tool.id: at for at, tool in enumerate(self._path)}
         self._feeds = [self._fed_by(at) for at in range(len(self._path))]
         chains = [self._chain(part, place[path[at].id]) for part, at in serving]

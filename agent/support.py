@@ -20,6 +20,8 @@ _ASKING = frozenset(
         "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
         "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
         "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
+        "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
+        "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
         "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
         "nearest", "closest", "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
     }
