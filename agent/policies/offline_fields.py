@@ -36,7 +36,10 @@ _BOOKKEEPING_ALONE = frozenset(
 )
 """Bookkeeping only as a whole name: ``next`` is, ``next_draw_date`` is not."""
 _RECORD_KEEPING = frozenset({"created", "updated", "modified", "inserted", "crawled", "fetched", "generated", "synced"})
-_ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/)")
+_ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/|<|[A-Za-z0-9+/=_-]{200})")
+"""What tells a reader nothing: addresses, markup, encoded bytes."""
+_OF_A_TEXT = 300
+"""Characters that one long text counts for: it is cut to what room there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,8 @@ def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
     for score, _, path in ranked:
         values = seen.get(path, _Seen())
         rows = min(_ROWS, values.filled + values.empty)
-        cost = rows * (len(path.rpartition(".")[2]) + 6) + values.size * rows // max(1, values.filled)
+        each = min(_OF_A_TEXT, values.size // max(1, values.filled))
+        cost = rows * (len(path.rpartition(".")[2]) + 6 + each)
         if score <= 0 and len(kept) >= _LEAST:
             break
         if cost <= room or len(kept) < _LEAST:
@@ -107,6 +111,8 @@ def _of_values(seen: _Seen | None, last: str) -> float:
     score = -2.0 if seen.address or last == "url" else 0.0
     if seen.empty and not seen.filled:
         return score - 0.8
+    if seen.filled <= 1:
+        return score  # one long text is cut to what room there is; one in every item leaves room for few items
     return score - (1.5 if seen.longest > 600 else 0.3 if seen.longest > 200 else 0.0)
 
 

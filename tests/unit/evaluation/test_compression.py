@@ -73,6 +73,7 @@ async def test_expected_values_are_looked_for_in_what_is_left(field: str, retain
     assert (figures["responses"], figures["compressed"]) == (2, 2)
     assert (figures["values"], figures["retained"]) == (2, retained)
     assert figures["lost"] == ({} if retained else {"one": ["Title 7", "Title 7"]})
+    assert figures["unseen"] == ({} if retained else {"one": ["Title 7"]})
     assert executor.calls == [{}, {"rank": 3}]
 
 
