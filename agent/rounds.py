@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.arguments import bind, fillable
+from agent.arguments import WHOLE, bind, fillable
 from agent.parts import Part, parts
 from agent.policy import ArgumentsQuestion
 from domain.tool import ToolDoc, ToolId
@@ -113,7 +113,7 @@ def _bound(tool: ToolDoc, text: str) -> Values:
     return tuple(
         (binding.parameter, repr(found.values[binding.parameter]))
         for binding in found.provenance
-        if binding.origin == "request" and binding.reference != "the whole request"
+        if binding.origin == "request" and binding.reference != WHOLE
     )
 
 
