@@ -17,6 +17,9 @@ from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from graph.coupling import best_field
 
+WHOLE = "the whole request"
+"""The reference of a value that is the request's own text, for want of anything better."""
+
 _WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
 _REUSED = 0.7
 """So well a span must fit to be bound to a second parameter of one call."""
@@ -183,6 +186,6 @@ def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | No
         and parameter.name.lower() in _WHOLE_REQUEST
         and request.strip()
     ):
-        binding = Binding(parameter=parameter.name, origin="request", reference="the whole request")
+        binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE)
         return _Choice(parameter, 0.0, request.strip(), binding)
     return None

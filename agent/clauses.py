@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.coordination import coordinated
+from agent.need_kinds import GENERIC
+from agent.support import telling
 
 MOST = 6
 """More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
@@ -34,21 +36,30 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STORY = re.compile(
-    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|the \w+ (?:should|must|will|is|are|needs?))\b", re.IGNORECASE
+    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
+    r"has|have|had|needs?|reads?|says?|shows?|leaves?|starts?|begins?|ends?|runs?|costs?|takes?|lies|weighs?|measures?|arrives?|departs?))\b",
+    re.IGNORECASE,
 )
+_EXPLAINS = re.compile(r"^(?:i mean|it(?:'s| is| was)|that(?:'s| is)|this is|meaning)\b", re.IGNORECASE)
+_SETTING = re.compile(
+    r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
+    re.IGNORECASE,
+)
+"""What opens a part that only says when, where or under what condition the next one holds."""
 _EMPTY = frozenset(
     {
         "help", "with", "that", "this", "it", "me", "us", "you", "please", "do", "so", "thanks", "thank", "for",
         "your", "assistance", "much", "very",
     }
 )  # fmt: skip
+_KIND = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC))})s?\b"
 _HOP = re.compile(
-    r"\s+(?=(?:of|by|for|from|in|into|with)\s+(?:the|a|an|his|her|its|their|whose)\s|of\s+(?-i:[A-Z~]))"
+    rf"\s+(?=(?:of|by)\s+(?:the|a|an|his|her|its|their|whose)\s|(?:for|from|in|into|with|to)\s+(?:the|a|an|his|her|its|their|whose)\s+{_KIND}|of\s+(?-i:[A-Z~]))"
     r"|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(
-    r"^(?:of|by|for|from|in|into|with|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
+    r"^(?:of|by|for|from|in|into|with|to|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
 
@@ -74,8 +85,7 @@ def clauses(request: str) -> tuple[str, ...]:
 def asks(request: str) -> tuple[Ask, ...]:
     """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
-    parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
-    parts = [part for part in parts if not _STORY.match(part)] or parts
+    parts = _without_story([part for sentence in _sentences(masked) for part in _parts(sentence)], quotes)
     found: list[Ask] = []
     for count, part in enumerate(parts, start=1):
         text = _unmask(part, quotes)
@@ -85,6 +95,24 @@ def asks(request: str) -> tuple[Ask, ...]:
             return (*found, Ask(rest, (rest,)))
         found.append(Ask(text, _chain(text)[:room]))
     return tuple(found)
+
+
+def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
+    """What asks something. Of what does not: said right after, as an explanation ("I mean the boss"), it belongs to what was asked; said
+    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one.
+    """
+    kept: list[str] = []
+    before = ""
+    for part in parts:
+        if not _STORY.match(part):
+            vague = before and not telling(_unmask(part, quotes))
+            kept.append(f"{before}. {part}" if vague else part)
+            before = ""
+        elif kept and _EXPLAINS.match(part):
+            kept[-1] = f"{kept[-1]}. {part}"
+        else:
+            before = part
+    return kept or parts
 
 
 def _chain(text: str) -> tuple[str, ...]:
@@ -123,8 +151,15 @@ def _sentences(text: str) -> list[str]:
 def _parts(sentence: str) -> list[str]:
     """One sentence at its conjunctions; a part too short to mean anything stays with the one before it."""
     parts: list[str] = []
-    for piece in _JOIN.split(sentence):
+    setting = ""
+    pieces = _JOIN.split(sentence)
+    for count, piece in enumerate(pieces, start=1):
         clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
+        lone = len(_WORD.findall(clean)) == 1
+        if count < len(pieces) and not parts and not setting and (lone or _SETTING.match(clean)):
+            setting = f"{clean} and " if lone else f"{clean}, "
+            continue
+        clean, setting = setting + clean, ""
         if set(_WORD.findall(clean.lower())) <= _EMPTY:
             continue
         if parts and len(_WORD.findall(clean)) < 2:

@@ -25,6 +25,7 @@ class FieldChoices:
         self._store = store
         self._kept: OrderedDict[tuple[ToolId, str], FieldChoice] = OrderedDict()
         self._asked: dict[tuple[ToolId, str], int] = {}
+        self._with_model: set[str] = set()
 
     async def choose(self, question: FieldsQuestion, policy: Policy) -> tuple[str, ...]:
         """The fields to keep of this response: empty where there is nothing to choose, or nobody can.
@@ -44,7 +45,7 @@ class FieldChoices:
         """A new answer, joined with the earlier one, which holds for what it was about."""
         documented = (field.path for field in output_fields(question.tool) if field.path)
         fields = tuple(dict.fromkeys((*question.fields, *documented)))[:MAX_FIELDS]
-        told = len(policy.notices)
+        told, calls = len(policy.notices), policy.cost.model_calls
         try:
             named = await policy.fields_to_keep(FieldsQuestion(question.tool, question.response, fields))
         except FootpathError as error:
@@ -56,8 +57,11 @@ class FieldChoices:
             kept = tuple(dict.fromkeys((*kept, *known.kept)))[:MAX_FIELDS]
             fields = tuple(dict.fromkeys((*fields, *known.known)))[: 2 * MAX_FIELDS]
         choice = FieldChoice(kept, fields)
-        if len(policy.notices) == told:  # else another policy answered in its place, for this once
-            await self._keep(key, choice)
+        if policy.cost.model_calls:
+            self._with_model.add(policy.name)
+        by_model = policy.cost.model_calls > calls
+        if len(policy.notices) == told and (by_model or policy.name not in self._with_model):
+            await self._keep(key, choice)  # else another policy answered in place of one with a model, for this once
         return choice
 
     async def _recall(self, key: tuple[ToolId, str]) -> FieldChoice | None:

@@ -16,6 +16,9 @@ from graph.identifiers import words
 FLOOR = 0.5
 """Below this a span is no value for a required parameter."""
 
+_LAST_CHANCE = 0.4
+_NAMES_WANTED = frozenset({"organization", "person", "place", "query", "entity"})
+
 STRONG = 0.8
 """From here on a span is good enough for an optional parameter, which nobody asked to be filled."""
 
@@ -51,8 +54,18 @@ class Reading:
 def readings(need: Need, spans: tuple[Span, ...], request: str) -> list[Reading]:
     """What reaches the floor for this need (``FLOOR``, or ``STRONG`` where it is optional), best first, then by place."""
     floor = FLOOR if need.required else STRONG
-    found = _mentioned(need, spans, request) if need.enum else _typed(need, spans)
-    return sorted((item for item in found if item.score >= floor), key=lambda item: (-item.score, item.span.start))
+    found = list(_mentioned(need, spans, request) if need.enum else _typed(need, spans))
+    good = [item for item in found if item.score >= floor] or (_only_name(need, found, spans) if need.required else [])
+    return sorted(good, key=lambda item: (-item.score, item.span.start))
+
+
+def _only_name(need: Need, found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
+    """The only thing that a request names, for a required parameter that wants a name: what else could be meant?"""
+    named = [span for span in spans if span.kind in ("name", "quoted")]
+    if need.kind not in _NAMES_WANTED or not named or any(not span.overlaps(named[0]) for span in named):
+        return []
+    fit = [item for item in found if item.score >= _LAST_CHANCE and item.span.kind in ("name", "quoted")]
+    return [Reading(item.value, FLOOR, item.span) for item in fit]
 
 
 def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Reading]:

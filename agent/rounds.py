@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.arguments import bind, fillable
+from agent.arguments import WHOLE, bind, fillable
 from agent.parts import Part, parts
 from agent.policy import ArgumentsQuestion
 from domain.tool import ToolDoc, ToolId
@@ -44,7 +44,7 @@ class Rounds:
     def __init__(self, request: str, path: Sequence[ToolDoc], serving: Sequence[tuple[Part, int]]) -> None:
         """``serving``: each part that is served, with the place of the tool that serves it."""
         self._request = request
-        self._path = tuple(dict.fromkeys(path))
+        self._path = tuple({tool.id: tool for tool in path}.values())
         place = {tool.id: at for at, tool in enumerate(self._path)}
         self._feeds = [self._fed_by(at) for at in range(len(self._path))]
         chains = [self._chain(part, place[path[at].id]) for part, at in serving]
@@ -113,7 +113,7 @@ def _bound(tool: ToolDoc, text: str) -> Values:
     return tuple(
         (binding.parameter, repr(found.values[binding.parameter]))
         for binding in found.provenance
-        if binding.origin == "request" and binding.reference != "the whole request"
+        if binding.origin == "request" and binding.reference != WHOLE
     )
 
 

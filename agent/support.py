@@ -20,10 +20,15 @@ _ASKING = frozenset(
         "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
         "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
         "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
+        "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
+        "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
         "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
         "nearest", "closest", "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
     }
 )  # fmt: skip
+_HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",
+                     "need", "like", "please", "more", "most", "s", "mean", "say"})  # fmt: skip
+"""Words that tell nothing even where they stand alone."""
 _TYPED = {"date": "date", "currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
 """What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
@@ -59,7 +64,7 @@ def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> floa
 
 def support(clause: str, vocabulary: frozenset[str]) -> float:
     """The share of a clause's telling words that a tool's vocabulary knows, in [0, 1]; 0 for a clause without any."""
-    asked = _telling(clause)
+    asked = telling(clause)
     return sum(_knows(vocabulary, group) for group in asked) / len(asked) if asked else 0.0
 
 
@@ -82,11 +87,12 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def _telling(clause: str) -> tuple[frozenset[str], ...]:
+def telling(clause: str) -> tuple[frozenset[str], ...]:
     """The words of a clause that say what is asked, each with what it may stand for: a unit's name speaks of units."""
     kinds = _kinds(clause)
     groups = tuple(map(_with_sort, asked_groups(_without_values(clause))))
-    return tuple(group for group in groups if not group & _ASKING) or groups or ((kinds,) if kinds else ())
+    told = tuple(group for group in groups if not group & _ASKING)
+    return told or tuple(group for group in groups if not group & _HOLLOW) or ((kinds,) if kinds else ())
 
 
 def _with_sort(group: frozenset[str]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import re
 
+from agent.synonyms import synonyms
 from graph.identifiers import words
 
 _STOP = frozenset(
@@ -55,6 +56,26 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\be-?mail", "email"),
     )
 )
+_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), names)
+    for pattern, names in (
+        (
+            r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
+            "population",
+        ),
+        (r"\bhow (?:high|tall)\b", "height elevation altitude"),
+        (r"\bhow (?:far|distant)\b", "distance"),
+        (r"\bhow old\b", "age birth founded"),
+        (r"\bwhat time\b|\bclock (?:show|say)", "time"),
+        (r"\bhow long\b", "duration length runtime minutes"),
+        (r"\bcome out\b|\bcame out\b", "release released date year published"),
+        (r"\bhow (?:warm|hot|cold)\b", "temperature"),
+        (r"\bhow (?:expensive|cheap)\b|\bhow much (?:is|are|does|do) (?:the|an?|one)\b", "price cost"),
+        (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
+    )
+)
+"""What several words together stand for."""
+
 _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -76,7 +97,10 @@ def asked_groups(text: str) -> tuple[frozenset[str], ...]:
         if token not in _STOP:
             own = words(token)
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
-            groups[token] = frozenset((*own, *meant))
+            groups[token] = frozenset((*own, *meant, *(other for word in own for other in synonyms(word))))
+    for pattern, names in _PHRASES:
+        if pattern.search(text):
+            groups[pattern.pattern] = frozenset(names.split())
     return tuple(groups.values())
 
 

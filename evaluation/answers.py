@@ -3,8 +3,9 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from agent.budget import Budget
 from agent.run import RunDeps, run
@@ -18,20 +19,40 @@ _SEED = 7
 Figures = dict[str, Any]
 
 
+class Services(Protocol):
+    """What the requests are about, behind their APIs."""
+
+    async def reset(self) -> None:
+        """Undo every change, and count all calls anew."""
+        ...
+
+    async def effects(self) -> list[str]:
+        """The operations that have changed something since the reset, one entry for each change."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """``unasked``: the operations by which requests that only read, running together, have changed something."""
+
+    verdicts: tuple[Verdict, ...]
+    unasked: tuple[str, ...] = ()
+
+
 async def evaluate_answers(
     asked: Sequence[Asked],
     deps: Callable[[], Awaitable[RunDeps]],
     budget: Budget,
-    reset: Callable[[], Awaitable[None]],
+    services: Services,
     *,
     at_once: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> list[Verdict]:
+) -> Evaluation:
     """A verdict for every request, in order.
 
     ``deps`` makes what one run works with. Those that only read run ``at_once`` at a time; those that are to run ``alone`` follow one
-    by one. ``reset`` sets the services back before the first of them all and before each that runs alone. ``progress`` gets the
-    number of requests done.
+    by one. The services are reset before the first of them all and before each that runs alone. ``progress`` gets the number of
+    requests done.
     """
     verdicts: dict[str, Verdict] = {}
     free = asyncio.Semaphore(at_once)
@@ -39,28 +60,30 @@ async def evaluate_answers(
     async def ask(one: Asked, working: RunDeps) -> None:
         async with free:
             events: list[Event] = [record.event async for record in run(one.request, working, budget)]
-            verdicts[one.id] = judge(one, events)
+            verdicts[one.id] = judge(one, events, await services.effects() if one.alone else None)
             if progress:
                 progress(len(verdicts))
 
     together = [(one, await deps()) for one in asked if not one.alone]
-    await reset()
+    await services.reset()
     async with asyncio.TaskGroup() as group:
         for one, working in together:
             group.create_task(ask(one, working))
+    unasked = tuple(await services.effects())
     for one in asked:
         if one.alone:
-            await reset()
+            await services.reset()
             await ask(one, await deps())
-    return [verdicts[one.id] for one in asked]
+    return Evaluation(tuple(verdicts[one.id] for one in asked), unasked)
 
 
-def report(verdicts: Sequence[Verdict], *, show_held_out: bool = False) -> Figures:
+def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
     """The figures. ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests.
 
     ``interval``: 95 %, by the bootstrap over requests. Failures of held-out requests are counted and, unless asked for, not
     shown: whoever tunes must not see them.
     """
+    verdicts = evaluation.verdicts
     answerable = [one for one in verdicts if one.asked.answerable]
     wrong = [one for one in verdicts if not one.right]
     shown = [one for one in wrong if show_held_out or one.asked.group != HELD_OUT]
@@ -71,6 +94,7 @@ def report(verdicts: Sequence[Verdict], *, show_held_out: bool = False) -> Figur
         "overall": {**share(answerable), "interval": interval([one.right for one in answerable])},
         "failures": [_failure(one) for one in shown],
         "failures_withheld": len(wrong) - len(shown),
+        "unasked_changes": list(evaluation.unasked),
         "model_calls": sum(usage.model_calls for usage in usages),
         "tokens": {
             "prompt": sum(usage.prompt_tokens for usage in usages),

@@ -47,9 +47,10 @@ class Expected(Model):
 
 
 class Asked(Model):
-    """A request. ``alone``: it changes something or meets a failure that counts calls, and runs by itself after a reset.
+    """A request. ``alone``: it changes something, or could, or meets a failure that counts calls; it runs by itself after a reset.
 
-    ``entities``: the names and other values in it that no trajectory may mention. ``group``: the name of its file.
+    ``effects``: the operations that change something on the way, one entry for each change. ``entities``: the names and other
+    values in it that no trajectory may mention. ``group``: the name of its file.
     """
 
     id: str = Field(min_length=1)
@@ -58,6 +59,7 @@ class Asked(Model):
     expect: Expected = Expected()
     answerable: bool = True
     alone: bool = False
+    effects: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     why: str = ""
     group: str = ""
@@ -68,6 +70,8 @@ class Asked(Model):
             raise ValueError("an answerable request needs calls and expected values")
         if not self.answerable and (self.expect.values or not self.why):
             raise ValueError("a request that cannot be answered expects no value, and says why in 'why'")
+        if self.effects and not (self.alone and self.answerable):
+            raise ValueError("a request with effects can be answered and runs alone")
         return self
 
 

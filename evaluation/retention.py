@@ -23,12 +23,15 @@ _PLACE = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 @dataclass(slots=True)
 class Retention:
-    """``values``: expected values that a compressed response held in full; ``lost``: those no longer in it, by request."""
+    """``values``: expected values that a compressed response held in full; ``lost``: those no longer in it, by request;
+    ``unseen``: those that no response of the request shows any more, in either form.
+    """
 
     responses: int = 0
     compressed: int = 0
     values: int = 0
     lost: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    unseen: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     failed: dict[str, str] = field(default_factory=dict[str, str])
 
     def figures(self) -> Figures:
@@ -41,6 +44,7 @@ class Retention:
             "retained": self.values - lost,
             "share": (self.values - lost) / self.values if self.values else None,
             "lost": self.lost,
+            "unseen": self.unseen,
             "failed": self.failed,
         }
 
@@ -60,6 +64,7 @@ async def evaluate_retention(
     found = Retention()
     for one in asked:
         responses: list[str] = []
+        shown: list[str] = []
         for call in one.calls:
             tool = tools.get(call.operation)
             if tool is None:
@@ -72,9 +77,13 @@ async def evaluate_retention(
             responses.append(result.body)
             found.responses += 1
             short = await compress(tool, result.body, policy, choices, limit)
+            shown.append(short.text if short else result.body)
             if short:
                 found.compressed += 1
                 _compare(found, one, result.body, short.text)
+        lost = set(absent_from_responses(one.expect, shown)) - set(absent_from_responses(one.expect, responses))
+        if lost:
+            found.unseen[one.id] = sorted(lost)
     return found
 
 

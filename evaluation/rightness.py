@@ -2,9 +2,10 @@
 
 Right is: the outcome is ``answered``, every expected value is in the answer, and every expected value is in the response of a
 call that succeeded in this run, so that nothing is guessed, remembered or made up. A request that cannot be answered must end in
-any other outcome.
+any other outcome. Where it is known what a run changed, that must be what was asked for, once.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +20,7 @@ MAX_ANSWER = 2_000
 """Characters. An answer that repeats everything the services know would hold any value."""
 
 Cause = Literal[
-    "run failed", "budget", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
+    "run failed", "unasked change", "budget", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
     "answer lacks value", "value not from a response", "answer too long", "answered the unanswerable",
 ]  # fmt: skip
 
@@ -40,13 +41,16 @@ class Verdict:
         return self.cause is None
 
 
-def judge(asked: Asked, events: Sequence[Event]) -> Verdict:
-    """The verdict on a finished run."""
+def judge(asked: Asked, events: Sequence[Event], effects: Sequence[str] | None = None) -> Verdict:
+    """The verdict on a finished run. ``effects``: the operations that changed something in it; None where that is not known."""
     calls = [event.result for event in events if isinstance(event, CallFinished)]
     end = next((event for event in events if isinstance(event, RunFinished)), None)
     if end is None:
         return Verdict(asked, "run failed", "the run has no end", "", _path(calls), Usage())
     cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(end)
+    unasked = Counter(effects or ()) - Counter(asked.effects)
+    if unasked:
+        cause, detail = "unasked change", ", ".join(sorted(unasked.elements()))
     return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage)
 
 

@@ -12,6 +12,7 @@ from playground.apis import (
     borrowell,
     calendar_days,
     cambio,
+    carecompass,
     countries,
     courant,
     courier_mail,
@@ -24,10 +25,12 @@ from playground.apis import (
     market,
     marquee,
     matchday,
+    medilex,
     meteo,
     orders,
     pantry,
     parcels,
+    paygrade,
     pigeon,
     places,
     rates,
@@ -43,6 +46,7 @@ from playground.apis import (
     tickerline,
     units,
     wordhoard,
+    workboard,
     zones,
 )
 from playground.apis.service import Service
@@ -88,6 +92,10 @@ SERVICES: Sequence[Service] = (
     matchday.SERVICE,
     pantry.SERVICE,
     tablefor.SERVICE,
+    carecompass.SERVICE,
+    medilex.SERVICE,
+    workboard.SERVICE,
+    paygrade.SERVICE,
 )
 """In the order of the OpenAPI document."""
 

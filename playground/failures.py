@@ -80,7 +80,7 @@ class MislabelledJson(JSONResponse):
         self.headers["content-type"] = "text/html; charset=utf-8"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fault:
     """The dependency that lets calls of an operation fail."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import orjson
 
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -40,7 +41,7 @@ class Session:
         self._keys = False
 
     def call(self, api: str, /, **arguments: Any) -> Any:
-        """Call an operation and go on from there; returns the parsed body.
+        """Call an operation and go on from there; returns the parsed body, None where it is empty.
 
         Raises:
             CallFailedError: the answer is an error.
@@ -48,7 +49,7 @@ class Session:
         status, body = self._call(api, arguments)
         if status >= 400:
             raise CallFailedError(f"{self._query!r}: {api} answered {status}: {body}")
-        return httpx.Response(status, text=body).json()
+        return orjson.loads(body) if body else None
 
     def fails(self, api: str, /, **arguments: Any) -> int:
         """Call an operation that is expected to fail and go on from there; returns the HTTP status.

@@ -25,6 +25,28 @@ from wiring.runs import budget_of, run_deps
 console = Console(stderr=True)
 
 
+class _Playground:
+    """The running playground's own switches."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+
+    async def reset(self) -> None:
+        await self._answered("POST", "/_reset")
+
+    async def effects(self) -> list[str]:
+        return [effect["tool"] for effect in (await self._answered("GET", "/_ledger")).json()]
+
+    async def _answered(self, method: str, path: str) -> httpx.Response:
+        try:
+            return (await self._client.request(method, path)).raise_for_status()
+        except httpx.HTTPError as error:
+            raise UnavailableError(
+                f"no playground answers at {self._client.base_url} ({error}); start it with scripts/serve_playground.py, give "
+                "its --address, or let --playground start one"
+            ) from error
+
+
 def answers(
     paths: list[Path],
     store: Path | None,
@@ -81,24 +103,14 @@ async def _evaluate(
         return await run_deps(container, policy, executor)
 
     async with httpx.AsyncClient(base_url=address, timeout=10, trust_env=False) as client:
-
-        async def reset() -> None:
-            try:
-                (await client.post("/_reset")).raise_for_status()
-            except httpx.HTTPError as error:
-                raise UnavailableError(
-                    f"no playground answers at {address} ({error}); start it with scripts/serve_playground.py, give its "
-                    "--address, or let --playground start one"
-                ) from error
-
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(asked))
-            verdicts = await evaluate_answers(
-                asked, deps, budget_of(container), reset,
+            evaluation = await evaluate_answers(
+                asked, deps, budget_of(container), _Playground(client),
                 at_once=container.settings.evaluation_at_once,
                 progress=lambda done: bars.update(task, completed=done),
             )  # fmt: skip
-    return {"policy": policy, **report(verdicts, show_held_out=show_held_out)}
+    return {"policy": policy, **report(evaluation, show_held_out=show_held_out)}
 
 
 def show_answers(figures: dict[str, Any]) -> None:
@@ -122,5 +134,7 @@ def show_answers(figures: dict[str, Any]) -> None:
             out.print(f"  {name}: {escape(failure[name])}")
         for name in ("expected", "gold", "path"):
             out.print(f"  {name}: {escape(', '.join(failure[name]))}")
+    if figures["unasked_changes"]:
+        out.print(f"\n[red]changed by requests that only read[/red]: {', '.join(figures['unasked_changes'])}")
     if figures["failures_withheld"]:
         out.print(f"\n{figures['failures_withheld']} failures of held-out requests are not shown (--show-held-out)")

@@ -95,7 +95,7 @@ def show_compression(figures: Figures) -> None:
             f"playground: {found['compressed']} of {found['responses']} responses compressed; {found['retained']} of "
             f"{found['values']} expected values in them retained ({share})"
         )
-        for what in ("lost", "failed"):
+        for what in ("lost", "unseen", "failed"):
             for request, detail in found[what].items():
                 out.print(f"  {what}: {request}: {detail}", markup=False)
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,8 +29,15 @@ Show = Callable[[Event], None]
 
 @contextmanager
 def demo_playground() -> Generator[str]:
-    """A running playground: on its usual port where that is free, so that one can go on with it, else on any."""
-    with running_playground(_port()) as address:
+    """A running playground: on its usual port where that is free, so that one can go on with it, else on any.
+
+    Another program may take the port between the look and the start: then, too, any port will do.
+    """
+    with ExitStack() as started:
+        try:
+            address = started.enter_context(running_playground(_port()))
+        except UnavailableError:
+            address = started.enter_context(running_playground(0))
         yield address
 
 

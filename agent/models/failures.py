@@ -13,6 +13,9 @@ from domain.errors import ModelFailure, ModelUnavailableError
 RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "dns"})
 """What another attempt may cure. Never a refusal, and no timeout: it has used the time already."""
 
+_UNREAD = frozenset({"DecodingError", "OversizedAnswerError"})
+_BROKEN = frozenset({"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"})
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -62,11 +65,14 @@ def of_error(endpoint: Endpoint, error: BaseException) -> ModelUnavailableError:
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _error(f"the host of {at} is not known: check FOOTPATH_MODEL_URL and the network", "dns")
     names = {type(cause).__name__ for cause in causes}
+    unread = next((cause for cause in causes if type(cause).__name__ in _UNREAD), None)
+    if unread is not None:
+        return unreadable(endpoint, endpoint.told(str(unread)))
     if any("ConnectTimeout" in name for name in names) or _refused(causes, names):
         return _error(f"nothing answers at {at}: start the model's server, or check FOOTPATH_MODEL_URL", "connection")
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
         return _error(f"{at} gave no answer in time: raise FOOTPATH_MODEL_TIMEOUT, or take a faster model", "timeout")
-    if names & {"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"}:
+    if names & _BROKEN:
         return _error(f"{at} broke the connection off", "connection")
     return unreadable(endpoint, endpoint.told(str(error)) or type(error).__name__)
 

@@ -74,6 +74,7 @@ class LangchainModel:
 
         try:
             async with asyncio.timeout(seconds):
+                await self._opened()
                 return await attempts(once, self._parameters.attempts, bound, self._sleep)
         except TimeoutError as error:
             raise of_error(self._told, error) from error
@@ -89,6 +90,7 @@ class LangchainModel:
         async def opened() -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
             return await self._guarded(lambda: self._open(messages), limit())
 
+        await self._opened()
         source, first = await attempts(opened, self._parameters.attempts, max(0.0, end - loop.time()), self._sleep)
         whole = first
         async with aclosing(cast("Any", source)):
@@ -174,6 +176,7 @@ class LangchainModel:
         return Reply(text, usage, cut=finish == "length")
 
     async def _opened(self) -> "ChatOpenAI":
+        """The client. What making it takes is not the endpoint's time, so callers see to it before they measure that."""
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(_client, self._parameters)
@@ -199,6 +202,7 @@ def _client(parameters: ModelParameters) -> "ChatOpenAI":
         api_key=key,
         http_async_client=http,
         http_socket_options=(),
+        openai_proxy=None,
         max_retries=0,
         stream_usage=False,
         stream_chunk_timeout=None,

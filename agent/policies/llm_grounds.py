@@ -1,7 +1,7 @@
 """Whether a value that a model gives is what it says it comes from: checked by code, so that nothing invented is sent."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, datetime
 
 from pydantic.types import JsonValue
@@ -12,7 +12,6 @@ from agent.policy import ArgumentsQuestion
 from agent.spans import spans
 from agent.validation import coerce
 from agent.values import value_for
-from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
 from graph.literals import read_value
 
@@ -24,6 +23,7 @@ _PLACE = re.compile(r"\[(\d*|\*)\]|([^.\[\]]+)")
 _SMALL = {word: str(number) for number, word in enumerate(
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"])}  # fmt: skip
 _MOST = 200
+_SHORT_TEXT = 120
 
 
 def of_request(value: JsonValue, reference: str, parameter: Parameter, request: str) -> str:
@@ -42,10 +42,13 @@ def of_request(value: JsonValue, reference: str, parameter: Parameter, request: 
     return "" if _derived(value, reference, parameter) else f"{_short(value)} is not in the words {reference[:120]!r}"
 
 
-def of_step(
-    value: JsonValue, reference: str, parameter: Parameter, earlier: Sequence[tuple[ToolDoc, StepResult]]
-) -> str:
-    """What is wrong with a value that is said to be a field of an earlier response; empty where it stands there."""
+def of_step(value: JsonValue, reference: str, parameter: Parameter, question: ArgumentsQuestion) -> str:
+    """What is wrong with a value that is said to be a field of an earlier response; empty where it stands there.
+
+    A word out of a short text will do for a call that changes nothing. For one that does, the value is the whole field: prose
+    in a response must not be where an address or an amount comes from.
+    """
+    earlier = question.earlier
     place = step_place(reference)
     if place is None or not 1 <= place[0] <= len(earlier):
         return f"{reference[:120]!r} names no earlier step: write the step's number, a dot and the place"
@@ -59,7 +62,8 @@ def of_step(
     if isinstance(wanted, list) and not (len(found) == 1 and isinstance(found[0], list)):
         stands = bool(wanted) and all(any(_same(item, f, parameter) for f in found) for item in wanted)
     else:
-        stands = any(_same(wanted, f, parameter) for f in found)
+        parts = question.tool.safe
+        stands = any(_same(wanted, f, parameter) or (parts and _part_of(wanted, f)) for f in found)
     return "" if stands else f"{_short(value)} does not stand at {reference[:120]!r}; {_short(found[0])} does"
 
 
@@ -88,7 +92,7 @@ def ground(value: JsonValue, origin: str, reference: str, parameter: Parameter, 
         case "request":
             return of_request(value, reference, parameter, question.request)
         case "step":
-            return of_step(value, reference, parameter, question.earlier)
+            return of_step(value, reference, parameter, question)
         case _:
             return of_default(value, parameter, question.tool)
 
@@ -140,15 +144,22 @@ def _typed(value: JsonValue, words: str, parameter: Parameter) -> bool:
 
 
 def _same(value: JsonValue, found: JsonValue, parameter: Parameter) -> bool:
-    """Equal in the parameter's type, or, of a text, a part of it."""
+    """Equal, as they are or in the parameter's type."""
     if found is None:
         return False
-    if coerce(value, parameter) == coerce(found, parameter) or value == found:
+    if value == found or coerce(value, parameter) == coerce(found, parameter):
         return True
     if isinstance(value, str) and isinstance(found, (str, int, float)) and not isinstance(found, bool):
-        whole, part = _plain(str(found)), _plain(value)
-        return bool(part) and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+        return _plain(value) == _plain(str(found))
     return isinstance(value, float) and isinstance(found, (int, float)) and abs(value - found) < 1e-9
+
+
+def _part_of(value: JsonValue, found: JsonValue) -> bool:
+    """Whether a text is a whole word or more of a short one, or the day of a point in time."""
+    if not (isinstance(value, str) and isinstance(found, str) and len(found) <= _SHORT_TEXT):
+        return False
+    part = re.escape(_plain(value))
+    return bool(part) and re.search(rf"(?<!\w){part}(?:(?!\w)|(?=t\d\d:))", _plain(found)) is not None
 
 
 def _found(value: JsonValue, place: str) -> Iterator[JsonValue]:

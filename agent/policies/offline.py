@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from agent.answer import compose
-from agent.arguments import bind, fillable
+from agent.arguments import WHOLE, bind, fillable
 from agent.policies.offline_choice import ChoiceParameters, decide
 from agent.policies.offline_fields import telling_fields
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
@@ -57,7 +57,8 @@ class OfflinePolicy:
         for text in ("", part) if bare(part) == part else (part,):
             if text != question.request and question.tool.required:
                 bound = bind(replace(question, request=text))
-                if not bound.missing and all(binding.origin in ("request", "step") for binding in bound.provenance):
+                found = all(binding.origin in ("request", "step") for binding in bound.provenance)
+                if found and not bound.missing and not any(b.reference == WHOLE for b in bound.provenance):
                     return bound
         return bind(question)
 

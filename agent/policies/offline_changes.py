@@ -28,10 +28,11 @@ _READS = frozenset(
         "show", "count",
     }
 )  # fmt: skip
-_NOUNS = frozenset(
-    {"book", "order", "post", "plan", "like", "rate", "vote", "share", "store", "alarm", "set", "open", "block"}
-)
-_WORD = re.compile(r"\w+")
+_FIRST = re.compile(r"\W*(?:please\s+|kindly\s+|just\s+|go ahead and\s+)?(\w+)", re.I)
+_TOLD = re.compile(
+    r"\b(?:please|kindly|(?:could|can|would|will) you|(?:want|need|like|love|wish|have|going|help me|ask you|you|remember|forget)(?: you)? to|let'?s|let us"
+    r"|(?:and|then|,|also|;|:|-)(?: please| also| then)?)\s+(?:also\s+|then\s+|please\s+|just\s+)?(\w+)", re.I
+)  # fmt: skip
 _FORM = re.compile(r"(\w{3,})(?:ing|ed)")
 
 
@@ -57,8 +58,11 @@ def _changes(named: tuple[str, ...]) -> list[int]:
 
 
 def _asked(request: str) -> frozenset[str]:
-    """The words of a request that may ask for a change; those that are nouns as often count where they open a clause."""
-    found = {base for word in _WORD.findall(request.lower()) for base in words(word)} - _NOUNS
-    found = found.union(*(words(clause.split()[0]) for clause in clauses(request)))
-    stems = {stem[1] for word in found if (stem := _FORM.fullmatch(word))}
-    return frozenset(found | stems | {f"{stem}e" for stem in stems})
+    """The words by which a request tells somebody to do something: at the start of a clause, or after what asks for it ("please",
+    "could you", "I want to"). Nouns that a clause opens with count as well: "Book me a table".
+    """
+    opening = [found[1] for clause in clauses(request) if (found := _FIRST.match(clause))]
+    told = [found[1] for found in _TOLD.finditer(request)]
+    base = {word for token in (*opening, *told) for word in words(token.lower())}
+    stems = {stem[1] for word in base if (stem := _FORM.fullmatch(word))}
+    return frozenset(base | stems | {f"{stem}e" for stem in stems})

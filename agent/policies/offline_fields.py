@@ -28,12 +28,18 @@ _FIGURES = frozenset(
 _TIMES = frozenset({"date", "time", "day", "year", "month", "start", "end", "deadline", "datetime", "timestamp"})
 _BOOKKEEPING = frozenset(
     {"version", "cursor", "etag", "hash", "checksum", "signature", "token", "took", "elapsed", "latency", "debug", "trace",
-     "request", "session", "cache", "pagination", "paging", "page", "offset", "limit", "per", "schema", "meta", "metadata",
-     "copyright", "license", "attribution", "disclaimer", "thumbnail", "icon", "logo", "image", "picture", "avatar", "banner",
-     "html", "css", "color", "sql", "query", "next", "previous", "link", "width", "height", "sprite", "tracking", "self"}
+     "cache", "pagination", "paging", "schema", "meta", "metadata", "copyright", "license", "attribution", "disclaimer", "thumbnail",
+     "icon", "logo", "image", "picture", "avatar", "banner", "html", "css", "sprite", "tracking", "sql"}
 )  # fmt: skip
+_BOOKKEEPING_ALONE = frozenset(
+    {"next", "previous", "page", "per", "limit", "offset", "self", "request", "query", "session"}
+)
+"""Bookkeeping only as a whole name: ``next`` is, ``next_draw_date`` is not."""
 _RECORD_KEEPING = frozenset({"created", "updated", "modified", "inserted", "crawled", "fetched", "generated", "synced"})
-_ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/)")
+_ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/|<|[A-Za-z0-9+/=_-]{200})")
+"""What tells a reader nothing: addresses, markup, encoded bytes."""
+_OF_A_TEXT = 300
+"""Characters that one long text counts for: it is cut to what room there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,8 @@ def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
     for score, _, path in ranked:
         values = seen.get(path, _Seen())
         rows = min(_ROWS, values.filled + values.empty)
-        cost = rows * (len(path.rpartition(".")[2]) + 6) + values.size * rows // max(1, values.filled)
+        each = min(_OF_A_TEXT, values.size // max(1, values.filled))
+        cost = rows * (len(path.rpartition(".")[2]) + 6 + each)
         if score <= 0 and len(kept) >= _LEAST:
             break
         if cost <= room or len(kept) < _LEAST:
@@ -90,9 +97,10 @@ def _score(path: str, about: frozenset[str], seen: _Seen | None) -> float:
     last = named[-1]
     for group, worth in ((_LABELS, 1.2), (_KEYS, 1.0), (_FIGURES, 0.9), (_TIMES, 0.7)):
         score += worth if last in group else 0.4 * worth if group & set(named) else 0.0
-    if set(named) & _BOOKKEEPING or (set(named) & _RECORD_KEEPING and last not in about):
+    alone = len(named) == 1 and last in _BOOKKEEPING_ALONE
+    if alone or set(named) & _BOOKKEEPING or (set(named) & _RECORD_KEEPING and last not in about):
         score -= 2.0
-    if holders & _BOOKKEEPING:
+    if holders & (_BOOKKEEPING | {"query", "request"}):
         score -= 1.2
     return score + _of_values(seen, last)
 
@@ -103,6 +111,8 @@ def _of_values(seen: _Seen | None, last: str) -> float:
     score = -2.0 if seen.address or last == "url" else 0.0
     if seen.empty and not seen.filled:
         return score - 0.8
+    if seen.filled <= 1:
+        return score  # one long text is cut to what room there is; one in every item leaves room for few items
     return score - (1.5 if seen.longest > 600 else 0.3 if seen.longest > 200 else 0.0)
 
 

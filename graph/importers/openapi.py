@@ -46,9 +46,15 @@ def read_openapi(
     content = read_document(path) if document is None else as_openapi(document, path)
     schemas = Schemas(content)
     taken: set[ToolId] = set()
-    found = 0
-    for route, method, path_item, operation in _operations(schemas, content, path, report):
-        found += 1
+    empty = True
+
+    def told(error: BrokenInputError) -> None:
+        nonlocal empty
+        empty = False
+        report(error)
+
+    for route, method, path_item, operation in _operations(schemas, content, path, told):
+        empty = False
         importing = _Importing(content, schemas, route, method, path_item, operation, server, path.name)
         try:
             doc, problem = importing.tool(taken)
@@ -59,8 +65,8 @@ def read_openapi(
         if problem:
             report(BrokenInputError(f"{method.upper()} {route} is imported without {problem}", file=str(path)))
         yield doc
-    if not found and not any(map(mapping, mapping(content.get("paths")).values())):
-        raise BrokenInputError("holds no operation (its 'paths' is missing or empty)", file=str(path))
+    if empty:
+        raise BrokenInputError("holds no operation (its 'paths' is missing, or empty)", file=str(path))
 
 
 def _operations(
@@ -81,7 +87,8 @@ def _operations(
             if mapping(operation) == operation and _token(method):
                 yield route, method, path_item, mapping(operation)
             else:
-                report(BrokenInputError(f"{method.upper()} {route} is not imported: not an object", file=str(path)))
+                why = "not an object" if _token(method) else "no method of HTTP"
+                report(BrokenInputError(f"{method[:40].upper()} {route} is not imported: {why}", file=str(path)))
 
 
 def _token(method: str) -> bool:

@@ -11,7 +11,7 @@ from graph.json_schema import sound_value
 
 MAX_NAME = 200
 MAX_DESCRIPTION = 1_000
-_PLACES: dict[object, Location] = {"path": "path", "query": "query", "header": "header", "cookie": "cookie"}
+_PLACES: dict[str, Location] = {"path": "path", "query": "query", "header": "header", "cookie": "cookie"}
 _STYLES: dict[Location, tuple[Style, ...]] = {
     "path": ("simple", "label", "matrix"),
     "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
@@ -38,21 +38,21 @@ def placed_parameters(schemas: Schemas, given: Iterable[Schema], route: str) -> 
     """
     places = re.findall(r"\{([^{}]+)\}", route)
     for one in given:
-        name, place = one.get("name"), one.get("in")
+        name, place = one.get("name"), str(one.get("in"))
         if place == "header" and str(name).lower() in _IGNORED_HEADERS:
             continue
         needed = one.get("required") is True or (place == "path" and name in places)
         try:
             if not isinstance(name, str) or not name or len(name) > MAX_NAME:
-                raise UnsupportedError(f"it has an input without a usable name in {str(place)[:40]}")
+                raise UnsupportedError(f"it has an input without a usable name in {place[:40]}")
             if place not in _PLACES:
-                raise UnsupportedError(f"it needs {name} in {str(place)[:40]}")
+                raise UnsupportedError(f"it needs {name} in {place[:40]}")
             if place != "path" or name in places:
                 yield _placed(schemas, name, one, _PLACES[place], required=needed)
         except UnsupportedError:
             if needed:
                 raise
-    spoken = {one.get("name") for one in given if one.get("in") == "path"}
+    spoken = {str(one.get("name")) for one in given if one.get("in") == "path"}
     for name in dict.fromkeys(places):
         if name not in spoken:
             yield Parameter(name=name, required=True, location="path")

@@ -15,11 +15,12 @@ MAX_NODES = 1_500
 MAX_VISITS = 10_000_000
 """Schemas visited for one document."""
 MAX_TEXT = 500
-_KEPT = ("type", "format", "enum", "default", "minimum", "maximum", "description", "required")
+_KEPT = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
 _TYPES: dict[str, JsonType] = {
     "string": "string", "number": "number", "integer": "integer", "boolean": "boolean", "array": "array",
     "object": "object",
 }  # fmt: skip
+_KINDS: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
 class UnsupportedError(Exception):
@@ -191,7 +192,10 @@ def type_of(schema: Schema) -> JsonType:
         return _TYPES.get(names[0], "string")
     if "items" in schema:
         return "array"
-    return "object" if "properties" in schema or "additionalProperties" in schema else "string"
+    if "properties" in schema or "additionalProperties" in schema:
+        return "object"
+    values: list[Any] = [schema["const"]] if "const" in schema else items(schema.get("enum"))
+    return next((_KINDS.get(type(value), "string") for value in values if value is not None), "string")
 
 
 def first_example(schema: Schema) -> Any:

@@ -65,7 +65,7 @@ def _credential(schemas: Schemas, document: Schema, name: str, toolset: str, *, 
     if kind in ("oauth2", "openIdConnect") or (kind == "http" and how == "bearer"):
         return Credential(secret=secret, prefix="Bearer ", required=required)
     if kind == "http" and how == "basic":
-        return Credential(secret=secret, prefix="Basic ", basic=True, required=required)
+        return Credential(secret=secret, basic=True, required=required)
     raise UnsupportedError(
         f"{name[:100]} is of type {str(kind)[:40]}{f' {how[:40]}' if kind == 'http' else ''}, which cannot be sent"
     )

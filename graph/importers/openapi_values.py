@@ -43,7 +43,11 @@ def is_nullable(schemas: Schemas, given: object) -> bool:
     said = schema.get("type")
     nothing = schema.get("nullable") is True or schema.get("x-nullable") is True
     kinds = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
-    return nothing or "null" in items(said) or any(mapping(kind).get("type") == "null" for kind in kinds)
+    if nothing or said == "null" or "null" in items(said):
+        return True
+    if said is None and None in items(schema.get("enum")):
+        return True
+    return any(mapping(kind).get("type") == "null" for kind in kinds)
 
 
 def _plain(schema: Schema) -> bool:

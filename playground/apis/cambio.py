@@ -44,9 +44,13 @@ async def fx_convert(
 
 
 @router.get("/currencies", operation_id="list_currencies", summary="Currencies")
-async def list_currencies() -> list[CurrencyEntry]:
-    """All currencies that we change, with their codes."""
-    return [CurrencyEntry(currency_code=one.code, name=one.name) for one in money.CURRENCIES.values()]
+async def list_currencies(
+    name_like: Annotated[str, Query(description="Only currencies whose name holds this.", examples=["krone"])] = "",
+) -> list[CurrencyEntry]:
+    """The currencies that we change, with their codes."""
+    wanted = name_like.casefold()
+    found = [one for one in money.CURRENCIES.values() if wanted in one.name.casefold()]
+    return [CurrencyEntry(currency_code=one.code, name=one.name) for one in found]
 
 
 SERVICE = Service(router, "Cambio", "Change money at the best counter in town.")

@@ -68,10 +68,14 @@ async def get_latest_rates(
     base_currency: Annotated[
         str, Query(min_length=3, max_length=3, description="Code of the base currency.", examples=["VDK"])
     ],
+    symbols: Annotated[
+        str, Query(description="Only these currencies: their codes, separated by commas.", examples=["NRV,AFP"])
+    ] = "",
 ) -> Rates:
-    """Latest exchange rates of a base currency against all other currencies."""
+    """Latest exchange rates of a base currency against all other currencies, or those that are named."""
     base = known_currency(base_currency)
-    rates = {other.code: money.rate(base, other) for other in money.CURRENCIES.values() if other is not base}
+    wanted = [known_currency(code) for code in symbols.split(",")] if symbols else list(money.CURRENCIES.values())
+    rates = {other.code: money.rate(base, other) for other in wanted if other is not base}
     return Rates(base_currency=base.code, date=TODAY.isoformat(), rates=rates)
 
 

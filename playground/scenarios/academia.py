@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from playground.scenarios.choice import some_papers, some_scholars, told
+from playground.scenarios.choice import Entries, some_papers, some_scholars, told
 from playground.session import Scenario, Session
 
 _EMAIL = (
@@ -34,21 +34,19 @@ _WHERE = ("In which city does {name} work?", "In what country is the university 
 _AUTHOR_WHERE = ("In which city was the paper '{title}' written, going by its first author's organisation?",)
 _PROFILE = ("Tell me about {name}: position, education and e-mail.", "Give me a short biography of {name}.")
 
-Entries = list[dict[str, str | int | float]]
-
 
 def scenarios() -> Iterator[Scenario]:
     """All of this domain."""
-    yield from told(_EMAIL, _email, _titles(8, "email"))
+    yield from told(_EMAIL, _email, _titles(16, "email"))
     yield from told(_PUBS, _pubs, _people(8, "pubs"))
-    yield from told(_COAUTHORS, _coauthors, _people(6, "coauthors"))
-    yield from told(_CLOSEST, _closest, _people(5, "closest"))
+    yield from told(_COAUTHORS, _coauthors, _people(9, "coauthors"))
+    yield from told(_CLOSEST, _closest, _people(9, "closest"))
     yield from told(_INTERESTS, _interests, _people(5, "interests"))
-    yield from told(_ABSTRACT, _abstract, _titles(6, "abstract"))
-    yield from told(_BEST, _best, _people(6, "best"))
+    yield from told(_ABSTRACT, _abstract, _titles(10, "abstract"))
+    yield from told(_BEST, _best, _people(10, "best"))
     yield from told(_WHERE, _where, _people(4, "where"))
-    yield from told(_AUTHOR_WHERE, _author_where, _titles(3, "where"))
-    yield from told(_PROFILE, _profile, _people(5, "profile"))
+    yield from told(_AUTHOR_WHERE, _author_where, _titles(7, "where"))
+    yield from told(_PROFILE, _profile, _people(9, "profile"))
 
 
 def _titles(count: int, key: str) -> Entries:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.scenarios.choice import told
-from playground.scenarios.entities import Entries, other_currency, some, town_entries, towns
+from playground.scenarios.entities import Entries, some, town_entries, town_money, towns
 from playground.session import Scenario, Session
 from playground.worlds.drugs import drugs
 from playground.worlds.names import full_name
@@ -32,6 +32,11 @@ _BOOK = (
     "Book {patient} an appointment with a doctor in {city} on {day}.",
     "{patient} needs to see a general practitioner in {city} on {day}. Please arrange it.",
 )
+_RELEASE = (
+    "Book {patient} an appointment at the clinic nearest to {latitude}, {longitude} on {day} and cancel it again at once.",
+    "Try whether one can book and then cancel a visit on {day} near {latitude}, {longitude}. The patient is {patient}.",
+)
+_CANCEL = ("Cancel my appointment {number}.",)
 _LABEL = (
     "What are the side effects of {drug}?",
     "How much {drug} may I take a day?",
@@ -51,11 +56,16 @@ def scenarios() -> Iterator[Scenario]:
     points = [{"latitude": one.latitude, "longitude": one.longitude} for one in towns(3, "points")]
     yield from told(_POINT, _point, [{**one} for one in points])
     yield from told(_DOCTORS, _doctors, town_entries(6, "doctors"))
-    money = [{**one, "currency": other_currency("", "fee", at)} for at, one in enumerate(town_entries(4, "fee"))]
-    yield from told(_FEE, _fee, [{**one} for one in money])
+    yield from told(_FEE, _fee, town_money(4, "fee"))
     yield from told(_SLOTS, _slots, _days(6, "slots"))
     patients = [{**one, "patient": full_name("guests", 370 + at)} for at, one in enumerate(_days(5, "book"))]
     yield from told(_BOOK, _book, [{**one} for one in patients])
+    spots = zip(_days(4, "release"), towns(4, "release"), strict=True)
+    tries = [{"latitude": one.latitude, "longitude": one.longitude, "day": entry["day"]} for entry, one in spots]
+    yield from told(
+        _RELEASE, _release, [{**one, "patient": full_name("guests", 380 + at)} for at, one in enumerate(tries)]
+    )
+    yield from told(_CANCEL, _cancel, [{"number": "APT-70012"}])
     yield from told(_LABEL, _label, _medicines(7, "label"))
     yield from told(_MIXED, _mixed, _medicines(4, "mixed"))
     yield from told(_HELPS, _helps, [{"condition": one} for one in ("hay fever", "bronchitis", "stomach ulcer")])
@@ -125,6 +135,23 @@ def _book(session: Session, city: str, day: str, patient: str) -> None:
     session.answer(f"{patient} sees {doctor['fullName']} at {booked['startsAt']}: {booked['appointmentId']}.")
 
 
+def _release(session: Session, latitude: float, longitude: float, day: str, patient: str) -> None:
+    clinic = session.call("clinicsNearby", lat=latitude, lng=longitude)["clinics"][0]
+    doctor = session.call("clinicDoctors", clinicId=clinic["clinicId"])[0]
+    free = session.call("doctorSlots", doctorId=doctor["doctorId"], date=day)["slots"]
+    if not free:
+        session.give_up()
+        return
+    booked = session.call("bookAppointment", slotId=free[0]["slotId"], patientName=patient)
+    ended = session.call("cancelAppointment", appointmentId=booked["appointmentId"])
+    session.answer(f"{ended['appointmentId']} with {ended['doctorName']} was booked and is {ended['status']}.")
+
+
+def _cancel(session: Session, number: str) -> None:
+    session.fails("cancelAppointment", appointmentId=number)
+    session.give_up()
+
+
 def _code(session: Session, drug: str) -> str:
     return session.call("drug_lookup", name=drug)[0]["ndc_code"]
 
@@ -156,7 +183,8 @@ def _unknown(session: Session, drug: str) -> None:
 def _leaflet(label: dict[str, Any]) -> str:
     return (
         f"{label['drug_name']}: {label['single_dose_mg']} mg, {label['max_doses_per_day']} a day at most, from "
-        f"{label['minimum_age_years']} years on; side effects: {', '.join(label['side_effects'])}."
+        f"{label['minimum_age_years']} years on; side effects: {', '.join(label['side_effects'])}; "
+        f"{'on prescription' if label['prescription_only'] else 'no prescription needed'}."
     )
 
 

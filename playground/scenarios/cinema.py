@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.scenarios.choice import told
-from playground.scenarios.entities import Entries, other_currency, some, town_entries
+from playground.scenarios.entities import Entries, other_currency, some, town_entries, town_money
 from playground.session import Scenario, Session
 from playground.worlds.films import Artist, Film, artists, films
 
@@ -13,7 +13,7 @@ _DIRECTOR = ("Who directed '{title}'?", 'Who plays the lead in "{title}"?', "Nam
 _BIRTHPLACE = (
     "Where was the director of '{title}' born?",
     'What is the birthday of the director of the film "{title}"?',
-    "Where does the lead actor of '{title}' come from, and where does the director?",
+    "In which country and city was the director of '{title}' born?",
 )
 _TOWN = (
     "How many people live in the birthplace of the director of '{title}'?",
@@ -24,13 +24,11 @@ _FILMOGRAPHY = (
     "List the filmography of {artist}.",
     "In how many films has {artist} played?",
 )
-_OTHERS = (
-    "What other films did the director of '{title}' make?",
-    'Which movies has the lead of "{title}" appeared in?',
-)
+_OTHERS = ("What other films did the director of '{title}' make?", 'Which movies did the maker of "{title}" direct?')
+_LEAD = ('Which movies has the lead of "{title}" appeared in?', "What else has the star of '{title}' played in?")
 _BOX_OFFICE = (
     "How much did '{title}' earn in {currency}?",
-    'What was the budget of the film "{title}" in {currency}?',
+    'The film "{title}": what did it take in at the box office, in {currency}?',
 )
 _CINEMAS = ("Which cinemas are there in {city}?", "Where can I watch a movie in {city}?")
 _TONIGHT = ("What is on at the cinema in {city} today?", "Which films are shown in {city} tonight, and at what time?")
@@ -45,15 +43,15 @@ def scenarios() -> Iterator[Scenario]:
     yield from told(_DIRECTOR, _director, _titles(6, "director"))
     yield from told(_BIRTHPLACE, _birthplace, _titles(7, "birthplace"))
     yield from told(_TOWN, _town, _titles(6, "town"))
-    yield from told(_FILMOGRAPHY, _filmography, [{"artist": one.name} for one in _people(6, "filmography")])
-    yield from told(_OTHERS, _others, _titles(6, "others"))
+    yield from told(_FILMOGRAPHY, _filmography, [{"artist": one.name} for one in _people(9, "filmography")])
+    yield from told(_OTHERS, _others, _titles(8, "others"))
+    yield from told(_LEAD, _lead, _titles(10, "lead"))
     money = [{**one, "currency": other_currency("AFP", "film", at)} for at, one in enumerate(_titles(5, "money"))]
     yield from told(_BOX_OFFICE, _box_office, [{**one} for one in money])
     yield from told(_CINEMAS, _cinemas, town_entries(3, "cinemas"))
-    yield from told(_TONIGHT, _tonight, town_entries(5, "tonight"))
-    seats = [{**one, "currency": other_currency("", "seat", at)} for at, one in enumerate(town_entries(4, "seats"))]
-    yield from told(_TICKET, _ticket, [{**one} for one in seats])
-    yield from told(_DAYS, _days, town_entries(3, "days"))
+    yield from told(_TONIGHT, _tonight, town_entries(8, "tonight"))
+    yield from told(_TICKET, _ticket, town_money(6, "seats"))
+    yield from told(_DAYS, _days, town_entries(5, "days"))
     yield from told(_UNKNOWN, _unknown, [{"title": "Attack of the Zzyzx"}])
 
 
@@ -114,6 +112,11 @@ def _filmography(session: Session, artist: str) -> None:
 def _others(session: Session, title: str) -> None:
     director, _ = _credits(session, title)
     session.answer(_told(director["name"], session.at_second_try("person_movie_credits", person_id=director["id"])))
+
+
+def _lead(session: Session, title: str) -> None:
+    _, lead = _credits(session, title)
+    session.answer(_told(lead["name"], session.at_second_try("person_movie_credits", person_id=lead["id"])))
 
 
 def _box_office(session: Session, title: str, currency: str) -> None:

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 from playground.scenarios.choice import some_countries, told
-from playground.scenarios.entities import Entries, other_currency, some, some_day, town_entries
+from playground.scenarios.entities import Entries, some, some_day, town_entries, town_money
 from playground.session import Scenario, Session
 from playground.worlds.dishes import recipes
 from playground.worlds.names import full_name
@@ -57,7 +57,7 @@ _UNKNOWN = ("How do I cook {title}?",)
 
 def scenarios() -> Iterator[Scenario]:
     """All of this domain."""
-    diets = (("vegan", 60), ("vegetarian", 30), ("gluten free", 25), ("vegan", 90), ("vegetarian", 45))
+    diets = (("vegan", 35), ("vegetarian", 30), ("gluten free", 20), ("vegan", 50), ("vegetarian", 45))
     yield from told(_DIET, _diet, [{"diet": diet, "minutes": minutes} for diet, minutes in diets])
     pairs = (
         ("potato", "mushroom"),
@@ -76,8 +76,7 @@ def scenarios() -> Iterator[Scenario]:
     yield from told(_RESTAURANTS, _restaurants, town_entries(5, "restaurants"))
     yield from told(_MENU, _menu, town_entries(5, "menu"))
     yield from told(_LIGHT, _light, town_entries(4, "light"))
-    money = [{**one, "currency": other_currency("", "meal", at)} for at, one in enumerate(town_entries(5, "meal"))]
-    yield from told(_PAID, _paid, [{**one} for one in money])
+    yield from told(_PAID, _paid, town_money(6, "meal"))
     yield from told(_TABLE, _table, _evenings(6))
     yield from told(_UNKNOWN, _unknown, [{"title": "Zzyzx fritters"}])
 

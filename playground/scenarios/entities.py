@@ -32,6 +32,14 @@ def town_entries(count: int, key: str) -> Entries:
     return [{"city": city.name} for city in towns(count, key)]
 
 
+def town_money(count: int, key: str) -> Entries:
+    """Cities, each with a currency that is not its own."""
+    return [
+        {"city": city.name, "currency": other_currency(city.country.currency, key, city.name)}
+        for city in towns(count, key)
+    ]
+
+
 def some_day(*keys: object) -> date:
     """A day of the next three weeks."""
     return TODAY + timedelta(days=chance.between(1, 21, "day", *keys))

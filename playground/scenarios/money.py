@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from playground.scenarios.choice import some_countries, told
 from playground.session import Scenario, Session
 from playground.worlds import chance
-from playground.worlds.geography import COUNTRIES
 
 _TO_COUNTRY = (
     "How much are {amount} {code} in the currency of {country}?",
@@ -57,13 +56,13 @@ def _journeys(count: int, key: str) -> list[dict[str, str | int | float]]:
     found: list[dict[str, str | int | float]] = []
     for position in range(count):
         there = some_countries(1, key, position)[0]
-        home = chance.pick([country for country in COUNTRIES if country is not there], "home", key, position)
+        home = next(one for one in some_countries(2, "home", key, position) if one is not there)
         found.append({"amount": _amount(key, position), "code": home.currency, "country": there.name})
     return found
 
 
 def _pairs(count: int, key: str) -> list[dict[str, str | int | float]]:
-    two = [chance.several(COUNTRIES, 2, key, position) for position in range(count)]
+    two = [some_countries(2, key, position) for position in range(count)]
     return [
         {"amount": _amount(key, position), "code": one.currency, "other": other.currency}
         for position, (one, other) in enumerate(two)
@@ -97,15 +96,13 @@ def _history(session: Session, amount: int, code: str, other: str, day: str) -> 
 
 def _rates(session: Session, country: str) -> None:
     code = session.call("find_country", name=country)["currency_code"]
-    rates = session.call("get_latest_rates", base_currency=code)["rates"]
+    others = ",".join(sorted(one.currency for one in some_countries(12, "others") if one.currency != code))
+    rates = session.call("get_latest_rates", base_currency=code, symbols=others)["rates"]
     session.answer(f"One {code} buys " + ", ".join(f"{rate} {other}" for other, rate in rates.items()) + ".")
 
 
 def _no_key(session: Session, amount: int, code: str, other: str) -> None:
-    wanted = {"from_currency": code, "to_currency": other, "amount": amount}
-    session.fails("get_currency_quote", **wanted)
-    session.turn_back("A key is needed. I try the one of the documentation's example.")
-    session.fails("get_currency_quote", **wanted, **{"X-Api-Key": "demo"})
+    session.fails("get_currency_quote", from_currency=code, to_currency=other, amount=amount)
     session.give_up()
 
 

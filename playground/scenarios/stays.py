@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from playground.scenarios.choice import told
-from playground.scenarios.entities import Entries, other_currency, some_day, town_entries
+from playground.scenarios.entities import Entries, some_day, town_entries, town_money
 from playground.session import Scenario, Session
 from playground.worlds.names import full_name
 
@@ -38,6 +38,10 @@ _BOOK = (
     "Book a room in {city} for {guest} from {arrival} to {departure}.",
     "Please reserve the cheapest room in the best hotel of {city} for {guest}, {arrival} to {departure}.",
 )
+_CONFIRM = (
+    "Book {guest} into the best hotel of {city} from {arrival} to {departure} and check that the booking is confirmed.",
+    "Get {guest} a room in {city}, {arrival} to {departure}, and look the booking up afterwards.",
+)
 _NOWHERE = ("Find me a hotel in {city}.",)
 _AMENITIES = (("a pool", "pool"), ("free wifi", "wifi"), ("a spa", "spa"), ("parking", "parking"), ("a gym", "gym"))
 
@@ -51,12 +55,13 @@ def scenarios() -> Iterator[Scenario]:
     )
     yield from told(_CHECK_IN, _check_in, town_entries(4, "check-in"))
     yield from told(_RATES, _rates, [{**one, "guests": 1 + at % 3} for at, one in enumerate(_trips(5, "rates"))])
-    moneys = [{**one, "currency": other_currency("", "stay", at)} for at, one in enumerate(town_entries(5, "money"))]
-    yield from told(_CONVERTED, _converted, [{**one} for one in moneys])
+    yield from told(_CONVERTED, _converted, town_money(5, "money"))
     yield from told(_REVIEWS, _reviews, town_entries(4, "reviews"))
     yield from told(_WEATHER, _weather, town_entries(3, "hotel weather"))
     guests = [{**one, "guest": full_name("guests", 300 + at)} for at, one in enumerate(_trips(5, "book"))]
     yield from told(_BOOK, _book, [{**one} for one in guests])
+    more = [{**one, "guest": full_name("guests", 320 + at)} for at, one in enumerate(_trips(4, "confirm"))]
+    yield from told(_CONFIRM, _confirm, [{**one} for one in more])
     yield from told(_NOWHERE, _nowhere, [{"city": "Xanadu"}])
 
 
@@ -129,15 +134,25 @@ def _weather(session: Session, city: str) -> None:
     session.answer(f"At {best['hotel_name']} it is {now['temperature']} °C with {now['condition']}.")
 
 
-def _book(session: Session, city: str, arrival: str, departure: str, guest: str) -> None:
+def _booked(session: Session, city: str, arrival: str, departure: str, guest: str) -> dict[str, Any]:
     best = _found(session, city)[0]
     stay = {"check_in": arrival, "check_out": departure}
     rates = session.call("hotel_room_rates", hotel_id=best["hotel_id"], **stay)["rates"]
     cheapest = min(rates, key=lambda rate: rate["total_price"])
-    booked = session.call("book_room", rate_id=cheapest["rate_id"], guest_name=guest, **stay)
+    return session.call("book_room", rate_id=cheapest["rate_id"], guest_name=guest, **stay)
+
+
+def _book(session: Session, city: str, arrival: str, departure: str, guest: str) -> None:
+    booked = _booked(session, city, arrival, departure, guest)
     session.answer(
         f"Booked at {booked['hotel_name']}: {booked['booking_id']}, {booked['total_price']} {booked['currency']}."
     )
+
+
+def _confirm(session: Session, city: str, arrival: str, departure: str, guest: str) -> None:
+    booked = _booked(session, city, arrival, departure, guest)
+    found = session.call("get_booking", booking_id=booked["booking_id"])
+    session.answer(f"{found['booking_id']} at {found['hotel_name']} is {found['status']}.")
 
 
 def _nowhere(session: Session, city: str) -> None:

@@ -50,8 +50,7 @@ def scenarios() -> Iterator[Scenario]:
     yield from told(_NON_STOP, _non_stop, _served(4, "non-stop"))
     yield from told(_FLIGHTS, _flights, _journeys(8, "flights"))
     yield from told(_CHEAPEST, _cheapest, _journeys(6, "cheapest"))
-    fares = [{**one, "currency": other_currency("", at)} for at, one in enumerate(_journeys(5, "fare"))]
-    yield from told(_FARE, _fare, [{**one} for one in fares])
+    yield from told(_FARE, _fare, _fares(5))
     yield from told(_STATUS, _status, _numbers(6, "status"))
     yield from told(_ZONE, _zone, _numbers(4, "zone"))
     yield from told(_WEATHER, _weather, _numbers(4, "weather"))
@@ -66,6 +65,18 @@ def _journeys(count: int, key: str) -> Entries:
     return [
         {"origin": flight.origin.city.name, "destination": flight.destination.city.name, "day": day.isoformat()}
         for flight, day in some_flights(count, key)
+    ]
+
+
+def _fares(count: int) -> Entries:
+    return [
+        {
+            "origin": flight.origin.city.name,
+            "destination": flight.destination.city.name,
+            "day": day.isoformat(),
+            "currency": other_currency(flight.origin.city.country.currency, flight.number),
+        }
+        for flight, day in some_flights(count, "fare")
     ]
 
 

@@ -14,48 +14,47 @@ _IN_CITY = (
     "I am moving to {city} and looking for work. What is on offer?",
     "List the vacancies in {city}.",
 )
-_REMOTE = ("Which {trade} jobs can be done from home?", "Find remote work for a {trade}.")
+_REMOTE = ("Which jobs as {trade} can be done from home?", "Find remote work for {trade}.")
 _SALARY = (
-    "What does the newest {trade} job in {city} pay?",
-    "Which company is looking for a {trade} in {city}?",
-    "What skills does the {trade} job in {city} require?",
+    "What does the newest job as {trade} in {city} pay?",
+    "Which company is looking for {trade} in {city}?",
+    "What skills does the job as {trade} in {city} require?",
 )
 _EMPLOYER = (
-    "Where is the headquarters of the company that wants a {trade} in {city}?",
-    "How many people work for the employer that is hiring a {trade} in {city}?",
+    "Where is the headquarters of the company that wants {trade} in {city}?",
+    "How many people work for the employer that is hiring {trade} in {city}?",
 )
-_HOME_WEATHER = ("What is the weather at the headquarters of the company hiring a {trade} in {city}?",)
+_HOME_WEATHER = ("What is the weather at the headquarters of the company hiring {trade} in {city}?",)
 _SHARE = (
-    "What is the share price of the company that looks for a {trade} in {city}?",
-    "How much is one share of the employer offering the {trade} position in {city}?",
+    "What is the share price of the company that looks for {trade} in {city}?",
+    "How much is one share of the employer offering a position as {trade} in {city}?",
 )
 _PAY = (
-    "What does a {trade} earn in {country}?",
-    "What is the median salary of a {trade} in {country}?",
-    "Estimate the yearly pay of a {trade} in {country}.",
+    "What does {trade} earn in {country}?",
+    "What is the median salary of {trade} in {country}?",
+    "Estimate the yearly pay of {trade} in {country}.",
 )
-_PAY_ELSEWHERE = ("How much in {currency} does a {trade} in {country} make a year?",)
+_PAY_ELSEWHERE = ("How much in {currency} does {trade} in {country} make a year?",)
 _APPLY = (
-    "Apply for the {trade} job in {city} for {applicant}, {email}.",
-    "Send my application for the newest {trade} position in {city}: {applicant}, {email}.",
+    "Apply for the job as {trade} in {city} for {applicant}, {email}.",
+    "Send my application for the newest position as {trade} in {city}: {applicant}, {email}.",
 )
-_NONE = ("Find me a job as a {trade} in {city}.",)
+_NONE = ("Find me a job as {trade} in {city}.",)
 
 
 def scenarios() -> Iterator[Scenario]:
     """All of this domain."""
     yield from told(_IN_CITY, _in_city, [{"city": job.city.name} for job in _some(6, "city")])
     trades = some(sorted(TITLES), str, 4, "trades", "remote")
-    yield from told(_REMOTE, _remote, [{"trade": trade.lower()} for trade in trades])
+    yield from told(_REMOTE, _remote, [{"trade": _with_article(trade)} for trade in trades])
     yield from told(_SALARY, _salary, _ads(8, "salary"))
     yield from told(_EMPLOYER, _employer, _ads(6, "employer"))
     yield from told(_HOME_WEATHER, _home_weather, _ads(4, "home"))
     yield from told(_SHARE, _share, _ads(5, "share"))
     yield from told(_PAY, _pay, _trades(6, "pay"))
-    abroad = [{**one, "currency": other_currency("", "pay", at)} for at, one in enumerate(_trades(4, "abroad"))]
-    yield from told(_PAY_ELSEWHERE, _pay_elsewhere, [{**one} for one in abroad])
+    yield from told(_PAY_ELSEWHERE, _pay_elsewhere, _abroad(4))
     yield from told(_APPLY, _apply, [{**one, **_applicant(at)} for at, one in enumerate(_ads(5, "apply"))])
-    yield from told(_NONE, _none, [{"trade": "dragon tamer", "city": "Velmora"}])
+    yield from told(_NONE, _none, [{"trade": "a dragon tamer", "city": "Velmora"}])
 
 
 def _some(count: int, key: str) -> list[Job]:
@@ -64,13 +63,30 @@ def _some(count: int, key: str) -> list[Job]:
 
 
 def _ads(count: int, key: str) -> Entries:
-    return [{"trade": job.title.lower(), "city": job.city.name} for job in _some(count, key)]
+    return [{"trade": _with_article(job.title), "city": job.city.name} for job in _some(count, key)]
 
 
 def _trades(count: int, key: str) -> Entries:
     names = some(sorted(TITLES), str, count, "trades", key)
     lands = some_countries(count, "trades", key)
-    return [{"trade": name.lower(), "country": land.name} for name, land in zip(names, lands, strict=False)]
+    return [{"trade": _with_article(name), "country": land.name} for name, land in zip(names, lands, strict=False)]
+
+
+def _abroad(count: int) -> Entries:
+    names = some(sorted(TITLES), str, count, "trades", "abroad")
+    lands = some_countries(count, "trades", "abroad")
+    return [
+        {"trade": _with_article(name), "country": land.name, "currency": other_currency(land.currency, name)}
+        for name, land in zip(names, lands, strict=False)
+    ]
+
+
+def _with_article(title: str) -> str:
+    return f"{'an' if title[0] in 'AE' else 'a'} {title.lower()}"
+
+
+def _title(trade: str) -> str:
+    return trade.split(" ", 1)[1]
 
 
 def _applicant(place: int) -> dict[str, str]:
@@ -84,12 +100,12 @@ def _in_city(session: Session, city: str) -> None:
 
 
 def _remote(session: Session, trade: str) -> None:
-    found = session.call("searchJobs", keywords=trade, remoteOnly=True)["jobs"]
+    found = session.call("searchJobs", keywords=_title(trade), remoteOnly=True)["jobs"]
     session.answer("; ".join(f"{job['title']} ({job['jobId']})" for job in found) or "There is none.")
 
 
 def _ad(session: Session, trade: str, city: str) -> dict[str, Any]:
-    found = session.call("searchJobs", keywords=trade, location=city)["jobs"][0]
+    found = session.call("searchJobs", keywords=_title(trade), location=city)["jobs"][0]
     return session.call("getJob", jobId=found["jobId"])
 
 
@@ -126,12 +142,12 @@ def _share(session: Session, trade: str, city: str) -> None:
 
 def _estimate(session: Session, trade: str, country: str) -> dict[str, Any]:
     code = session.call("find_country", name=country)["country_code"]
-    return session.call("salary_estimate", job_title=trade, country_code=code)
+    return session.call("salary_estimate", job_title=_title(trade), country_code=code)
 
 
 def _pay(session: Session, trade: str, country: str) -> None:
     found = _estimate(session, trade, country)
-    session.answer(f"A {trade} in {country} earns {found['median_salary']} {found['salary_currency']} a year.")
+    session.answer(f"In {country} {trade} earns {found['median_salary']} {found['salary_currency']} a year.")
 
 
 def _pay_elsewhere(session: Session, trade: str, country: str, currency: str) -> None:
@@ -142,15 +158,15 @@ def _pay_elsewhere(session: Session, trade: str, country: str, currency: str) ->
         to_currency=currency,
         amount=found["median_salary"],
     )
-    session.answer(f"A {trade} in {country} earns {paid['converted_amount']} {currency} a year.")
+    session.answer(f"In {country} {trade} earns {paid['converted_amount']} {currency} a year.")
 
 
 def _apply(session: Session, trade: str, city: str, applicant: str, email: str) -> None:
-    found = session.call("searchJobs", keywords=trade, location=city)["jobs"][0]
+    found = session.call("searchJobs", keywords=_title(trade), location=city)["jobs"][0]
     sent = session.call("applyForJob", jobId=found["jobId"], applicantName=applicant, email=email)
     session.answer(f"The application {sent['applicationId']} for {sent['title']} is {sent['status']}.")
 
 
 def _none(session: Session, trade: str, city: str) -> None:
-    session.call("searchJobs", keywords=trade, location=city)
+    session.call("searchJobs", keywords=_title(trade), location=city)
     session.give_up()

@@ -7,11 +7,12 @@ from importlib.resources import files
 
 from pydantic.types import JsonValue
 
-from tests.models.openai_replies import ChatRequest, Reply, Says
+from tests.models.openai_replies import ChatRequest, Reply
 
 PURPOSES = ("choose", "arguments", "fields_to_keep", "answer")
-Line = Reply | str | Mapping[str, JsonValue] | Callable[[ChatRequest], Reply | str | Mapping[str, JsonValue]]
-"""A reply, a text, an object that is answered as JSON, or a function of the request that gives one."""
+Said = Reply | str | Mapping[str, JsonValue]
+"""A reply, a text, or an object that is answered as JSON."""
+Line = Said | Callable[[ChatRequest], Said]
 
 
 @lru_cache(maxsize=1)
@@ -68,6 +69,3 @@ def bind(*bindings: tuple[str, JsonValue, str, str], missing: Sequence[str] = ()
         for name, value, origin, reference in bindings
     ]
     return {"bindings": bound, "missing": list(missing)}
-
-
-__all__ = ["Brain", "Line", "Says", "advance", "advance_to", "bind", "move", "purpose_of"]

@@ -140,9 +140,9 @@ async def _stream(writer: asyncio.StreamWriter, reply: Says, request: ChatReques
 
 @asynccontextmanager
 async def model_server(
-    respond: Respond, *, model: str = "rules", api_key: str = "", supports: frozenset[str] = EVERYTHING
+    respond: Respond, *, model: str = "rules", api_key: str = "", supports: frozenset[str] = EVERYTHING, port: int = 0
 ) -> AsyncGenerator[ModelServer, None]:
-    """A server in this event loop."""
+    """A server in this event loop; ``port`` 0: any that is free."""
     served, tasks = ModelServer(respond, model, api_key, supports), set[asyncio.Task[None]]()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -152,7 +152,7 @@ async def model_server(
             task.add_done_callback(tasks.discard)
         await served.handle(reader, writer)
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=1 << 24)
+    server = await asyncio.start_server(handle, "127.0.0.1", port, limit=1 << 24)
     served.port = server.sockets[0].getsockname()[1]
     try:
         yield served

@@ -55,6 +55,8 @@ def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
     outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
     if incoming.broken:
         return _broken(status, incoming, call)
+    if outcome == "ok" and incoming.garbled and tool.safe:
+        return Try("transient", "", status, (f"HTTP {status}, {incoming.note}",), again=True)
     text = call.keyed.redactor.clean(incoming.text, cut=incoming.cut)
     notes = [_said(response, text, call), incoming.note]
     if outcome == "ok" and incoming.unusable and tool.safe:
@@ -78,7 +80,8 @@ def _broken(status: int, incoming: Incoming, call: Call) -> Try:
     if status >= 300 and not tool.repeatable:
         outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
     text = "" if tool.safe else call.keyed.redactor.clean(incoming.text, cut=True)
-    notes = (f"HTTP {status}", incoming.broken, _NOT_KNOWN if outcome == "unknown" else "")
+    doubt = _NOT_WHOLE if status < 300 else _NOT_KNOWN
+    notes = (f"HTTP {status}", incoming.broken, doubt if outcome == "unknown" else "")
     return _shown(call, Try(outcome, text, status, notes, again=tool.repeatable))
 
 
@@ -106,6 +109,7 @@ def concluded(last: Try, call: Call, *, given_up: bool) -> Try:
     return replace(last, notes=tuple(notes))
 
 
+_NOT_WHOLE = "it was accepted, but not all of the answer came, so it is not known whether it took effect as meant"
 _NOT_KNOWN = "the request was sent, so it is not known whether it took effect"
 
 

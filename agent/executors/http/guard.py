@@ -88,6 +88,8 @@ class Guard:
             )
         if "@" in parts.netloc:
             raise ForbiddenAddressError("the URL holds a user name before its host; remove it from the tool's document")
+        if "[" in parts.netloc and ":" not in host:
+            raise ForbiddenAddressError(f"{host!r} is no IPv6 address; correct the tool's document")
         if not host:
             raise ForbiddenAddressError("the URL names no host; correct the tool's document")
         self._check_literal(host, port or (443 if parts.scheme == "https" else 80))
@@ -101,6 +103,8 @@ class Guard:
                 raise ForbiddenAddressError(
                     f"{host!r} is an address in an unusual form; write it as four decimal numbers"
                 ) from None
+            if not re.fullmatch(r"[\w.-]+", plain):
+                raise ForbiddenAddressError(f"{host!r} is no name of a host; correct the tool's document") from None
             return
         self._check_address(literal, host, port)
 

@@ -8,8 +8,10 @@ import httpx
 import orjson
 
 from agent.executors.http.charsets import decoded
+from graph.literals import read_value
 
 _TEXTUAL = re.compile(r"text/|[/+](json|xml|javascript|yaml|csv|x-www-form-urlencoded|x-ndjson|graphql)\b")
+_NOT_JSON = "declared as JSON, but is not"
 _JSON_BEGINS = b"{["
 _SPACE = b" \t\r\n\xef\xbb\xbf"
 
@@ -17,7 +19,7 @@ _SPACE = b" \t\r\n\xef\xbb\xbf"
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """``text`` is the body. ``broken`` says why it is not whole though the server meant to send more; ``unusable``, why it
-    cannot be read as text. ``cut``: there was more than the cap.
+    cannot be read as text. ``cut``: there was more than the cap. ``garbled``: it begins as JSON, and is none.
     """
 
     text: str
@@ -25,6 +27,7 @@ class Incoming:
     broken: str = ""
     unusable: str = ""
     cut: bool = False
+    garbled: bool = False
 
 
 async def read(response: httpx.Response, limit: int) -> Incoming:
@@ -57,7 +60,9 @@ def _as_text(data: bytes, kind: str, charset: str | None, got: Incoming) -> Inco
         text, told = decoded(data, charset, whole=whole)
     notes = [f"cut at {len(data)} bytes"] if got.cut else []
     if "json" in kind and data and whole and not is_json:
-        notes.append("declared as JSON, but is not")
+        notes.append(_NOT_JSON)
+        if text.lstrip()[:1] in ("{", "[") and read_value(text) is None:
+            return Incoming(text, _NOT_JSON, garbled=True)
     if is_json and kind and not _TEXTUAL.search(kind):
         notes.append(f"declared as {kind}, but is JSON")
     if kind.startswith("text/html") and not is_json:

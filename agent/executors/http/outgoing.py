@@ -123,7 +123,10 @@ def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
 
 def _url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
     """The template with its places filled, a place that occurs twice twice. Each value stays inside its segment."""
-    authority = urlsplit(template).netloc
+    try:
+        authority = urlsplit(template).netloc
+    except ValueError as error:
+        raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
     if "{" in authority or "{" in template.partition("://")[0]:
         raise ForbiddenAddressError("the tool's URL lets an argument choose the host; correct the tool's document")
     absent = list(dict.fromkeys(name for name in _PLACEHOLDER.findall(template) if name not in values))

@@ -95,3 +95,19 @@ async def test_a_store_that_cannot_be_used_is_done_without(caplog: pytest.LogCap
     assert await chosen(choices, policy, "a", "b") == ("a",)
     assert (store.calls, len(policy.asked)) == (1, 1)
     assert "the file cannot be opened" in caplog.text
+
+
+async def test_what_was_answered_without_the_model_of_a_policy_that_has_one_is_not_kept() -> None:
+    class Modelled(Naming):
+        working = True
+
+        async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+            self.cost.model_calls += self.working
+            return await super().fields_to_keep(question)
+
+    store, policy = Kept(), Modelled("a", "x")
+    choices = FieldChoices(store)
+    assert await chosen(choices, policy, "a", "b") == ("a",)
+    policy.working = False
+    assert await chosen(choices, policy, "x", "y") == ("x", "a")
+    assert [row.kept for row in store.rows.values()] == [("a",)]

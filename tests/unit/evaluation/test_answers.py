@@ -12,9 +12,9 @@ from agent.policies.offline import OfflinePolicy
 from agent.run import RunDeps
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from evaluation.answers import evaluate_answers, interval, report
+from evaluation.answers import Evaluation, evaluate_answers, interval, report
 from evaluation.asked import HELD_OUT, Asked, Expected, GoldCall
-from evaluation.rightness import Verdict, judge
+from evaluation.rightness import judge
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run
 
@@ -33,16 +33,21 @@ class Services:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.changed: list[str] = []
 
     async def reset(self) -> None:
         self.seen.append("reset")
+        self.changed.clear()
+
+    async def effects(self) -> list[str]:
+        return list(self.changed)
 
     def places(self, arguments: JsonObject) -> CallResult:
         self.seen.append("call")
         return FOUND(arguments)
 
 
-async def evaluated(folder: Path, services: Services, *requests: Asked) -> list[Verdict]:
+async def evaluated(folder: Path, services: Services, *requests: Asked) -> Evaluation:
     store, search = await graph(WALKS), await finder(folder)
     executor = ScriptedExecutor(
         search_places=services.places, get_forecast=FORECAST, get_daily_forecast=FORECAST, search_books=ok({})
@@ -52,15 +57,15 @@ async def evaluated(folder: Path, services: Services, *requests: Asked) -> list[
         return RunDeps(store, search, OfflinePolicy(), executor)
 
     done: list[int] = []
-    verdicts = await evaluate_answers(requests, deps, Budget(), services.reset, at_once=2, progress=done.append)
+    evaluation = await evaluate_answers(requests, deps, Budget(), services, at_once=2, progress=done.append)
     assert done == list(range(1, len(requests) + 1))
-    return verdicts
+    return evaluation
 
 
 async def test_runs_are_judged_in_the_order_of_the_requests(tmp_path: Path) -> None:
     services = Services()
     other = POPULATION.model_copy(update={"id": "other", "expect": Expected(numbers=(7,))})
-    verdicts = await evaluated(tmp_path, services, HOPELESS, POPULATION, other)
+    verdicts = (await evaluated(tmp_path, services, HOPELESS, POPULATION, other)).verdicts
     assert [verdict.asked.id for verdict in verdicts] == ["hopeless", "population", "other"]
     assert [verdict.cause for verdict in verdicts] == [None, None, "wrong value"]
     assert services.seen == ["reset", "call", "call"]
@@ -69,9 +74,26 @@ async def test_runs_are_judged_in_the_order_of_the_requests(tmp_path: Path) -> N
 async def test_one_that_changes_something_runs_alone_after_a_reset(tmp_path: Path) -> None:
     services = Services()
     alone = [POPULATION.model_copy(update={"id": name, "alone": True}) for name in ("x", "y")]
-    verdicts = await evaluated(tmp_path, services, alone[0], POPULATION, alone[1])
-    assert all(verdict.right for verdict in verdicts)
+    found = await evaluated(tmp_path, services, alone[0], POPULATION, alone[1])
+    assert all(verdict.right for verdict in found.verdicts)
+    assert found.unasked == ()
     assert services.seen == ["reset", "call", "reset", "call", "reset", "call"]
+
+
+async def test_changes_that_nobody_asked_for_are_told(tmp_path: Path) -> None:
+    """Of a request that runs alone it is known that it was the one; of those that run together, that it was one of them."""
+
+    class Changing(Services):
+        def places(self, arguments: JsonObject) -> CallResult:
+            self.changed.append("delete_place")
+            return super().places(arguments)
+
+    alone = POPULATION.model_copy(update={"id": "alone", "alone": True})
+    wanted = alone.model_copy(update={"id": "wanted", "effects": ("delete_place",)})
+    found = await evaluated(tmp_path, Changing(), POPULATION, alone, wanted)
+    assert [verdict.cause for verdict in found.verdicts] == [None, "unasked change", None]
+    assert found.unasked == ("delete_place",)
+    assert report(found)["unasked_changes"] == ["delete_place"]
 
 
 class Crowded(ScriptedExecutor):
@@ -96,25 +118,26 @@ async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> Non
     async def deps() -> RunDeps:
         return replace(working, policy=OfflinePolicy())
 
-    done = await evaluate_answers(requests, deps, Budget(), Services().reset, at_once=at_once)
-    assert all(verdict.right for verdict in done)
+    done = await evaluate_answers(requests, deps, Budget(), Services(), at_once=at_once)
+    assert all(verdict.right for verdict in done.verdicts)
     assert executor.most == at_once
 
 
-def verdicts() -> list[Verdict]:
+def evaluation() -> Evaluation:
     """Two right and two wrong ones; one of each is held out."""
     wrong = [end("", "gave_up")]
-    return [
+    verdicts = [
         judge(asked(name="a"), right_run()),
         judge(asked("x", "y", name="b", group="two"), wrong),
         judge(asked("x", "y", "z", "z", name="c", group=HELD_OUT), wrong),
         judge(asked(name="d", group=HELD_OUT), right_run()),
         judge(HOPELESS, [end("La la la.")]),
     ]
+    return Evaluation(tuple(verdicts))
 
 
 def test_the_figures() -> None:
-    found = report(verdicts())
+    found = report(evaluation())
     assert found["groups"] == {
         "one": {"n": 1, "right": 1, "share": 1},
         "two": {"n": 1, "right": 0, "share": 0},
@@ -127,10 +150,10 @@ def test_the_figures() -> None:
 
 
 def test_what_is_held_out_is_a_figure_unless_asked_for() -> None:
-    found = report(verdicts())
+    found = report(evaluation())
     assert [failure["id"] for failure in found["failures"]] == ["b", "hopeless"]
     assert found["failures_withheld"] == 1
-    everything = report(verdicts(), show_held_out=True)
+    everything = report(evaluation(), show_held_out=True)
     assert [failure["id"] for failure in everything["failures"]] == ["b", "c", "hopeless"]
     assert everything["failures_withheld"] == 0
     assert everything["failures"][0]["gold"] == ["x", "y"]
@@ -146,6 +169,6 @@ def test_the_interval() -> None:
 
 
 def test_of_nothing() -> None:
-    found = report([])
+    found = report(Evaluation(()))
     assert found["overall"] == {"n": 0, "right": 0, "share": None, "interval": None}
     assert found["seconds_p50"] == pytest.approx(0)

@@ -46,6 +46,7 @@ def test_one_that_cannot_be_answered(tmp_path: Path) -> None:
         ({"id": "b", "request": "x", "answerable": False}, "says why"),
         ({**LINE, "answerable": False, "why": "x"}, "expects no value"),
         ({**LINE, "request": ""}, "request"),
+        ({**LINE, "effects": ["book"]}, "runs alone"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: object, said: str) -> None:

@@ -87,6 +87,19 @@ def test_what_cannot_be_answered_must_not_be() -> None:
     assert judge(hopeless, []).cause == "run failed"
 
 
+def test_a_change_is_made_once_and_only_if_asked_for() -> None:
+    booking = Asked.model_validate({**asked(texts=["TF01"]).model_dump(), "alone": True, "effects": ("reserve",)})
+    events: list[Event] = [call("reserve", '{"code": "TF01"}'), end("Reserved under TF01.")]
+    assert judge(booking, events, ["reserve"]).right
+    twice = judge(booking, events, ["reserve", "reserve"])
+    assert (twice.cause, twice.detail) == ("unasked change", "reserve")
+    assert judge(booking, events, ["reserve", "cancel"]).detail == "cancel"
+    assert judge(asked(), right_run(), ["reserve"]).cause == "unasked change"
+    hopeless = Asked(id="x", request="Book a table.", answerable=False, alone=True, why="no day")
+    assert judge(hopeless, [end("", "gave_up")], ["reserve"]).cause == "unasked change"
+    assert judge(hopeless, [end("", "gave_up")], []).right
+
+
 def test_failed_calls_are_marked_in_the_path() -> None:
     verdict = judge(asked(), [call("meteo", status="failed"), *right_run()])
     assert verdict.path == ("meteo (failed)", "weather")

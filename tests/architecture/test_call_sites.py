@@ -1,0 +1,143 @@
+"""Every place where the source reaches the network is known, and what a stranger's words lead to is guarded there.
+
+Who adds one adds it here: to ``GUARDED`` with a way to run the corpus through it, or to ``CONFIGURED`` with the reason why no
+document, argument or answer chooses where it goes.
+"""
+
+import ssl
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent.executors.http import HttpExecutor, HttpParameters
+from agent.executors.http.guard import Guard
+from agent.executors.http.transport import PinnedTransport
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError
+from domain.tool import ToolDoc, tool_id
+from tests.architecture.call_sites import imports_of, sites
+from tests.architecture.source_tree import module_name, packages, python_files
+from tests.unit.agent.executors.attacks import URLS, resolve_as_told
+
+SOURCE = python_files(*packages(), "scripts")
+
+
+async def through_the_executor(url: str) -> None:
+    tool = ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", url=url)
+    executor = HttpExecutor(HttpParameters(timeout=2, attempts=1), resolver=resolve_as_told)
+    try:
+        await executor.call(tool, {})
+    finally:
+        await executor.close()
+
+
+async def through_the_transport(url: str) -> None:
+    transport = PinnedTransport(Guard(resolver=resolve_as_told), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
+        await client.get(url)
+
+
+async def through_the_guard(url: str) -> None:
+    """What asks a name server: nothing is asked for that ``check_url`` refuses, and every answer is checked."""
+    guard = Guard(resolver=resolve_as_told)
+    guard.check_url(url)
+    asked = httpx.URL(url)
+    await guard.addresses(asked.host, asked.port or 80)
+
+
+Run = Callable[[str], Awaitable[None]]
+GUARDED: dict[tuple[str, str], Run] = {
+    ("agent.executors.http.executor", "httpx.AsyncClient"): through_the_executor,
+    ("agent.executors.http.transport", "httpx.AsyncHTTPTransport"): through_the_transport,
+    ("agent.executors.http.transport", "httpcore.AsyncConnectionPool"): through_the_transport,
+    ("agent.executors.http.transport", "httpcore.AnyIOBackend"): through_the_transport,
+    ("agent.executors.http.guard", "getaddrinfo"): through_the_guard,
+}
+"""Places that a document or an argument leads to."""
+
+CONFIGURED: dict[tuple[str, str], str] = {
+    ("graph.backends.bolt", "neo4j.AsyncGraphDatabase.driver"): "FOOTPATH_GRAPH_URL: the operator's own graph server",
+    (
+        "retriever.backends.qdrant_connection",
+        "qdrant_client.AsyncQdrantClient",
+    ): "FOOTPATH_VECTOR_URL: the operator's own server",
+    (
+        "agent.models.transport",
+        "httpx2.AsyncClient",
+    ): "the model's URL, the operator's setting: https, or http on loopback",
+    ("agent.models.langchain", "langchain_openai.ChatOpenAI"): "uses the client of agent.models.transport, given to it",
+    ("wiring.cluster", "ray.init"): "--ray: the address of the operator's own cluster",
+    ("wiring.cluster", "ray.shutdown"): "leaves that cluster",
+    ("wiring.cluster", "ray.cluster_resources"): "asks that cluster",
+    ("wiring.cluster", "ray.data.from_items"): "gives work to that cluster",
+    ("wiring.cluster", "socket.create_connection"): "looks whether that cluster is there, at the same address",
+    ("playground.record", "httpx.Client"): "the playground that the same command has started, on loopback",
+    ("playground.serve", "socket.socket"): "listens; connects to nothing",
+    ("scripts._answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
+    ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
+}
+"""Places whose address the operator gives, by a setting or an option, and nothing else can."""
+
+NAMED_ONLY = {
+    "agent.executors.http.attempt": "types and errors of answers",
+    "agent.executors.http.classes": "errors of name servers",
+    "agent.executors.http.incoming": "types and errors of answers",
+    "agent.models.failures": "errors of name servers",
+    "graph.backends.bolt_errors": "errors of the driver",
+    "playground.calls": "types; the client is given",
+    "playground.session": "types; the client is given",
+    "retriever.backends.qdrant": "models of Qdrant's requests",
+    "retriever.backends.qdrant_collections": "models of Qdrant's requests",
+    "retriever.backends.qdrant_failures": "errors of the client",
+}
+"""Modules that name a networking library and make nothing that connects."""
+
+KNOWN = GUARDED.keys() | CONFIGURED.keys()
+
+
+def test_every_call_site_is_known() -> None:
+    found = {site for path in SOURCE for site in sites(path)}
+    assert found - KNOWN == set(), "new call sites: see the head of this file"
+    assert KNOWN - found == set(), "call sites that are gone: take them out"
+
+
+def test_every_module_that_names_a_networking_library_is_known() -> None:
+    found = {module_name(path) for path in SOURCE if imports_of(path)}
+    known = {module for module, _ in KNOWN} | NAMED_ONLY.keys()
+    assert found - known == set(), "new users of networking libraries: see the head of this file"
+    assert NAMED_ONLY.keys() - found == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import httpx as h\nh.AsyncClient()", "httpx.AsyncClient"),
+        ("from urllib.request import urlopen as u\nu('http://x')", "urllib.request.urlopen"),
+        ("def f():\n    import requests\n    return requests.get('http://x')", "requests.get"),
+        ("import asyncio\nasync def f():\n    await asyncio.open_connection('x', 1)", "open_connection"),
+        ("from openai import AsyncOpenAI\nAsyncOpenAI()", "openai.AsyncOpenAI"),
+        ("import http.client\nhttp.client.HTTPConnection('x')", "http.client.HTTPConnection"),
+        ("from httpx import HTTPTransport\nclass T(HTTPTransport): ...", "httpx.HTTPTransport"),
+        ("from urllib.parse import quote\nquote('x')", ""),
+        ("import httpx\nhttpx.Timeout(3)", ""),
+    ],
+)
+def test_the_scan_sees_what_it_should(
+    tmp_path: Path, source: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.architecture.source_tree.ROOT", tmp_path)
+    path = tmp_path / "module.py"
+    path.write_text(source)
+    assert {name for _, name in sites(path)} == ({expected} if expected else set())
+
+
+@pytest.mark.parametrize("site", sorted(GUARDED), ids=" ".join)
+async def test_the_corpus_is_refused_at_every_guarded_site(site: tuple[str, str]) -> None:
+    """The transport sees addresses only; what a URL's form betrays is refused before (``check_url``)."""
+    by = {"address", "literal"} if GUARDED[site] is through_the_transport else {"address", "literal", "url"}
+    corpus = [one["url"] for one in URLS if one["by"] in by]
+    assert len(corpus) > 100
+    for url in corpus:
+        with pytest.raises((ForbiddenAddressError, InvalidArgumentsError, httpx.InvalidURL)):
+            await GUARDED[site](url)

@@ -1,0 +1,73 @@
+"""Measured: what compressing a long response costs, against parsing it once."""
+
+import gzip
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agent.compress import LIMIT, shortened, structure
+from agent.field_paths import fields_of
+from agent.fitting import fitted
+from agent.policies.offline_fields import telling_fields
+from agent.policy import FieldsQuestion
+from domain.tool import ToolDoc
+from graph.importers.jsonl import tool
+from tests.unit.agent.test_compress import tool as nameless
+
+pytestmark = pytest.mark.bench
+
+
+def body(megabytes: float) -> str:
+    """A list of records as services send them, this long."""
+    record = {"id": 17, "title": "A title of some words", "url": "https://x.example/" + "a" * 60, "tags": ["a", "b"],
+              "price": {"amount": 12.5, "currency": "EUR"}, "description": "Some text about the thing. " * 6}  # fmt: skip
+    return orjson.dumps({"total": 9, "items": [record] * int(megabytes * 1e6 / len(orjson.dumps(record)))}).decode()
+
+
+def timed(work: Callable[[], object]) -> float:
+    """The best of three runs, in seconds."""
+    best = float("inf")
+    for _ in range(3):
+        began = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def whole(document: ToolDoc, response: str) -> None:
+    """All of a first response of a tool: read, fields found, chosen, filtered, fitted."""
+    value = structure(response)
+    assert value is not None
+    kept = telling_fields(FieldsQuestion(document, fitted(value, 4_096), fields_of(value)))
+    assert len(shortened(response, value, kept).text) <= LIMIT
+
+
+def test_time_grows_with_the_length_of_the_body() -> None:
+    print()
+    for megabytes in (0.1, 0.3, 1.0, 3.0):
+        response = body(megabytes)
+        parse, compress = timed(lambda r=response: orjson.loads(r)), timed(lambda r=response: whole(nameless(), r))
+        print(
+            f"{len(response):>9,} characters: orjson.loads {parse * 1e3:6.1f} ms, compression {compress * 1e3:6.1f} ms, "
+            f"{compress / parse:.1f} times as long"
+        )
+
+
+@pytest.mark.shared_data
+def test_documented_examples(shared_data: Path) -> None:
+    """Over all documented examples above the limit: time per response, and the ratio to parsing."""
+    with gzip.open(shared_data / "toolbench" / "tools.jsonl.gz") as file:
+        documents = [tool(orjson.loads(line)) for line in file]
+    long = [
+        (doc, text)
+        for doc in documents
+        if (text := doc.example_response) and len(text) > LIMIT and structure(text) is not None
+    ]
+    parse = timed(lambda: [structure(text) for _, text in long])
+    compress = timed(lambda: [whole(doc, text) for doc, text in long])
+    print(
+        f"\n{len(long):,} examples: {compress / len(long) * 1e3:.2f} ms each, {compress / parse:.1f} times as long as reading"
+    )
