@@ -195,7 +195,8 @@ def type_of(schema: Schema) -> JsonType:
     if "properties" in schema or "additionalProperties" in schema:
         return "object"
     values: list[Any] = [schema["const"]] if "const" in schema else items(schema.get("enum"))
-    return next((_KINDS.get(type(value), "string") for value in values if value is not None), "string")
+    first: object = next((value for value in values if value is not None), "")
+    return _KINDS.get(type(first), "string")
 
 
 def first_example(schema: Schema) -> Any:
