@@ -26,7 +26,7 @@ def chat_model(settings: Settings) -> LangchainModel:
         )
     return LangchainModel(
         ModelParameters(
-            url=settings.model_url.rstrip("/"),
+            url=settings.model_url.rstrip("/").removesuffix("/chat/completions"),
             name=settings.model_name,
             api_key=settings.model_api_key.get_secret_value(),
             timeout=settings.model_timeout,

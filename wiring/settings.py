@@ -135,10 +135,10 @@ class Settings(BaseSettings):
         return self
 
 
-def read_settings() -> Settings:
-    """The settings of this process. ``UsageError`` names the variables that are wrong; no value is shown."""
+def read_settings(**given: object) -> Settings:
+    """The settings of this process; what is ``given`` wins over the environment. ``UsageError`` names the variables that are wrong; no value is shown."""
     try:
-        return Settings()
+        return Settings(**given)  # pyright: ignore[reportArgumentType]  # validated there
     except ValidationError as error:
         found: list[str] = []
         for problem in error.errors(include_url=False, include_input=False):

@@ -1,0 +1,98 @@
+"""Checks a language model: whether its endpoint works, what it supports, how fast it is and what a decision costs."""
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from wiring.model_check import ModelReport
+
+
+def main(
+    url: Annotated[str | None, typer.Option(help="Address of the endpoint, instead of FOOTPATH_MODEL_URL.")] = None,
+    model: Annotated[str | None, typer.Option(help="Name of the model, instead of FOOTPATH_MODEL_NAME.")] = None,
+    price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of prompt.")] = None,
+    price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of answer.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Try the model with a dozen small questions (the key is read from FOOTPATH_MODEL_API_KEY only).
+
+    Exit codes: 0 it can be used, 1 it answers but not validly, 2 wrong use, 3 it cannot be reached or asked.
+    """
+    try:
+        if (price_in is None) != (price_out is None):
+            raise UsageError("give both prices, --price-in and --price-out, or none")
+        prices = None if price_in is None or price_out is None else (price_in, price_out)
+        report = asyncio.run(_check(url, model, prices))
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(2) from error
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise typer.Exit(130) from None
+    if json:
+        from orjson import OPT_INDENT_2, dumps
+
+        print(dumps({**report.model_dump(mode="json"), "works": report.works}, option=OPT_INDENT_2).decode())
+    else:
+        _show(report)
+    if report.error:
+        print(report.error, file=sys.stderr)
+    raise typer.Exit(0 if report.works else 3 if report.failure else 1)
+
+
+async def _check(url: str | None, model: str | None, prices: tuple[float, float] | None) -> "ModelReport":
+    from wiring.model_check import check_model
+    from wiring.settings import read_settings
+
+    given = {name: value for name, value in (("model_url", url), ("model_name", model)) if value is not None}
+    return await check_model(read_settings(**given), prices)
+
+
+def _show(report: "ModelReport") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(f"{report.model} at {report.url}", style="bold"))
+    table = _facts(report)
+    if table.row_count:
+        console.print(table)
+    for advice in report.advice:
+        console.print(Text(f"- {advice}", style="yellow"))
+
+
+def _facts(report: "ModelReport") -> "Table":
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    if report.listed is not None:
+        known = "yes" if report.model in report.listed else "no"
+        table.add_row("listed", f"{known}, among {len(report.listed)} models")
+    if report.chat_seconds is not None:
+        table.add_row("one answer", f"{report.chat_seconds:.2f} s; three at once {report.at_once_seconds or 0:.2f} s")
+        streams = (
+            f"yes, first piece after {report.stream_first_seconds or 0:.2f} s" if report.streams else "in one piece"
+        )
+        table.add_row("streaming", streams)
+        table.add_row("counts tokens", "yes" if report.usage_reported else "no")
+    for form, taken in report.forms.items():
+        table.add_row(form, "yes" if taken else "no")
+    for kind, check in report.decisions.items():
+        verdict = "right" if check.right else "valid, but wrong" if check.valid else "not valid"
+        tokens = f"{check.prompt_tokens} + {check.completion_tokens} tokens"
+        table.add_row(kind, f"{verdict}; {tokens}; {check.seconds:.2f} s")
+    if report.run_prompt_tokens:
+        cost = "" if report.cost is None else f"; costs {report.cost:.6f}"
+        table.add_row("a run of two calls", f"{report.run_prompt_tokens} + {report.run_completion_tokens} tokens{cost}")
+    return table
+
+
+if __name__ == "__main__":
+    typer.run(main)

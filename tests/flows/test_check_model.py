@@ -1,0 +1,137 @@
+"""Trying a model, and asking with one, as a user does: scripts as processes, the model on a real socket."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.models.brain import Brain, advance_to, bind, move
+from tests.models.openai_replies import WEB_PAGE, ChatRequest, Reply, scripted
+from tests.models.openai_server import EVERYTHING, model_server_in_thread
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "playground" / "data"
+
+
+def script(name: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", str(ROOT / "scripts" / name), *arguments]
+    environment = {**os.environ, **{f"FOOTPATH_{key.upper()}": value for key, value in settings.items()}}
+    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False, env=environment)
+
+
+def good(request: ChatRequest) -> Reply | str:
+    """Right on the samples of the check."""
+    if "[[" not in request.prompt:
+        return '{"state": "ready"}'
+    point = (
+        ("latitude", 59.31, "step", "1.results[0].latitude"),
+        ("longitude", 13.82, "step", "1.results[0].longitude"),
+    )
+    return Brain(
+        choose=[advance_to("get_daily_forecast")],
+        arguments=[bind(*point, ("days", 3, "request", "3 days"))],
+        answer=["Highs of 5.5, 6.5 and 7.5 degrees [2]."],
+    )(request)
+
+
+def test_a_good_endpoint_with_what_it_costs() -> None:
+    with model_server_in_thread(good, api_key="sk-local") as server:
+        prices = ("--price-in", "1", "--price-out", "2")
+        done = script(
+            "check_model.py", "--json", *prices, model_url=server.url, model_name="rules", model_api_key="sk-local"
+        )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["works"] is True
+    assert told["listed"] == ["rules"]
+    assert told["forms"] == {"json_schema": True, "json_object": True}
+    assert [(name, check["valid"], check["right"]) for name, check in told["decisions"].items()] == [
+        (name, True, True) for name in ("choose", "arguments", "answer")
+    ]
+    tokens = told["run_prompt_tokens"] + 2 * told["run_completion_tokens"]
+    assert told["cost"] == pytest.approx(tokens / 1_000_000)
+    assert "sk-local" not in done.stdout + done.stderr
+
+
+def test_an_endpoint_that_knows_less_works_too() -> None:
+    with model_server_in_thread(good, supports=EVERYTHING - {"json_schema", "json_object", "stream_options"}) as server:
+        done = script("check_model.py", "--url", server.url, "--model", "rules")
+    assert done.returncode == 0, done.stderr
+    assert "takes no schemas" in done.stdout
+
+
+def test_a_model_that_talks_nonsense_is_valid_for_nothing() -> None:
+    with model_server_in_thread(scripted("Certainly! I would love to help.")) as server:
+        done = script("check_model.py", "--url", server.url, "--model", "rules", "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["works"]) == (1, False)
+    assert told["decisions"]["choose"]["valid"] is False
+
+
+def test_a_forgotten_v1_is_found() -> None:
+    with model_server_in_thread(good) as server:
+        done = script("check_model.py", "--url", server.url.removesuffix("/v1"), "--model", "rules")
+    assert done.returncode == 3
+    assert "/v1 answers: set" in done.stdout
+    assert "no chat completions" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "model", "code", "words"),
+    [("", "rules", 3, "wants a key"), ("no", "rules", 3, "another key"), ("yes", "gpt", 3, "no model is called 'gpt'")],
+)
+def test_what_is_wrong_is_said(key: str, model: str, code: int, words: str) -> None:
+    with model_server_in_thread(good, api_key="yes") as server:
+        done = script("check_model.py", model_url=server.url, model_name=model, model_api_key=key)
+    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+
+
+def test_no_endpoint_at_all() -> None:
+    with model_server_in_thread(scripted(WEB_PAGE)) as server:
+        page = script("check_model.py", "--url", server.url, "--model", "rules", "--json")
+    assert (page.returncode, json.loads(page.stdout)["failure"]) == (3, "protocol")
+    gone = script("check_model.py", "--url", "http://127.0.0.1:9/v1", "--model", "rules", model_attempts="1")
+    assert (gone.returncode, "nothing answers" in gone.stderr) == (3, True)
+    unset = script("check_model.py")
+    assert (unset.returncode, "FOOTPATH_MODEL_URL and FOOTPATH_MODEL_NAME" in unset.stderr) == (2, True)
+    half = script("check_model.py", "--price-in", "1")
+    assert (half.returncode, "both prices" in half.stderr) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("llm") / "store")
+    built = script("build_graph.py", "--tools", str(DATA / "openapi.json"), "--trajectories", str(DATA / "answer"),
+                   "--store", folder, "--json")  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def test_ask_with_a_model(store: str, tmp_path: Path) -> None:
+    found = {"count": 1, "results": [{"city": "Tarnholm", "latitude": 59.3, "longitude": 13.8}]}
+    recorded = {"category": "Location", "tool_name": "atlas_places", "api_name": "search_places", "error": "", "kind": "ok",
+                "arguments": '{"city": "Tarnholm"}', "response": json.dumps(found)}  # fmt: skip
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text(json.dumps(recorded) + "\n")
+    brain = Brain(
+        choose=[advance_to("search_places"), move("finish", "that is all")],
+        arguments=[bind(("city", "Tarnholm", "request", "Tarnholm"))],
+        answer=["Tarnholm lies at 59.3 north [1]."],
+    )
+    with model_server_in_thread(brain) as server:
+        asked = script("ask.py", "Where is the city of Tarnholm?", "--policy", "llm", "--store", store, "--executor", "replay",
+                       "--calls", str(calls), "--json", model_url=server.url, model_name="rules")  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    told = json.loads(asked.stdout)
+    assert told["answer"].startswith("Tarnholm lies at 59.3 north [1].")
+    assert told["model_calls"] == len(brain.asked) == 4
+    assert told["tokens"]["prompt"] > 1_000
+
+
+def test_ask_without_a_model_says_what_to_set(store: str) -> None:
+    asked = script("ask.py", "Where is Tarnholm?", "--policy", "llm", "--store", store)
+    assert asked.returncode == 2
+    assert "FOOTPATH_MODEL_URL and FOOTPATH_MODEL_NAME" in asked.stderr

@@ -1,0 +1,213 @@
+"""Whether a language model can be used, what its endpoint supports, how fast it is and what it costs: found out by asking."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from pydantic import Field
+
+from agent.models.chat import AnswerForm, Message, Reply
+from agent.models.dialect import Structured
+from agent.models.langchain import LangchainModel
+from agent.models.listing import listed_models
+from agent.policies.llm import LlmPolicy
+from agent.policy import Policy
+from domain.errors import InvalidDecisionError, ModelUnavailableError
+from domain.model import Model
+from wiring.model_samples import FORECAST, REQUEST, answer_sample, arguments_sample, choice_sample
+from wiring.models import chat_model
+from wiring.settings import Settings
+
+_READY = (
+    Message("system", "You answer with JSON."),
+    Message("user", 'Answer with the JSON object {"state": "ready"} and nothing else.'),
+)
+_FORM = AnswerForm(
+    "state",
+    {"type": "object", "properties": {"state": {"type": "string", "enum": ["ready"]}}, "required": ["state"], "additionalProperties": False},
+)  # fmt: skip
+T = TypeVar("T")
+_AT_ONCE = 3
+TYPICAL = {"choose": 3, "arguments": 2, "answer": 1}
+"""The decisions of a request that takes two calls."""
+
+
+class DecisionCheck(Model):
+    """One kind of decision. ``right``: what the sample asks for; a model that is wrong here will be worse on real requests."""
+
+    valid: bool
+    right: bool
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+
+
+class ModelReport(Model):
+    """What was found. Times in seconds. ``forms``: how answers can be constrained; None: not tried. ``cost``: of a typical run of two
+    calls, in the currency of the prices, None without prices. ``failure``: what is wrong, in one word, with ``error`` in full.
+    """
+
+    url: str
+    model: str
+    listed: tuple[str, ...] | None = None
+    chat_seconds: float | None = None
+    usage_reported: bool | None = None
+    stream_first_seconds: float | None = None
+    streams: bool | None = None
+    forms: dict[str, bool] = Field(default_factory=dict)
+    at_once_seconds: float | None = None
+    decisions: dict[str, DecisionCheck] = Field(default_factory=dict)
+    run_prompt_tokens: int = 0
+    run_completion_tokens: int = 0
+    cost: float | None = None
+    failure: str = ""
+    error: str = ""
+    advice: tuple[str, ...] = ()
+
+    @property
+    def works(self) -> bool:
+        """Whether every decision was valid."""
+        return not self.failure and bool(self.decisions) and all(check.valid for check in self.decisions.values())
+
+
+async def check_model(settings: Settings, prices: tuple[float, float] | None = None) -> ModelReport:
+    """Ask the model of the settings a dozen small questions. ``prices``: per million prompt and completion tokens.
+
+    Failures of the endpoint are in the report.
+
+    Raises:
+        UsageError: the settings name no model.
+    """
+    model = chat_model(settings)
+    report = ModelReport(url=model.endpoint, model=model.name)
+    listed = await _listed(settings, model.endpoint)
+    if isinstance(listed, tuple):
+        report = report.model_copy(update={"listed": listed})
+    try:
+        report = await _chat(model, report)
+        report = await _forms(settings, report)
+        report = await _decisions(model, report, prices)
+    except ModelUnavailableError as error:
+        failed = {"failure": error.kind, "error": str(error), "advice": await _advice(settings, error, listed)}
+        return report.model_copy(update=failed)
+    finally:
+        await model.close()
+    return report.model_copy(update={"advice": _remarks(report)})
+
+
+async def _listed(settings: Settings, url: str) -> tuple[str, ...] | ModelUnavailableError:
+    key = settings.model_api_key.get_secret_value()
+    limit = min(10.0, settings.model_timeout)
+    try:
+        return await listed_models(url, key, timeout=limit, use_environment=settings.model_use_environment)
+    except ModelUnavailableError as error:
+        return error
+
+
+async def _chat(model: LangchainModel, report: ModelReport) -> ModelReport:
+    """A whole answer, a streamed one, several side by side."""
+    # The first question pays for loading the client; it is the second that is measured.
+    await model.complete(_READY)
+    reply, seconds = await _timed(lambda: model.complete(_READY))
+    first, pieces, began = None, 0, time.perf_counter()
+    async for piece in model.stream(_READY):
+        first = time.perf_counter() - began if first is None else first
+        pieces += not isinstance(piece, Reply)
+    _, at_once = await _timed(lambda: asyncio.gather(*(model.complete(_READY) for _ in range(_AT_ONCE))))
+    found = {"chat_seconds": seconds, "usage_reported": reply.usage.counted, "stream_first_seconds": first}
+    return report.model_copy(update={**found, "streams": pieces > 1, "at_once_seconds": at_once})
+
+
+async def _forms(settings: Settings, report: ModelReport) -> ModelReport:
+    forms: dict[str, bool] = {}
+    tried: tuple[Structured, ...] = ("json_schema", "json_object")
+    for form in tried:
+        parameters = chat_model(settings.model_copy(update={"model_structured": form}))
+        try:
+            reply = await parameters.complete(_READY, _FORM)
+            forms[form] = '"ready"' in reply.text and reply.text.strip().startswith("{")
+        except ModelUnavailableError as error:
+            if error.kind not in ("request", "server", "protocol"):
+                raise
+            forms[form] = False
+        finally:
+            await parameters.close()
+    return report.model_copy(update={"forms": forms})
+
+
+async def _decisions(model: LangchainModel, report: ModelReport, prices: tuple[float, float] | None) -> ModelReport:
+    checks: dict[str, DecisionCheck] = {}
+    kinds: dict[str, Callable[[Policy], Awaitable[tuple[bool, bool]]]] = {
+        "choose": _choose, "arguments": _arguments, "answer": _answer,
+    }  # fmt: skip
+    for kind, ask in kinds.items():
+        policy = LlmPolicy(model)
+        (valid, right), seconds = await _timed(lambda ask=ask, policy=policy: ask(policy))
+        used = policy.cost
+        checks[kind] = DecisionCheck(
+            valid=valid, right=right, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens, seconds=seconds
+        )  # fmt: skip
+    prompt = sum(checks[kind].prompt_tokens * times for kind, times in TYPICAL.items())
+    completion = sum(checks[kind].completion_tokens * times for kind, times in TYPICAL.items())
+    cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 if prices else None
+    found = {"decisions": checks, "run_prompt_tokens": prompt, "run_completion_tokens": completion, "cost": cost}
+    return report.model_copy(update=found)
+
+
+async def _choose(policy: Policy) -> tuple[bool, bool]:
+    sample = choice_sample()
+    choice = await policy.choose(sample)
+    right = choice.index is not None and sample.candidates[choice.index].tool is FORECAST
+    return choice.reason != "the model gave no valid move", right
+
+
+async def _arguments(policy: Policy) -> tuple[bool, bool]:
+    found = await policy.arguments(arguments_sample())
+    right = {"latitude": 59.31, "longitude": 13.82, "days": 3}
+    return not found.missing, found.values == right
+
+
+async def _answer(policy: Policy) -> tuple[bool, bool]:
+    try:
+        text = "".join([piece async for piece in policy.answer(REQUEST, answer_sample())])
+    except InvalidDecisionError:
+        return False, False
+    return True, all(figure in text for figure in ("5.5", "6.5", "7.5")) and "[2]" in text
+
+
+async def _timed(ask: Callable[[], Awaitable[T]]) -> tuple[T, float]:
+    began = time.perf_counter()
+    found = await ask()
+    return found, time.perf_counter() - began
+
+
+async def _advice(
+    settings: Settings, error: ModelUnavailableError, listed: tuple[str, ...] | ModelUnavailableError
+) -> tuple[str, ...]:
+    """What would mend a failure, as far as it can be found out."""
+    url = settings.model_url.rstrip("/")
+    elsewhere = error.kind in ("address", "protocol") and not url.endswith("/v1")
+    if elsewhere and isinstance(await _listed(settings, f"{url}/v1"), tuple):
+        return (f"{url}/v1 answers: set FOOTPATH_MODEL_URL={url}/v1",)
+    if error.kind == "model" and isinstance(listed, tuple):
+        return (f"the endpoint lists: {', '.join(listed[:20]) or 'no model at all'}",)
+    if error.kind == "timeout":
+        return ("a model that is loaded at the first question is slow once: try again",)
+    return ()
+
+
+def _remarks(report: ModelReport) -> tuple[str, ...]:
+    """What a working endpoint's user should know."""
+    told: list[str] = []
+    bad = [kind for kind, check in report.decisions.items() if not check.right]
+    if bad:
+        told.append(f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price")
+    if not report.usage_reported:
+        told.append("the endpoint counts no tokens: they are estimated at four characters each")
+    if not report.forms.get("json_schema"):
+        told.append("the endpoint takes no schemas: answers are checked all the same, and more of them will be refused")
+    alone, together = report.chat_seconds or 0.0, report.at_once_seconds or 0.0
+    if together > max(1.0, 2.5 * alone):
+        told.append("the endpoint answers one question after the other: runs side by side will wait for each other")
+    return tuple(told)
