@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from domain.event import Feed
+from domain.memory import Recalled
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
@@ -23,7 +24,7 @@ class Candidate:
     weight: float
     availability: float | None
     relevance: tuple[float, ...]
-    origin: Literal["start", "graph", "retriever"]
+    origin: Literal["start", "graph", "retriever", "memory"]
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
 
@@ -38,7 +39,7 @@ class Situation:
     """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and why earlier branches died.
 
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
-    that any tool found for the request reached: what "covered" is measured against.
+    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first.
     """
 
     request: str
@@ -49,6 +50,7 @@ class Situation:
     candidates: tuple[Candidate, ...]
     finish_weight: float
     memory: tuple[str, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

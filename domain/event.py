@@ -28,7 +28,7 @@ class ConsideredTool(Model):
     weight: float
     availability: float | None
     relevance: float
-    origin: Literal["start", "graph", "retriever"]
+    origin: Literal["start", "graph", "retriever", "memory"]
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
 
@@ -38,6 +38,21 @@ class RunStarted(Model):
     request: str
     planner: str
     policy: str
+
+
+class RecalledPath(Model):
+    """A request that was served before, its path, and its likeness to this one (cosine, values left out)."""
+
+    request: str
+    path: tuple[ToolId, ...]
+    similarity: float
+
+
+class MemoryRecalled(Model):
+    """What long-term memory holds of requests like this one, the most alike first."""
+
+    kind: Literal["memory.recalled"] = "memory.recalled"
+    memories: tuple[RecalledPath, ...]
 
 
 class CandidatesConsidered(Model):
@@ -149,6 +164,7 @@ class RunFinished(Model):
 
 Event = Annotated[
     RunStarted
+    | MemoryRecalled
     | CandidatesConsidered
     | StepChosen
     | StepBacktracked

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Protocol
 
 from domain.model import Model
-from domain.plan import Binding
 from domain.tool import ToolId
 
 
 class Memory(Model):
     """A request that was served. ``owner`` empty: shared by all. ``pattern``: the request with its values left out.
 
-    ``bindings``: per step of ``path``, where each argument came from; values are not kept. ``good`` and ``bad``: how often
-    its path served, or failed, a later request.
+    ``good`` and ``bad``: how often its path has served, or failed, a later request.
     """
 
     id: str
@@ -21,7 +20,6 @@ class Memory(Model):
     request: str
     pattern: str
     path: tuple[ToolId, ...]
-    bindings: tuple[tuple[Binding, ...], ...] = ()
     at: datetime
     good: int = 0
     bad: int = 0
@@ -34,15 +32,28 @@ class Recalled(Model):
     similarity: float
 
 
+def memory_id(owner: str, pattern: str, path: Sequence[ToolId]) -> str:
+    """One id for one way to serve one pattern, so that what is remembered twice is kept once."""
+    return blake2b("\0".join((owner, pattern, *path)).encode(), digest_size=16).hexdigest()
+
+
 class MemoryStore(Protocol):
-    """Memories by vector, for one encoder ``identity``. All methods may raise ``UnavailableError``."""
+    """Memories, and their vectors by encoder ``identity``. All methods may raise ``UnavailableError``."""
 
     async def setup(self) -> None:
         """Create what is missing; idempotent."""
         ...
 
-    async def put(self, memory: Memory, vector: Sequence[float], identity: str) -> None:
-        """Insert; where a memory of that id, or of the same owner, pattern and path is there, add one to its ``good``."""
+    async def add(self, memories: Sequence[Memory]) -> None:
+        """Insert; a memory whose id is known stays as it is."""
+        ...
+
+    async def without_vector(self, identity: str, limit: int) -> list[Memory]:
+        """Memories that this encoder has not seen."""
+        ...
+
+    async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
+        """Vectors of unit length by memory id."""
         ...
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
@@ -58,7 +69,7 @@ class MemoryStore(Protocol):
         ...
 
     async def count(self) -> int:
-        """How many memories there are, of all owners and encoders."""
+        """How many memories there are, of all owners."""
         ...
 
     async def close(self) -> None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from domain.tool import ToolId
+
 
 class Outcome(StrEnum):
     """What became of a call.
@@ -58,6 +60,14 @@ class Trajectory:
     finish: Finish
     path: tuple[Call, ...]
     attempts: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A request with the cleaned path that served it, all of its tools known by a document."""
+
+    request: str
+    path: tuple[ToolId, ...]
 
 
 @dataclass(frozen=True, slots=True)

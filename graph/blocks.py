@@ -16,8 +16,8 @@ from time import perf_counter
 from typing import Literal
 from zlib import crc32
 
-from domain.tool import ToolId
-from domain.trajectory import RecordedCall, Trajectory
+from domain.tool import ToolId, is_unresolved
+from domain.trajectory import RecordedCall, Solved, Trajectory
 from graph.counting import Tally, count_recorded, count_trajectory
 from graph.facts import GraphBatch
 from graph.importers import apibank, jsonl, trees
@@ -56,12 +56,16 @@ Block = LineBlock | FileBlock
 
 @dataclass(slots=True)
 class Counted:
-    """What a block came to. The batch holds what is new, the tally everything; ``recorded`` the resolved new calls."""
+    """What a block came to. The batch holds what is new, the tally everything; ``recorded`` the resolved new calls.
+
+    ``solved``: the requests of new trajectories that were kept, where all tools of their paths have documents.
+    """
 
     batch: GraphBatch
     tally: Tally = field(default_factory=Tally)
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     recorded: list[tuple[ToolId, RecordedCall]] = field(default_factory=list[tuple[ToolId, RecordedCall]])
+    solved: list[Solved] = field(default_factory=list[Solved])
     parse_seconds: float = 0.0
     count_seconds: float = 0.0
 
@@ -106,7 +110,9 @@ def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozen
         if new:
             batch.records.add(record.key)
         if isinstance(record.content, Trajectory):
-            count_trajectory(batch, counted.tally, record.content, names)
+            path = count_trajectory(batch, counted.tally, record.content, names)
+            if new and path and record.content.query.strip() and not any(map(is_unresolved, path)):
+                counted.solved.append(Solved(record.content.query.strip(), path))
         else:
             tool = count_recorded(batch, counted.tally, record.content, names)
             if tool is not None and new:

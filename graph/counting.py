@@ -70,11 +70,11 @@ class Tally:
             self.elsewhere += 1
 
 
-def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, names: NameIndex) -> None:
+def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, names: NameIndex) -> tuple[ToolId, ...]:
     """Add one trajectory: evidence from every call node, transitions from the cleaned path.
 
     The last node of a path is linked to ``FINISH``. A call that failed for its caller's fault, or whose outcome is
-    unknown, is no evidence. Unresolved names are counted under ids of their own.
+    unknown, is no evidence. Unresolved names are counted under ids of their own. Returns the cleaned path; empty where it is dropped.
     """
     for call in trajectory.attempts:
         name = names.resolve(call.function, call.category, call.toolset)
@@ -89,10 +89,11 @@ def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, na
     path = clean(steps, trajectory.finish)
     if isinstance(path, str):
         tally.dropped[path] += 1
-        return
+        return ()
     tally.kept += 1
     for source, target in zip(path, [*path[1:], FINISH], strict=True):
         batch.transitions[source, target] += 1
+    return tuple(path)
 
 
 def count_recorded(batch: GraphBatch, tally: Tally, call: RecordedCall, names: NameIndex) -> ToolId | None:

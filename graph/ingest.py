@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc, ToolId
+from domain.trajectory import Solved
 from graph.blocks import Block, Counted, count_block
 from graph.counting import Tally
 from graph.importers.records import Skipped
@@ -23,6 +24,9 @@ from graph.store import GraphStore
 
 DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
+
+Remember = Callable[[Sequence[Solved]], Awaitable[None]]
+"""Keeps solved requests, each once however often it is told."""
 
 Count = Callable[[Block, NameIndex, frozenset[str]], Awaitable[Counted]]
 Spread = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, Counted]]]
@@ -59,16 +63,26 @@ async def count_here(block: Block, names: NameIndex, applied: frozenset[str]) ->
 
 
 class Ingest:
-    """One import into one store. ``strict``: the first thing that would be skipped is raised instead."""
+    """One import into one store. ``strict``: the first thing that would be skipped is raised instead.
+
+    ``remember`` is told of every trajectory that is new and was kept.
+    """
 
     def __init__(
-        self, store: GraphStore, recordings: Recordings | None, progress: Progress, *, strict: bool = False
+        self,
+        store: GraphStore,
+        recordings: Recordings | None,
+        progress: Progress,
+        *,
+        strict: bool = False,
+        remember: Remember | None = None,
     ) -> None:
         self.result = Ingested()
         self._store = store
         self._recordings = recordings
         self._progress = progress
         self._strict = strict
+        self._remember = remember
         self._digests: dict[ToolId, int] = {}
 
     async def tools(self, paths: Sequence[Path], server: str = "") -> NameIndex:
@@ -173,9 +187,11 @@ class Ingest:
         result.already += len(records) - len(new.batch.records)
 
     async def _apply(self, counted: Counted) -> bool:
-        """Responses first: they are kept once per key too, and a block whose counts are there is never read again."""
+        """Responses and memories first: they are kept once too, and a block whose counts are there is never read again."""
         if self._recordings is not None and counted.recorded:
             await self._recordings.add(counted.batch.key, counted.recorded)
+        if self._remember is not None and counted.solved:
+            await self._remember(counted.solved)
         return await self._store.apply(counted.batch)
 
     async def _timed(self, work: Awaitable[T]) -> T:

@@ -1,6 +1,6 @@
-"""Memories in one SQLite file, searched exactly: the vectors of a process are read once and followed by number.
+"""Memories in one SQLite file, searched exactly: the vectors are read once by a process and then followed by number.
 
-A hundred thousand memories of 384 dimensions take 150 MB and some ten milliseconds a search; with servers they lie in Qdrant.
+A hundred thousand memories of 384 dimensions take 150 MB and some ten milliseconds a search.
 """
 
 import asyncio
@@ -24,35 +24,48 @@ _FORMAT = Format(
     tables=(
         """
         CREATE TABLE memory (
-            num INTEGER PRIMARY KEY AUTOINCREMENT,
-            id TEXT NOT NULL UNIQUE,
+            id TEXT PRIMARY KEY,
             owner TEXT NOT NULL,
-            pattern TEXT NOT NULL,
-            path TEXT NOT NULL,
-            identity TEXT NOT NULL,
             body TEXT NOT NULL,
-            vector BLOB NOT NULL,
             good INTEGER NOT NULL DEFAULT 0,
-            bad INTEGER NOT NULL DEFAULT 0,
-            UNIQUE (identity, owner, pattern, path)
+            bad INTEGER NOT NULL DEFAULT 0
+        )
+        """,
+        """
+        CREATE TABLE vector (
+            num INTEGER PRIMARY KEY AUTOINCREMENT,
+            memory TEXT NOT NULL REFERENCES memory ON DELETE CASCADE,
+            identity TEXT NOT NULL,
+            vector BLOB NOT NULL,
+            UNIQUE (memory, identity)
         )
         """,
     ),
     synchronous="NORMAL",
 )
-_PUT = """
-    INSERT INTO memory (id, owner, pattern, path, identity, body, vector, good, bad) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET good = good + 1
+_ADD = "INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_WITHOUT = """
+    SELECT body, good, bad FROM memory
+    WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.memory = memory.id AND identity = ?) ORDER BY id LIMIT ?
 """
-_NEW = "SELECT num, owner, vector FROM memory WHERE identity = ? AND num > ? ORDER BY num"
-_BODIES = "SELECT num, body, good, bad FROM memory WHERE num IN (SELECT value FROM json_each(?))"
+_PUT_VECTOR = """
+    INSERT INTO vector (memory, identity, vector) SELECT id, ?2, ?3 FROM memory WHERE id = ?1 ON CONFLICT DO NOTHING
+"""
+_NEW = """
+    SELECT num, owner, vector FROM vector JOIN memory ON memory.id = vector.memory
+    WHERE identity = ? AND num > ? ORDER BY num
+"""
+_BODIES = """
+    SELECT num, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
+    WHERE num IN (SELECT value FROM json_each(?))
+"""
 _SPARE = 20
 """More rows are looked at than asked for: some of those known may have been removed since."""
 
 
 @dataclass(slots=True)
 class _Vectors:
-    """The vectors of one encoder's memories, by row, as far as they were read; removed rows stay until the next start."""
+    """The vectors of one encoder, by number, as far as they were read; removed ones stay until the process ends."""
 
     numbers: list[int] = field(default_factory=list[int])
     owners: list[str] = field(default_factory=list[str])
@@ -60,7 +73,7 @@ class _Vectors:
 
 
 class SqliteMemories:
-    """A ``MemoryStore`` at ``path``. Several processes may use it at once."""
+    """A ``MemoryStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)
@@ -70,21 +83,25 @@ class SqliteMemories:
     async def setup(self) -> None:
         await self._database.setup()
 
-    async def put(self, memory: Memory, vector: Sequence[float], identity: str) -> None:
-        body = memory.model_dump_json(exclude={"good", "bad"})
-        path = orjson.dumps(memory.path).decode()
-        blob = np.asarray(vector, dtype="<f4").tobytes()
-        row = (memory.id, memory.owner, memory.pattern, path, identity, body, blob, memory.good, memory.bad)
-        await self._database.write(lambda connection: connection.execute(_PUT, row))
+    async def add(self, memories: Sequence[Memory]) -> None:
+        rows = [(m.id, m.owner, m.model_dump_json(exclude={"good", "bad"}), m.good, m.bad) for m in memories]
+        await self._database.write(lambda connection: connection.executemany(_ADD, rows))
+
+    async def without_vector(self, identity: str, limit: int) -> list[Memory]:
+        rows = await self._database.read(lambda c: c.execute(_WITHOUT, (identity, limit)).fetchall())
+        return [_memory(body, good, bad) for body, good, bad in rows]
+
+    async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
+        rows = [(memory, identity, np.asarray(vector, dtype="<f4").tobytes()) for memory, vector in vectors]
+        await self._database.write(lambda connection: connection.executemany(_PUT_VECTOR, rows))
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
         wanted = np.asarray(vector, dtype=np.float32)
         return await self._database.read(lambda connection: self._near(connection, wanted, identity, owner, limit))
 
     async def judge(self, memory: str, *, good: bool) -> None:
-        column = "good" if good else "bad"
-        update = f"UPDATE memory SET {column} = {column} + 1 WHERE id = ?"  # noqa: S608  one of two words of ours
-        await self._database.write(lambda connection: connection.execute(update, (memory,)))
+        update = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
+        await self._database.write(lambda connection: connection.execute(update, (int(good), int(not good), memory)))
 
     async def remove(self, memories: Iterable[str]) -> None:
         ids = orjson.dumps(list(memories)).decode()
@@ -106,16 +123,11 @@ class SqliteMemories:
         if rows is None or limit < 1:
             return []
         similar = rows @ wanted
-        allowed = np.fromiter((o in ("", owner) for o in owners), dtype=bool, count=len(owners))
         order: list[int] = np.argsort(-similar, kind="stable").tolist()
-        best = [i for i in order if allowed[i]][: limit + _SPARE]
-        places = {numbers[i]: float(similar[i]) for i in best}
-        found = [
-            Recalled(
-                memory=Memory.model_validate({**orjson.loads(body), "good": good, "bad": bad}), similarity=places[num]
-            )
-            for num, body, good, bad in connection.execute(_BODIES, (orjson.dumps(list(places)).decode(),))
-        ]
+        best = [i for i in order[: 10 * limit + _SPARE] if owners[i] in ("", owner)][: limit + _SPARE]
+        places = {numbers[i]: min(1.0, float(similar[i])) for i in best}
+        bodies = connection.execute(_BODIES, (orjson.dumps(list(places)).decode(),))
+        found = [Recalled(memory=_memory(body, good, bad), similarity=places[num]) for num, body, good, bad in bodies]
         return sorted(found, key=lambda one: (-one.similarity, one.memory.id))[:limit]
 
     def _followed(
@@ -131,3 +143,7 @@ class SqliteMemories:
                 known.numbers += [num for num, _, _ in new]
                 known.owners += [owner for _, owner, _ in new]
             return known.numbers, known.owners, known.rows
+
+
+def _memory(body: str, good: int, bad: int) -> Memory:
+    return Memory.model_validate({**orjson.loads(body), "good": good, "bad": bad})
