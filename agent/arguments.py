@@ -23,6 +23,10 @@ WHOLE = "the whole request"
 _WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
 _REUSED = 0.7
 """So well a span must fit to be bound to a second parameter of one call."""
+_NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbol", "country"})
+Avoid = frozenset[tuple[str, str]]
+"""Parameters and values, as text, that are not to be bound."""
+
 _UNTOUCHED = frozenset({"secret", "technical"})
 
 
@@ -50,16 +54,17 @@ class _Choice:
     span: Span | None = None
 
 
-def bind(question: ArgumentsQuestion, today: date | None = None) -> Arguments:
+def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = frozenset()) -> Arguments:
     """Arguments for one call, with the origin of each value.
 
     Every parameter collects candidates from the request (typed spans, DESIGN section 4) and from earlier results (coupled
     fields); the strongest pair of parameter and value is bound first, and a span is bound to a second parameter of the call
     only where nothing else is left for it. Required parameters then fall back on their default. ``today`` is what
-    relative dates count from (the local date by default).
+    relative dates count from (the local date by default). ``avoid``: values of the request that led to nothing; what else is named, however
+    weakly, is taken instead.
     """
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
-    choices = _choices(question, needs, today or _today())
+    choices = _choices(question, needs, today or _today(), avoid)
     bound = _assign(choices, needs)
     values: JsonObject = {}
     provenance: list[Binding] = []
@@ -99,8 +104,20 @@ def _today() -> date:
     return datetime.now().astimezone().date()
 
 
-def _from_request(need: Need, found: tuple[Span, ...], request: str) -> list[Reading]:
-    return [] if need.kind in _UNTOUCHED else readings(need, found, request)
+def _from_request(need: Need, found: tuple[Span, ...], request: str, *, lenient: bool = False) -> list[Reading]:
+    return [] if need.kind in _UNTOUCHED else readings(need, found, request, lenient=lenient)
+
+
+def is_named(tool: ToolDoc, parameter: str) -> bool:
+    """Whether a parameter wants the name of something, of which a request may hold several."""
+    return any(need_of(own).kind in _NAMES for own in tool.parameters if own.name == parameter)
+
+
+def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
+    """The spans of a request that a call of the tool would take its values from."""
+    needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
+    choices = _choices(ArgumentsQuestion(request, tool, ()), needs, _today(), frozenset())
+    return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
 def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
@@ -115,12 +132,15 @@ def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[Too
     return best
 
 
-def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date) -> list[_Choice]:
+def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[_Choice]:
     found = spans(question.request, today)
     choices: list[_Choice] = []
+    avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
-        for item in _from_request(need, found, question.request):
+        for item in _from_request(need, found, question.request, lenient=parameter.name in avoided):
+            if (parameter.name, str(item.value)) in avoid:
+                continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
             choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
         if parameter.required and need.kind not in _UNTOUCHED:

@@ -70,11 +70,22 @@ def _names(error: ValidationError, name: str, tool: ToolDoc) -> str:
 
 
 def _alternatives(error: ValidationError, name: str, tool: ToolDoc) -> str:
-    """Of the alternatives the one that the value comes closest to: the one whose error lies deepest."""
+    """The first fault in the alternative that the value comes closest to: its kind fits, or it fits most deeply."""
     if not error.context:
         return f"{name} fits more than one of its alternatives; leave no doubt which is meant."
-    real = [one for one in error.context if one.validator_value != "null"] or list(error.context)
-    return complaint(max(real, key=lambda one: len(one.absolute_path)), tool)
+    faults: dict[object, list[ValidationError]] = {}
+    for one in error.context:
+        if one.validator_value != "null":
+            faults.setdefault(one.relative_schema_path[0], []).append(one)
+    closest = min(faults.values() or [list(error.context)], key=_distance)
+    return complaint(closest[0], tool)
+
+
+def _distance(faults: list[ValidationError]) -> tuple[int, int]:
+    """How far a value is from an alternative: by the faults that tell it is of another kind, then by how deep they lie."""
+    return sum(one.validator in ("type", "enum", "const") for one in faults), -max(
+        len(one.absolute_path) for one in faults
+    )
 
 
 def _described(tool: ToolDoc, name: str) -> str:

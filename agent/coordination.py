@@ -36,8 +36,7 @@ def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
     Side by side are values of one sort that a conjunction, a comma, *than*, or *from … to* puts there. What leads to the first may be
     said again before the second: "in A and in B".
     """
-    atoms = _atoms(clause)
-    runs = _runs(clause, atoms)
+    runs = _runs(clause, atoms(clause))
     if not runs:
         return ()
     members = max(runs, key=len)
@@ -53,7 +52,7 @@ def _kept_of_comparison(clause: str, members: Sequence[tuple[int, int]]) -> str:
     return re.sub(r"\s*\bthan\s+.*$", "", between, flags=re.I) if _THAN.match(between) else ""
 
 
-def _atoms(clause: str) -> list[Span]:
+def atoms(clause: str) -> list[Span]:
     """The values of a clause without overlaps; of those at one place the longest."""
     found: list[Span] = []
     usable = (span for span in spans(clause, _ANY_DAY) if span.kind in _SORTS)
@@ -63,9 +62,9 @@ def _atoms(clause: str) -> list[Span]:
     return found
 
 
-def _runs(clause: str, atoms: Sequence[Span]) -> list[list[tuple[int, int]]]:
+def _runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
     """Sequences of two and more things side by side, as places in the clause."""
-    chunks = _chunks(clause, atoms)
+    chunks = _chunks(clause, values)
     runs: list[list[tuple[int, int]]] = []
     for left, right in pairwise(chunks):
         pair = _pair(clause, left, right)
@@ -78,10 +77,10 @@ def _runs(clause: str, atoms: Sequence[Span]) -> list[list[tuple[int, int]]]:
     return runs
 
 
-def _chunks(clause: str, atoms: Sequence[Span]) -> list[list[Span]]:
+def _chunks(clause: str, values: Sequence[Span]) -> list[list[Span]]:
     """Values that stand next to each other: ``100 USD``, ``Paris tomorrow``."""
     chunks: list[list[Span]] = []
-    for atom in atoms:
+    for atom in values:
         if chunks and not clause[chunks[-1][-1].end : atom.start].strip():
             chunks[-1].append(atom)
         else:

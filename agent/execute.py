@@ -8,6 +8,7 @@ from agent.compress import Compressed, compress
 from agent.executor import CallResult, Executor
 from agent.field_choices import FieldChoices
 from agent.policy import Arguments, ArgumentsQuestion, Policy
+from agent.response_view import is_empty
 from agent.validation import validate
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.event import CallFinished, CallStarted, ResponseCompressed
@@ -53,15 +54,22 @@ async def execute(
             results[step] = done[step]
             continue
         prepared = await _prepare(request, step, tools, results, policy)
-        if isinstance(prepared, StepResult):
+        tried: list[StepResult] = []
+        while not isinstance(prepared, StepResult):
+            same = _same_call(tool, prepared.values, results)
+            if same is None:
+                yield CallStarted(step=step, tool=tool.id, arguments=prepared.values, provenance=prepared.provenance)
+                tried.append(await _call(tool, prepared, executor))
+            else:
+                tried.append(_repeat(same, results[same], prepared))
+            complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
+            prepared = await _prepare(request, step, tools, results, policy, complaint) if complaint else tried[-1]
+            if not isinstance(prepared, StepResult) and any(prepared.values == made.arguments for made in tried):
+                break
+        if not tried and isinstance(prepared, StepResult):
             yield CallFinished(step=step, result=prepared)
             return
-        same = _same_call(tool, prepared.values, results)
-        if same is None:
-            yield CallStarted(step=step, tool=tool.id, arguments=prepared.values, provenance=prepared.provenance)
-            result = await _call(tool, prepared, executor)
-        else:
-            result = _repeat(same, results[same], prepared)
+        result = _best_of(tool, tried)
         short = await compress(tool, result.response, policy if result.status == "ok" else None, choices)
         results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
         yield CallFinished(step=step, result=result)
@@ -71,13 +79,35 @@ async def execute(
             yield _compressed(step, tool, short)
 
 
+def _fruitless(tool: ToolDoc, result: StepResult) -> str:
+    """What to tell the policy of a safe call that found nothing, or named something that is not there; empty where it bore fruit."""
+    if not tool.safe:
+        return ""
+    if result.status == "ok":
+        return "The call found nothing." if is_empty(result.response) else ""
+    return f"The call was refused: {result.note}" if result.http_status in (400, 404, 422) else ""
+
+
+def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
+    """The call that bore fruit, else the first one."""
+    good = tried[-1] if not _fruitless(tool, tried[-1]) else tried[0]
+    if len(tried) == 1 or good is tried[0]:
+        return good
+    before = "; ".join(json.dumps(made.arguments, ensure_ascii=False)[:80] for made in tried[:-1])
+    return good.model_copy(update={"note": f"{good.note} Tried before, without finding anything: {before}".strip()})
+
+
 async def _prepare(
-    request: str, step: int, tools: Sequence[ToolDoc], results: Mapping[int, StepResult], policy: Policy
+    request: str,
+    step: int,
+    tools: Sequence[ToolDoc],
+    results: Mapping[int, StepResult],
+    policy: Policy,
+    complaint: str = "",
 ) -> Arguments | StepResult:
     """Valid arguments, or the result of a step that cannot be called. A complaint goes back to the policy."""
     tool = tools[step - 1]
     earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
-    complaint = ""
     answer = Arguments({}, ())
     for _ in range(TRIES):
         question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)

@@ -16,6 +16,7 @@ from graph.identifiers import words
 FLOOR = 0.5
 """Below this a span is no value for a required parameter."""
 
+_LAST_NUMBER = 0.3
 _LAST_CHANCE = 0.4
 _NAMES_WANTED = frozenset({"organization", "person", "place", "query", "entity"})
 
@@ -51,9 +52,12 @@ class Reading:
     span: Span
 
 
-def readings(need: Need, spans: tuple[Span, ...], request: str) -> list[Reading]:
-    """What reaches the floor for this need (``FLOOR``, or ``STRONG`` where it is optional), best first, then by place."""
-    floor = FLOOR if need.required else STRONG
+def readings(need: Need, spans: tuple[Span, ...], request: str, *, lenient: bool = False) -> list[Reading]:
+    """What reaches the floor for this need (``FLOOR``, or ``STRONG`` where it is optional), best first, then by place.
+
+    ``lenient``: the best readings led to nothing, and weaker ones count as well.
+    """
+    floor = _LAST_CHANCE / 2 if lenient else FLOOR if need.required else STRONG
     found = list(_mentioned(need, spans, request) if need.enum else _typed(need, spans))
     good = [item for item in found if item.score >= floor] or (_only_name(need, found, spans) if need.required else [])
     return sorted(good, key=lambda item: (-item.score, item.span.start))
@@ -62,10 +66,31 @@ def readings(need: Need, spans: tuple[Span, ...], request: str) -> list[Reading]
 def _only_name(need: Need, found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
     """The only thing that a request names, for a required parameter that wants a name: what else could be meant?"""
     named = [span for span in spans if span.kind in ("name", "quoted")]
+    if need.kind in ("amount", "number") and need.required:
+        return _only_number(found, spans)
     if need.kind not in _NAMES_WANTED or not named or any(not span.overlaps(named[0]) for span in named):
         return []
     fit = [item for item in found if item.score >= _LAST_CHANCE and item.span.kind in ("name", "quoted")]
     return [Reading(item.value, FLOOR, item.span) for item in fit]
+
+
+def _only_number(found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
+    """The only number of a request that is no year, no measure and no part of anything else."""
+    plain = [span for span in spans if span.kind == "number" and not span.unit and not _YEAR.fullmatch(span.value)]
+    plain = [
+        span
+        for span in plain
+        if not any(
+            span is not other and span.overlaps(other)
+            for other in spans
+            if other.kind in ("date", "time", "quoted", "code")
+        )
+    ]
+    if len(plain) != 1:
+        return []
+    return [
+        Reading(item.value, FLOOR, item.span) for item in found if item.span is plain[0] and item.score >= _LAST_NUMBER
+    ]
 
 
 def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Reading]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from agent.lexicon import UNITS
 from agent.spans import spans
-from agent.wording import asked_groups
+from agent.wording import asked_groups, compact
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
 from graph.outputs import output_fields
@@ -23,13 +23,15 @@ _ASKING = frozenset(
         "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
         "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
         "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
-        "nearest", "closest", "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
+        "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
     }
 )  # fmt: skip
 _HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",
                      "need", "like", "please", "more", "most", "s", "mean", "say"})  # fmt: skip
 """Words that tell nothing even where they stand alone."""
-_TYPED = {"date": "date", "currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
+_SET = {"date": frozenset({"date", "day", "from", "start", "year"}), "time": frozenset({"time", "hour", "slot"})}
+"""What a day or an hour in digits asks of a tool: that it can be told one."""
+_TYPED = {"date": "date", "time": "time","currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
 """What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
 
@@ -82,7 +84,7 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
     for parameter in doc.parameters:
         known |= set(words(parameter.name))
     for field in output_fields(doc):
-        known |= {*words(field.name), *field.holder}
+        known |= {*words(field.name), *field.holder, compact(field.name)}
     return frozenset(known)
 
 
@@ -92,6 +94,7 @@ def telling(clause: str) -> tuple[frozenset[str], ...]:
     kinds = _kinds(clause)
     groups = tuple(map(_with_sort, asked_groups(_without_values(clause))))
     told = tuple(group for group in groups if not group & _ASKING)
+    told += tuple(_SET[kind] for kind in _kinds(clause) if kind in _SET and told)
     return told or tuple(group for group in groups if not group & _HOLLOW) or ((kinds,) if kinds else ())
 
 
@@ -100,7 +103,8 @@ def _with_sort(group: frozenset[str]) -> frozenset[str]:
 
 
 def _kinds(clause: str) -> frozenset[str]:
-    return frozenset(_TYPED[span.kind] for span in spans(clause, _ANY_DAY) if span.kind in _TYPED)
+    found = (span for span in spans(clause, _ANY_DAY) if span.kind in _TYPED)
+    return frozenset(_TYPED[span.kind] for span in found if span.kind != "date" or any(c.isdigit() for c in span.text))
 
 
 def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:

@@ -88,6 +88,7 @@ _GROUPS = tuple(
         "distance far kilometer mile crow",
         "route directions road",
         "coordinate latitude longitude gps",
+        "nearest closest near nearby",
         "place city town location village",
         "region state province",
         "museum gallery exhibition",

@@ -77,7 +77,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 """What several words together stand for."""
 
 _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
-_TOKEN = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(r"[^\W\d_]+\d+\.\d+|[^\W_]+")
 
 
 def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -97,15 +97,30 @@ def asked_groups(text: str) -> tuple[frozenset[str], ...]:
         if token not in _STOP:
             own = words(token)
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
-            groups[token] = frozenset((*own, *meant, *(other for word in own for other in synonyms(word))))
+            groups[token] = frozenset(
+                (
+                    *own,
+                    *meant,
+                    *([compact(token)] if "." in token else ()),
+                    *(other for word in own for other in synonyms(word)),
+                )
+            )
     for pattern, names in _PHRASES:
         if pattern.search(text):
             groups[pattern.pattern] = frozenset(names.split())
     return tuple(groups.values())
 
 
+def compact(name: str) -> str:
+    """A name with digits in it without what divides it: ``pm2_5`` and ``PM2.5`` are both pm25; empty for others."""
+    return re.sub(r"[\W_]", "", name).lower() if re.search(r"\d", name) else ""
+
+
 def match(name: str, asked: frozenset[str]) -> int:
     """How many words of a field's name are asked about; a longer form, or one made of two asked words, counts as well."""
+    whole = compact(name)
+    if whole and whole in asked:
+        return 1
     return sum(any(_same(word, other) for other in asked) or _compound(word, asked) for word in set(words(name)))
 
 

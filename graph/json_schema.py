@@ -96,7 +96,10 @@ class _Sounding:
                 exact = all(part[1] for part in made)
                 sound["anyOf" if keyword == "oneOf" and not exact else keyword] = [part for part, _ in made]
                 return exact
-            case (("items" | "additionalProperties" | "not"), dict() | bool()):
+            case (("items" | "additionalProperties" | "not"), bool()):
+                sound[keyword] = content
+                return True
+            case (("items" | "additionalProperties" | "not"), dict()):
                 part, exact = self.schema(cast(object, content), depth)
                 if exact or keyword != "not":
                     sound[keyword] = part

@@ -32,6 +32,7 @@ from playground.scenarios import (
     words,
     work,
 )
+from playground.scenarios.choice import demo_names
 from playground.session import Scenario, Session
 
 DATA = Path(__file__).parent / "data"
@@ -63,8 +64,9 @@ DOMAINS = (
 
 
 def all_scenarios() -> list[Scenario]:
-    """Every scenario; its place in the list is part of its file's name."""
-    return [scenario for domain in DOMAINS for scenario in domain.scenarios()]
+    """Every scenario that asks about nothing the demo asks about; its place in the list is part of its file's name."""
+    every = (scenario for domain in DOMAINS for scenario in domain.scenarios())
+    return [one for one in every if not any(name in one.query for name in demo_names())]
 
 
 def write_catalogue(folder: Path) -> Path:

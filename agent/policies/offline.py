@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from agent.answer import compose
-from agent.arguments import WHOLE, bind, fillable
-from agent.policies.offline_choice import ChoiceParameters, decide
+from agent.arguments import WHOLE, bind, fillable, is_named
+from agent.policies.offline_choice import ChoiceParameters, Share, decide
 from agent.policies.offline_fields import telling_fields
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
+from agent.policies.offline_uses import Uses
 from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
 from agent.support import bare
 from domain.plan import StepResult
@@ -26,6 +27,8 @@ class OfflinePolicy:
         self._missing: dict[tuple[str, ToolId, tuple[ToolId, ...]], frozenset[str]] = {}
         self._purpose: dict[ToolId, str] = {}
         self._calls: dict[Prefix, Call] = {}
+        self._uses: Uses | None = None
+        self._tried: dict[Prefix, tuple[Arguments, ...]] = {}
         self._unserved: tuple[str, ...] = ()
 
     async def choose(self, situation: Situation) -> Choice:
@@ -37,7 +40,7 @@ class OfflinePolicy:
                 self._missing[key] = frozenset(fillable(tool, situation.request, path).missing)
             return self._missing[key]
 
-        verdict = once_more(situation, decide(fresh(situation), missing, self._parameters))
+        verdict = once_more(situation, decide(fresh(situation), missing, self._parameters, self._share(situation)))
         self._unserved = verdict.unserved
         if verdict.choice.action == "finish":
             self._calls = calls(situation, verdict)
@@ -45,12 +48,24 @@ class OfflinePolicy:
             self._purpose[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
         return verdict.choice
 
+    def _share(self, situation: Situation) -> Share:
+        if self._uses is None:
+            self._uses = Uses(situation.request)
+        return self._uses.share
+
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
         that part leaves anything open, from the whole request. A part that names no value ("the population of the city")
-        gets all it needs from earlier results. A complaint changes nothing: the rules have no second opinion.
+        gets all it needs from earlier results. After a complaint, the request's next best names are taken; without any, nothing changes.
         """
-        call = self._calls.get((*(tool.id for tool, _ in question.earlier), question.tool.id))
+        prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
+        tried = self._tried.get(prefix, ()) if question.complaint else ()
+        found = self._bound(question, prefix) if not tried else _another(question, tried)
+        self._tried[prefix] = (*tried, found)
+        return found
+
+    def _bound(self, question: ArgumentsQuestion, prefix: Prefix) -> Arguments:
+        call = self._calls.get(prefix)
         if call is not None:
             question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
         part = call.part.text if call else self._purpose.get(question.tool.id, question.request)
@@ -70,3 +85,15 @@ class OfflinePolicy:
         """The fields of the responses that the request asks about, with the calls they rest on."""
         for piece in compose(request, steps, self._unserved):
             yield piece
+
+
+def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:
+    """Other values for the names that a call took from the request and that led to nothing; the last ones where there are no others."""
+    avoid = frozenset(
+        (binding.parameter, str(made.values[binding.parameter]))
+        for made in tried
+        for binding in made.provenance
+        if binding.origin == "request" and is_named(question.tool, binding.parameter)
+    )
+    found = bind(question, avoid=avoid) if avoid else tried[-1]
+    return tried[-1] if found.missing or any(b.reference == WHOLE for b in found.provenance) else found

@@ -1,6 +1,6 @@
 """The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.coverage import COVERED, answerable
@@ -13,14 +13,20 @@ from graph.coupling import best_field
 
 _NEAR = 0.75
 
+Share = Callable[[Sequence[ToolDoc], str], float]
+"""How much of the values of a clause some tools make use of, in [0, 1]; 1 where it tells none."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParameters:
     """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
-    a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs.
+    a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs. ``fitting``: the floor for
+    tools that use every value of a clause. ``unused``: what is lost where none of the values is used.
     """
 
     floor: float = 0.45
+    fitting: float = 0.33
+    unused: float = 0.4
     acceptable: float = 0.65
     passed: float = 0.7
     walked: float = 0.3
@@ -46,18 +52,42 @@ class Verdict:
     unserved: tuple[str, ...]
 
 
-def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Verdict:
+def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters, share: Share | None = None) -> Verdict:
     """Finish when every answerable clause is served; else go the best way to a tool for an open one; else back."""
-    able = answerable(situation.best_relevance, parameters.floor)
     ways = _ways(situation, missing, parameters)
+    able = _able(situation, ways, parameters, share or _unknown)
     done = served(situation, ways, able, parameters)
     unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
-    options = [_option(situation, ways, i, parameters) for i in able if i not in done]
+    options = [_option(situation, ways, i, parameters, share or _unknown) for i in able if i not in done]
     best = _first_worthy([option for option in options if option])
     if best is not None:
         choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
         return Verdict(choice, _purpose(situation, best), unserved)
     return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
+
+
+def _unknown(tools: Sequence[ToolDoc], clause: str) -> float:
+    """Where nothing is known of the values that tools use, all count the same."""
+    del tools, clause
+    return 1.0
+
+
+def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters, share: Share) -> tuple[int, ...]:
+    """The clauses that any tool fits: by its relevance, or, where that is a little less, by making use of all the values told."""
+    able = answerable(situation.best_relevance, parameters.floor)
+    fitting = {
+        i
+        for i, best in enumerate(situation.best_relevance)
+        if best >= parameters.fitting
+        for way in ways.values()
+        if way.goal.relevance[i] >= COVERED * best
+        and share([*situation.path, *_tools(way)], situation.clauses[i]) == 1.0
+    }
+    return tuple(sorted({*able, *fitting} if share is not _unknown else able))
+
+
+def _tools(way: Route) -> list[ToolDoc]:
+    return [step.tool for step in way.steps]
 
 
 def _first_worthy(options: Sequence[_Option]) -> _Option | None:
@@ -130,12 +160,14 @@ def _ways(situation: Situation, missing: Missing, parameters: ChoiceParameters) 
 
 def _acceptable(candidate: Candidate, situation: Situation, parameters: ChoiceParameters) -> bool:
     return any(
-        best >= parameters.floor and value >= parameters.acceptable * best
+        best >= parameters.fitting and value >= parameters.acceptable * best
         for value, best in zip(candidate.relevance, situation.best_relevance, strict=True)
     )
 
 
-def _option(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> _Option | None:
+def _option(
+    situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters, share: Share
+) -> _Option | None:
     """The best way to serve a clause: the goal's relevance leads, what past walks say of it decides among the like."""
     best = situation.best_relevance[clause]
     fit = [way for way in ways.values() if way.goal.relevance[clause] >= parameters.acceptable * best]
@@ -147,7 +179,8 @@ def _option(situation: Situation, ways: dict[int, Route], clause: int, parameter
             (way.goal.relevance[clause] / best) ** 2
             * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
             * parameters.step ** (len(way.steps) - 1)
-            * _grounded(situation, way, clause, parameters),
+            * _grounded(situation, way, clause, parameters)
+            * (1 - parameters.unused * (1 - share([*situation.path, *_tools(way)], situation.clauses[clause]))),
         )
         for way in fit
     ]

@@ -6,7 +6,7 @@ from playground.scenarios.choice import Entries, some_papers, some_scholars, tol
 from playground.session import Scenario, Session
 
 _EMAIL = (
-    "How can I reach the first author of the paper '{title}' by e-mail?",
+    "How can I reach by e-mail whoever is named first among the authors of '{title}'?",
     'Find the email of the lead author of "{title}".',
     "What position does the first author of '{title}' hold, and what is the e-mail address?",
 )

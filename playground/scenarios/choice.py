@@ -31,6 +31,13 @@ def is_free(*names: str) -> bool:
     return not any(name in _asked() or name in kept_names() for name in names)
 
 
+@cache
+def demo_names() -> frozenset[str]:
+    """The names of cities, countries, papers and books that the demo asks about."""
+    names = [one.name for one in (*cities(), *COUNTRIES)] + [one.title for one in (*papers(), *books())]
+    return frozenset(name for name in names if name in _asked())
+
+
 def some_cities(count: int, *keys: object) -> list[City]:
     """Cities that may be asked about."""
     return chance.several([city for city in cities() if is_free(city.name)], count, "cities", *keys)

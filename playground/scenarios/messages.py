@@ -28,6 +28,10 @@ _REACH = ('Reach {name} by e-mail, or else by text message: "{text}"',)
 _WEATHER = ("What is the weather where my contact {name} lives?", "How warm is it at {name}'s place right now?")
 _ZONE = ("In which time zone does my contact {name} live?", "What is the UTC offset where {name} lives?")
 _EMPLOYER = ("When was the organisation that my contact {name} works for founded?",)
+_MAIL_CHECK = (
+    'Mail {name} with the subject "{subject}" and the text "{text}", then check how many recipients it went to.',
+)
+_MAILBOX = ("What is the address of my own mailbox?", "Which e-mails have I sent today?")
 _NOBODY = ("What is the telephone number of {name}?", "Give me the address of {name} from my contacts.")
 
 _TEXTS = (
@@ -54,6 +58,9 @@ def scenarios() -> Iterator[Scenario]:
     yield from told(_MAIL_SCHOLAR, _mail_scholar, people)
     yield from told(_REACH, _reach, _texts(5, "reach"))
     yield from told(_MAIL, _no_mailbox, _texts(3, "no mailbox"))
+    yield from told(_MAIL_CHECK, _mail_check, _texts(4, "check"))
+    yield from told(_MAILBOX, _mailbox, [{}, {}])
+    yield from told(_MAILBOX[:1], _locked, [{}])
     yield from told(_WEATHER, _weather, _names(5, "weather"))
     yield from told(_ZONE, _zone, _names(5, "zone"))
     yield from told(_EMPLOYER, _employer, _names(4, "employer"))
@@ -97,6 +104,25 @@ def _mail(session: Session, name: str, text: str, subject: str) -> None:
     email = contact_card(session, name)["email_address"]
     found = session.call("send_email", to=[email], subject=subject, body=text)
     session.answer(f"Sent to {email} ({found['mail_id']}).")
+
+
+def _mail_check(session: Session, name: str, text: str, subject: str) -> None:
+    session.with_keys()
+    email = contact_card(session, name)["email_address"]
+    sent = session.call("send_email", to=[email], subject=subject, body=text)
+    found = session.call("get_sent_email", mail_id=sent["mail_id"])
+    session.answer(f"'{found['subject']}' went to {found['recipients']} address.")
+
+
+def _mailbox(session: Session) -> None:
+    session.with_keys()
+    found = session.call("get_mailbox")
+    session.answer(f"The mailbox {found['address']} has sent {len(found['sent'])} e-mails.")
+
+
+def _locked(session: Session) -> None:
+    session.fails("get_mailbox")
+    session.give_up()
 
 
 def _mail_scholar(session: Session, name: str, text: str, subject: str) -> None:

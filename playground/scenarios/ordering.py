@@ -94,14 +94,12 @@ def _follow(session: Session, number: str) -> None:
 
 
 def _track(session: Session, parcel: str) -> None:
-    session.fails("track_parcel", tracking_code=parcel)
-    found = session.call("track_parcel", tracking_code=parcel)
+    found = session.at_second_try("track_parcel", tracking_code=parcel)
     session.answer(f"{parcel} is in {found['current_city']}, due on {found['due_date']}.")
 
 
 def _track_weather(session: Session, parcel: str) -> None:
-    session.fails("track_parcel", tracking_code=parcel)
-    found = place(session, session.call("track_parcel", tracking_code=parcel)["current_city"])
+    found = place(session, session.at_second_try("track_parcel", tracking_code=parcel)["current_city"])
     now = session.call("get_current_weather", latitude=found["latitude"], longitude=found["longitude"])
     session.answer(f"{parcel} is in {found['city']}: {now['condition']}, {now['temperature']} °C.")
 

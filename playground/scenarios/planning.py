@@ -44,7 +44,7 @@ _BOOK = (
 _BOOK_CANCEL = ("Reserve a room in {city} on {day} for {name}, and cancel it again at once: I want to see it works.",)
 _FOUR_DAYS = ("On which of the days from 2026-05-11 to 2026-05-14 is the {room} in {city} free at 9?",)
 
-_DAYS = ("2026-05-11", "2026-05-12", "2026-05-13", "2026-05-18", "2026-05-20", "2026-06-02", "2026-06-09")
+_DAYS = ("2026-05-11", "2026-05-12", "2026-05-13", "2026-05-18", "2026-05-21", "2026-06-02", "2026-06-09")
 
 
 def scenarios() -> Iterator[Scenario]:

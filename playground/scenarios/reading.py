@@ -17,7 +17,7 @@ _DETAILS = (
 )
 _RATING = ("What do readers think of '{title}'?", 'How is the book "{title}" rated?', "Is '{title}' worth reading?")
 _HOME = (
-    "How many people live in the birthplace of the author of '{title}'?",
+    "Number of inhabitants of the birthplace of the author of '{title}'?",
     'How big is the city in which the author of the novel "{title}" was born?',
     "The author of '{title}' was born in some city. What is its population?",
 )

@@ -25,7 +25,7 @@ _BELOW = (
     "Which {thing} can I buy with {price} pounds?",
 )
 _STOCK = (
-    "How many pieces of the {product} are in stock?",
+    "How much stock is there of the {product}?",
     "Is the {product} available, and in which warehouse?",
     "Check the stock of the {product}.",
 )

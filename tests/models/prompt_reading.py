@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 _BLOCK = re.compile(r"\[\[([a-z ]+) ([0-9a-f]{12})\]\]\n(.*?)\n?\[\[end \2\]\]", re.DOTALL)
-_CANDIDATE = re.compile(r"(\d+)\. ([^/]*)/([^:]*?)(?: \([A-Z]+: may change something\))?: (.*) \| (.*)")
+_CANDIDATE = re.compile(r"(\d+)\. ([^/]*)/([^:]*?)( \([A-Z]+: may change something\))?: (.*) \| (.*)")
 _STEP = re.compile(r"^(\d+)\. ([^/\n]*)/([^:\n]*): (.*)$", re.MULTILINE)
+_PATH = re.compile(r"^\d+\. [^/\n]*/([^:\n]*): (.*)$", re.MULTILINE)
 _PARAMETER = re.compile(r"- (\S+) \(([a-z]+)(?:, [^;]*)?; (required|optional)(.*?)\)(?:: (.*))?")
+_CHANGE = re.compile(
+    r"\b(?:put|book|reserve|send|add|create|order|cancel|place|delete|remove|schedule)\b(?! a?mong)", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -25,7 +29,7 @@ _STOP = _words(
     "write you your three also all about ago back let make made more most ones only other them today use used using very while id ids"
 )
 _SAME = {
-    "inhabitant": "population", "people": "population", "prefix": "dialling", "dial": "dialling", "worth": "convert", "money": "currency",
+    "latitude": "place", "longitude": "place", "coordinate": "place", "city": "place", "inhabitant": "population", "people": "population", "prefix": "dialling", "dial": "dialling", "worth": "convert", "money": "currency",
     "windy": "wind", "hot": "temperature", "warm": "temperature", "cold": "temperature", "humid": "weather", "humidity": "weather",
     "wind": "weather", "temperature": "weather", "rain": "weather", "swim": "forecast", "doctorate": "person", "colleague": "person",
     "writer": "author", "novel": "book", "altitude": "elevation", "hungry": "restaurant", "eat": "restaurant", "buy": "product",
@@ -67,6 +71,11 @@ def topics(request: str) -> frozenset[str]:
     return frozenset(stem(w) for w in _WORD.findall(request) if w[0].islower() and w not in _STOP)
 
 
+def asks_for_a_change(request: str) -> bool:
+    """Whether something is to be done rather than found out."""
+    return _CHANGE.search(request) is not None
+
+
 def blocks(prompt: str) -> dict[str, str]:
     """The fenced parts of a prompt by name."""
     return {name: text for name, _, text in _BLOCK.findall(prompt)}
@@ -80,6 +89,7 @@ class Option:
     api: str
     text: str
     facts: Mapping[str, str]
+    changes: bool = False
 
     @property
     def words(self) -> frozenset[str]:
@@ -100,9 +110,14 @@ def options(text: str) -> list[Option]:
     """The numbered candidates."""
     found: list[Option] = []
     for match in _CANDIDATE.finditer(text):
-        facts = dict(part.split(" ", 1) for part in match[5].split("; ") if " " in part)
-        found.append(Option(int(match[1]), match[3], match[4], facts))
+        facts = dict(part.split(" ", 1) for part in match[6].split("; ") if " " in part)
+        found.append(Option(int(match[1]), match[3], match[5], facts, changes=match[4] is not None))
     return found
+
+
+def path_tools(text: str) -> list[tuple[str, str]]:
+    """The tools of the path so far: name and description."""
+    return [(match[1].partition(" (")[0], match[2]) for match in _PATH.finditer(text)]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ _NOISE = re.compile(
     r"url|uri|link|image|img|icon|avatar|thumbnail|html|cursor|page|version|hash|token|(?:^|_|\.)(?:meta|debug)", re.I
 )
 _ASKED = {"where": "city address place location birthplace", "when": "date time day year", "who": "name author",
-          "how much": "price amount result total value", "how many": "count total number amount", "how long": "duration minute"}  # fmt: skip
+          "how much": "price amount result total value", "how many": "count total number amount", "how long": "duration minute",
+          "worth": "amount result converted", "clock": "time", "what is that in": "result amount"}  # fmt: skip
 _MOST = 12
 _KEPT = 16
 
@@ -21,18 +22,21 @@ def answer(prompt: str) -> str:
     if not good:
         return "The calls gave nothing that answers this."
     wanted = topics(request) | _meant(request)
-    told = [line for step in good for line in _lines(step, wanted, request)]
+    told = [line for step in reversed(good) for line in _lines(step, wanted, request)]
     last = good[-1]
-    told = told[-_MOST:] or [
-        _line(step_leaf, last) for step_leaf in last.leaves[:_MOST] if not _NOISE.search(step_leaf.name)
-    ]
-    return "\n".join(told) or f"{str(last.response)[:300]} [{last.number}]"
+    rest = [_line(leaf, last) for leaf in last.leaves if not _NOISE.search(leaf.name)]
+    return "\n".join(dict.fromkeys([*told, *rest][:_MOST])) or f"{str(last.response)[:300]} [{last.number}]"
 
 
 def _lines(step: Step, wanted: frozenset[str], request: str) -> list[str]:
-    chosen = [leaf for leaf in step.leaves if telling(leaf.name) & wanted and not _NOISE.search(leaf.name)]
+    chosen = [leaf for leaf in step.leaves if _about(leaf, wanted) and not _NOISE.search(leaf.name)]
     named = [leaf for leaf in chosen if _beside_a_name(leaf, step, request)]
     return [_line(leaf, step) for leaf in (named or chosen)[:_MOST]]
+
+
+def _about(leaf: Leaf, wanted: frozenset[str]) -> bool:
+    """Whether a field's name has a wanted word, or is made of one: ``weekday``."""
+    return bool(telling(leaf.name) & wanted) or any(len(word) >= 3 and word in leaf.name.lower() for word in wanted)
 
 
 def _beside_a_name(leaf: Leaf, step: Step, request: str) -> bool:
@@ -46,7 +50,7 @@ def _beside_a_name(leaf: Leaf, step: Step, request: str) -> bool:
 
 
 def _line(leaf: Leaf, step: Step) -> str:
-    return f"{leaf.name.replace('_', ' ')}: {str(leaf.value)[:400]} [{step.number}]"
+    return f"{leaf.name.replace('_', ' ')}: {str(leaf.value)[:120]} [{step.number}]"
 
 
 def _meant(request: str) -> frozenset[str]:

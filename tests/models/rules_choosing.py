@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.models.prompt_reading import Option, blocks, options, stem, telling, topics
+from tests.models.prompt_reading import Option, asks_for_a_change, blocks, options, path_tools, stem, telling, topics
 
 _FLOOR = 1.2
 """Score below which a candidate has nothing to do with the request."""
@@ -24,48 +24,40 @@ class Move:
 def choose(prompt: str) -> Move:
     """The next move, from the prompt's text alone."""
     parts = blocks(prompt)
-    offered = options(parts.get("candidates", ""))
-    path = parts.get("path so far", "")
-    asked = topics(parts.get("request", ""))
-    open_words = asked - telling(path)
-    ranked = sorted(offered, key=lambda option: -_score(option, open_words if path else asked))
-    move = _go_on(ranked, open_words) if path else _start(ranked, asked)
-    if move is None:
-        return (
-            Move("finish", "nothing here adds to what the request asks for")
-            if path
-            else Move("give_up", "no tool fits")
+    request, path = parts.get("request", ""), parts.get("path so far", "")
+    asked, change = topics(request), asks_for_a_change(request)
+    offered = sorted(options(parts.get("candidates", "")), key=lambda option: -_score(option, asked, change=change))
+    if path:
+        best = max(_common(f"{api} {text}", api, asked) for api, text in path_tools(path) or [("", path)])
+        return _go_on(offered, asked, asked - telling(path), best) or Move(
+            "finish", "the path serves all of the request"
         )
-    return move
+    return _start(offered, asked, change=change) or Move("give_up", "no tool fits")
 
 
-def _start(ranked: Sequence[Option], asked: frozenset[str]) -> Move | None:
-    """The best candidate, or one that gives what it misses."""
-    if not ranked or _score(ranked[0], asked) < _FLOOR:
-        return None
-    goal = ranked[0]
-    if not goal.names("missing"):
-        return Move("advance", f"{goal.api} is about {_common(goal, asked)}", goal.number)
-    giver = _giver(goal, ranked)
-    if giver:
-        return Move("advance", f"gives {', '.join(goal.names('missing'))} for {goal.api}", giver.number)
-    ready = next((option for option in ranked if not option.names("missing")), None)
-    return (
-        Move("advance", "its inputs are all there", ready.number) if ready and _score(ready, asked) >= _FLOOR else None
-    )
+def _start(ranked: Sequence[Option], asked: frozenset[str], *, change: bool) -> Move | None:
+    """The best candidate, or one that gives what it misses; without such a one, the best that misses nothing."""
+    fitting = [option for option in ranked if _score(option, asked, change=change) >= _FLOOR]
+    for goal in fitting[:3]:
+        if not goal.names("missing"):
+            return Move("advance", f"{goal.api} is about {', '.join(sorted(goal.words & asked)) or 'it'}", goal.number)
+        if giver := _giver(goal, ranked):
+            return Move("advance", f"gives {', '.join(goal.names('missing'))} for {goal.api}", giver.number)
+    ready = next((option for option in fitting if not option.names("missing")), None)
+    return Move("advance", "its inputs are all there", ready.number) if ready else None
 
 
-def _go_on(ranked: Sequence[Option], open_words: frozenset[str]) -> Move | None:
-    """A candidate that serves words not yet served, the better if the path feeds it; else the path is whole."""
+def _go_on(ranked: Sequence[Option], asked: frozenset[str], open_words: frozenset[str], best: int) -> Move | None:
+    """A candidate that is more about the request than any step so far, or about words that no step serves."""
     for option in ranked:
         served = option.words & open_words
-        wanted = 1 if option.names("fed") else 2
-        if len(served) >= wanted and not option.names("missing"):
-            return Move("advance", f"{option.api} is about {', '.join(sorted(served))}", option.number)
-    hungry = [option for option in ranked[:3] if option.names("missing") and len(option.words & open_words) >= 2]
-    for option in hungry:
-        giver = _giver(option, ranked)
-        if giver:
+        fed = bool(option.names("fed"))
+        more = fed and _common(f"{option.api} {option.text}", option.api, asked) > best
+        if not (more or len(served) >= (1 if fed else 2)):
+            continue
+        if not option.names("missing"):
+            return Move("advance", f"{option.api} is about {', '.join(sorted(served)) or 'more of it'}", option.number)
+        if giver := _giver(option, ranked):
             return Move("advance", f"gives {', '.join(option.names('missing'))} for {option.api}", giver.number)
     return None
 
@@ -78,12 +70,14 @@ def _giver(goal: Option, ranked: Sequence[Option]) -> Option | None:
     return best if best and best.words & missed else None
 
 
-def _score(option: Option, wanted: frozenset[str]) -> float:
-    """Common words, those in the name twice, and what the evidence says."""
-    common = len(option.words & wanted) + len(telling(option.api) & wanted)
+def _score(option: Option, wanted: frozenset[str], *, change: bool) -> float:
+    """Common words, what the evidence says, and whether something is to be changed."""
+    common = _common(f"{option.api} {option.text}", option.api, wanted)
     evidence = 2.0 * option.figure("relevance") + 0.5 * option.figure("weight") + 0.2 * option.figure("availability")
-    return common + evidence + 0.5 * len(option.names("fed")) - 0.3 * len(option.names("missing"))
+    will = 1.0 if option.changes and change else -2.0 if option.changes else 0.0
+    return common + evidence + will + 0.5 * len(option.names("fed")) - 0.3 * len(option.names("missing"))
 
 
-def _common(option: Option, asked: frozenset[str]) -> str:
-    return ", ".join(sorted(option.words & asked)) or "what is asked"
+def _common(text: str, api: str, asked: frozenset[str]) -> int:
+    """How many of the request's words a tool has, those in its name twice."""
+    return len(telling(text) & asked) + len(telling(api) & asked)

@@ -25,7 +25,7 @@ _MONTHS = [
 ]
 _NUMBER = re.compile(r"(?<![\w.-])-?\d[\d,]*(?:\.\d+)?(?![\w-])")
 _QUOTED = re.compile(r"[\"“'‘]([^\"”'’]{2,120})[\"”'’]")
-_NAME = re.compile(r"(?<![.?!] )(?<!^)\b[A-Z][\w'’-]*(?:(?: of| the| and| on| with| in)* [A-Z][\w'’-]*)*")
+_NAME = re.compile(r"(?<![.?!] )(?<!^)\b[A-Z][\w'’-]*(?:(?: of| the| on)* [A-Z][\w'’-]*)*")
 _CODE = re.compile(r"\b(?:[A-Z]{3}|[A-Z]{2}-?\d{3,})\b")
 
 Bound = dict[str, object]

@@ -77,7 +77,7 @@ async def run(
 
 
 async def test_steps_run_in_order_and_see_the_earlier_ones() -> None:
-    policy, executor = Scripted(lambda q: Arguments({"n": len(q.earlier)}, ())), Echo()
+    policy, executor = Scripted(lambda q: Arguments({"n": len(q.earlier) + 1}, ())), Echo()
     events = await run([tool("a"), tool("b")], policy, executor)
     assert [(event.kind, event.step) for event in events] == [
         ("call.started", 1),
@@ -85,7 +85,7 @@ async def test_steps_run_in_order_and_see_the_earlier_ones() -> None:
         ("call.started", 2),
         ("call.finished", 2),
     ]
-    assert executor.calls == [("a", {"n": 0}), ("b", {"n": 1})]
+    assert executor.calls == [("a", {"n": 1}), ("b", {"n": 2})]
     assert [[earlier.api for earlier, _ in question.earlier] for question in policy.asked] == [[], ["a"]]
     assert [[later.api for later in question.later] for question in policy.asked] == [["b"], []]
     last = events[-1]

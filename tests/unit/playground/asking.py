@@ -1,16 +1,14 @@
-"""An application to ask, and the two kinds of question."""
+"""An application to ask, and how it is asked."""
 
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 
-from playground.application import create_app
 
-
-def opened(**options: Any) -> httpx.AsyncClient:
-    """A client of a fresh application; to be used with ``async with``."""
-    transport = httpx.ASGITransport(create_app(**options))
-    return httpx.AsyncClient(transport=transport, base_url="http://playground")
+def client_of(app: FastAPI) -> httpx.AsyncClient:
+    """A client of an application; to be used with ``async with``."""
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://playground")
 
 
 async def get(client: httpx.AsyncClient, path: str, **query: Any) -> Any:

@@ -1,18 +1,16 @@
 """Every API answers; what it answers is what the worlds hold; what it refuses, it refuses with a reason."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
-from graph.importers.openapi import read_openapi
-from playground.application import SERVICES, create_app
+from playground.application import create_app
 from playground.record import CATALOGUE, DATA
 from playground.worlds import scholars
 from playground.worlds.geography import city_named
+from tests.unit.playground.asking import get
 
 JOHN = scholars.scholars()[0]
 FIRST = scholars.papers()[0]
@@ -55,40 +53,6 @@ CALLS: dict[str, tuple[str, dict[str, str]]] = {
         {"time": "2026-05-04T15:30:00", "from_timezone": "Veldania/Velmora", "to_timezone": "Kaimana/Port_Arawa"},
     ),
 }
-BROKEN = {"get_place_forecast", "get_currency_quote"}
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app())
-    async with httpx.AsyncClient(transport=transport, base_url="http://playground") as opened:
-        yield opened
-
-
-async def get(client: httpx.AsyncClient, path: str, **query: str) -> Any:
-    response = await client.get(path, params=query)
-    assert response.status_code == 200, response.text
-    return response.json()
-
-
-def documented() -> dict[str, dict[str, Any]]:
-    paths = create_app().openapi()["paths"]
-    return {operation["operationId"]: operation for item in paths.values() for operation in item.values()}
-
-
-def test_the_catalogue_is_worth_planning_over() -> None:
-    operations = documented()
-    assert len(operations) == 31
-    assert len({operation["tags"][0] for operation in operations.values()}) >= 6
-    assert {operation["x-toolset"] for operation in operations.values()} == {service.name for service in SERVICES}
-    for name, operation in operations.items():
-        assert operation["description"], name
-        assert "schema" in operation["responses"]["200"]["content"]["application/json"], name
-        assert all(parameter.get("description") for parameter in operation.get("parameters", [])), name
-
-
-def test_every_operation_is_called_here() -> None:
-    assert CALLS.keys() | BROKEN == documented().keys()
 
 
 @pytest.mark.parametrize("operation", sorted(CALLS))
@@ -199,21 +163,3 @@ async def test_refusals_say_why(client: httpx.AsyncClient, path: str, query: dic
 
 def test_the_committed_catalogue_is_the_application_s(tmp_path: Path) -> None:
     assert json.loads((DATA / CATALOGUE).read_bytes()) == create_app().openapi(), "run scripts/make_playground_data.py"
-
-
-def test_every_operation_is_imported_with_its_parameters() -> None:
-    operations = documented()
-    docs = {doc.api: doc for doc in read_openapi(DATA / CATALOGUE)}
-    assert docs.keys() == operations.keys()
-    for name, doc in docs.items():
-        declared = {parameter["name"]: parameter for parameter in operations[name].get("parameters", [])}
-        keys = {"X-Api-Key"} if "security" in operations[name] else set[str]()
-        assert {parameter.name for parameter in doc.parameters} == declared.keys() | keys
-        for parameter in doc.parameters:
-            if parameter.name in declared:
-                assert parameter.location == declared[parameter.name]["in"]
-                assert parameter.required == declared[parameter.name]["required"]
-        assert doc.category == operations[name]["tags"][0]
-        assert doc.url.startswith("http://127.0.0.1:8765/")
-        assert doc.response_schema
-        assert doc.example_response

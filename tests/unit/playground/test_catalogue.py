@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -32,17 +32,18 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     return DOCUMENT["components"]["schemas"][name] if name else schema
 
 
-def fields(schema: Any, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+def fields(schema: object, seen: frozenset[str] = frozenset()) -> Iterator[str]:
     """Every field name below a schema."""
     if isinstance(schema, list):
-        for one in schema:
+        for one in cast(list[object], schema):
             yield from fields(one, seen)
     elif isinstance(schema, dict):
-        reference = schema.get("$ref", "")
+        given = cast(dict[str, Any], schema)
+        reference = str(given.get("$ref", ""))
         if reference and reference not in seen:
-            yield from fields(resolved(schema), seen | {reference})
-        yield from schema.get("properties", {})
-        for one in schema.values():
+            yield from fields(resolved(given), seen | {reference})
+        yield from given.get("properties", {})
+        for one in given.values():
             yield from fields(one, seen)
 
 

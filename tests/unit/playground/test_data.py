@@ -29,9 +29,9 @@ def trajectories() -> list[Trajectory]:
     return [trajectory(cast(Any, read(path)), path.stem) for path in FILES]
 
 
-def test_there_are_about_two_hundred(trajectories: list[Trajectory]) -> None:
-    assert 200 <= len(trajectories) <= 260
-    assert sum(path.stat().st_size for path in FILES) < 3_000_000
+def test_there_are_five_hundred_and_more(trajectories: list[Trajectory]) -> None:
+    assert len(trajectories) >= 500
+    assert sum(path.stat().st_size for path in FILES) < 12_000_000
     assert len({one.query for one in trajectories}) > 0.95 * len(trajectories)
 
 
@@ -99,10 +99,11 @@ def test_the_demo_asks_about_nothing_that_was_recorded(trajectories: list[Trajec
 
 
 def test_making_them_anew_gives_the_same_bytes() -> None:
-    """A sample of every kind of search; the script makes them all."""
+    """A sample of every kind of search; the script makes them all. What is left out leaves its number out, too."""
     scenarios = all_scenarios()
-    sample = {number: scenario for number, scenario in enumerate(scenarios, start=1) if number % 9 == 1}
-    made = [content for _, content in recorded(list(sample.values()), TOOLS)]
-    assert len(scenarios) == len(FILES)
+    numbers = {int(path.name.split("_")[0]) for path in FILES}
+    assert numbers <= set(range(1, len(scenarios) + 1))
+    sample = [number for number in sorted(numbers) if number % 17 == 1]
+    made = [content for _, content in recorded([scenarios[number - 1] for number in sample], TOOLS)]
     for number, content in zip(sample, made, strict=True):
         assert (DATA / ANSWERS / f"{number}_playground_DFS_woFilter_w2.json").read_bytes() == content

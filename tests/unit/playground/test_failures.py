@@ -6,12 +6,12 @@ from typing import Any
 import httpx
 import pytest
 
-from playground.application import failures
+from playground.application import create_app, failures
 from playground.worlds.companies import companies
 from playground.worlds.desks import rooms
 from playground.worlds.orders import past_orders
 from playground.worlds.press import articles
-from tests.unit.playground.asking import get, opened
+from tests.unit.playground.asking import client_of, get
 
 QUOTE = f"/market-desk/stocks/{companies()[0].symbol}/quote"
 PARCELS = [one.tracking_code for one in past_orders() if one.tracking_code][:2]
@@ -84,7 +84,7 @@ async def test_definitions_say_that_they_are_html(client: httpx.AsyncClient) -> 
 
 async def test_counts_are_the_application_s(client: httpx.AsyncClient) -> None:
     assert await statuses(client, QUOTE, 3) == [200, 200, 200]
-    async with opened() as other:
+    async with client_of(create_app()) as other:
         assert await statuses(other, QUOTE, 3) == [200, 200, 200]
     assert await statuses(client, QUOTE, 1) == [429]
 

@@ -1,0 +1,119 @@
+"""Playground requests that a rule-based model decides over a real socket, faultless and with a fifth of its replies spoilt."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from agent.run import run
+from domain.event import CallStarted, Event, RunFinished
+from evaluation.asked import read_asked
+from evaluation.rightness import judge
+from playground.child import running_playground
+from playground.record import DATA
+from tests.models.openai_server import model_server
+from tests.models.rule_based import RuleBasedModel
+from wiring.build import BuildOptions, build
+from wiring.container import open_container
+from wiring.runs import budget_of, run_deps
+from wiring.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+REQUESTS = [ROOT / "playground" / "requests" / name for name in ("one.jsonl", "two.jsonl", "three.jsonl")]
+EASY = ("one-population", "one-inches", "two-wind", "two-author", "three-capital")
+"""Some of each kind; which of them the rules get right is not theirs to promise, but for the first two."""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, Path]]:
+    """A running playground, and the store that is built from its catalogue."""
+    folder = tmp_path_factory.mktemp("rules")
+    with running_playground() as address:
+        with urlopen(f"{address}/openapi.json") as answer:  # loopback
+            (folder / "openapi.json").write_bytes(answer.read())
+        options = BuildOptions(tools=(folder / "openapi.json",), trajectories=(DATA,), store=folder / "store")
+        asyncio.run(build(options, lambda stage, done, total: None, Settings(store=folder / "store")))
+        yield address, folder / "store"
+
+
+async def asked(world: tuple[str, Path], model: RuleBasedModel) -> dict[str, list[Event]]:
+    """The events of every request, asked one by one."""
+    address, store = world
+    requests = [one for one in read_asked(REQUESTS) if one.id in EASY]
+    found: dict[str, list[Event]] = {}
+    async with model_server(model) as server:
+        settings = Settings(store=store, allow_hosts=frozenset({address.removeprefix("http://")}),
+                            model_url=server.url, model_name=server.model)  # fmt: skip
+        async with open_container(settings, store) as container:
+            for one in requests:
+                deps = await run_deps(container, "llm", "http")
+                found[one.id] = [record.event async for record in run(one.request, deps, budget_of(container))]
+    return found
+
+
+def end_of(events: list[Event]) -> RunFinished:
+    assert isinstance(events[-1], RunFinished)
+    return events[-1]
+
+
+@pytest.mark.timeout(180)
+async def test_a_faultless_model_answers_easy_requests(world: tuple[str, Path]) -> None:
+    model = RuleBasedModel()
+    found = await asked(world, model)
+    by_id = {one.id: one for one in read_asked(REQUESTS)}
+    right = {name for name, events in found.items() if judge(by_id[name], events).right}
+    assert {"one-population", "one-inches"} <= right
+    assert not model.errors
+    for events in found.values():
+        usage = end_of(events).usage
+        assert usage.model_calls == sum(usage.by_purpose.values()) > 0
+        assert usage.prompt_tokens > 500
+        assert not any(event.kind == "policy.fell_back" for event in events)
+
+
+@pytest.mark.timeout(180)
+async def test_a_model_that_errs_spoils_no_run_and_invents_no_argument(world: tuple[str, Path]) -> None:
+    model = RuleBasedModel(error_rate=0.2, seed=3)
+    found = await asked(world, model)
+    assert sum(model.errors.values()) >= 3
+    for events in found.values():
+        assert end_of(events).outcome in ("answered", "gave_up")
+        for event in events:
+            if isinstance(event, CallStarted):
+                assert set(event.arguments) == {binding.parameter for binding in event.provenance}
+                assert not {"Springfield", "John Doe", "12345"} & {str(value) for value in event.arguments.values()}
+
+
+async def test_the_same_seed_errs_in_the_same_way(world: tuple[str, Path]) -> None:
+    ends = [
+        {name: end_of(events).answer for name, events in (await asked(world, RuleBasedModel(0.3, seed=5))).items()}
+        for _ in range(2)
+    ]
+    assert ends[0] == ends[1]
+
+
+def test_it_runs_alone() -> None:
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "tests.models.rule_based",
+        "--port",
+        "0",
+        "--error-rate",
+        "0.1",
+        "--seed",
+        "1",
+    ]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout is not None
+            address = child.stdout.readline().strip()
+            with urlopen(f"{address}/models") as answer:  # loopback
+                assert b'"id": "rules"' in answer.read()
+        finally:
+            child.terminate()
