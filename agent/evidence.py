@@ -8,6 +8,7 @@ from agent.secrets import Secrets
 from agent.secrets_env import EnvironmentSecrets
 from agent.supplied import with_supplied
 from agent.support import plain, supported, vocabulary
+from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphReads
 from graph.weights import Weighted, WeightParameters, availability, transition_weights
@@ -49,6 +50,7 @@ class Evidence:
         secrets: Secrets | None = None,
     ) -> None:
         self.clauses = clauses
+        self.recalled: tuple[Recalled, ...] = ()
         self._store = store
         self._search = search
         self._weights = weights
@@ -81,6 +83,11 @@ class Evidence:
             return (0.0,) * len(self.clauses)
         known = vocabulary(self._docs[tool])
         return tuple(supported(value, clause, known) for value, clause in zip(similar, self.clauses, strict=True))
+
+    async def present(self, ids: Iterable[ToolId]) -> set[ToolId]:
+        """Which of these tools have a document."""
+        wanted = set(ids)
+        return set(await self._store.get_tools(wanted)) if wanted else set()
 
     def has(self, tool: ToolId) -> bool:
         """Whether a tool that was read has a document."""

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from agent.arguments import fillable
 from agent.coverage import unserved
 from agent.evidence import Evidence
 from agent.frontier import Frontier, Path
-from agent.policy import Candidate
+from agent.policy import Candidate, Origin
 from agent.pool import Pool, gather
+from agent.remembering import next_of
 from agent.rounds import asked_of
 from agent.search import Node
 from domain.tool import FINISH, ToolId
 from graph.weights import UNTESTED, rank
 
-Offer = tuple[ToolId, float, Literal["start", "graph", "retriever"]]
+Offer = tuple[ToolId, float, Origin]
 """A tool, its weight at this node, and where it comes from."""
 
 _KEPT_FREE = 3
+_REMEMBERED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,9 @@ class Expander:
             offers, finish = await self._after(state.path[-1], closed, self._pool, relevance, best)
         else:
             offers, finish = self._start(closed, self._pool), 0.0
+        offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         again = self._again(state)
-        offers += [(tool, 0.0, "graph") for tool in again]
+        offers += [Offer(tool, 0.0, "graph") for tool in again]
         return Node(
             path=self._evidence.docs(state.path),
             path_relevance=relevance,
@@ -69,7 +71,15 @@ class Expander:
             finish_weight=finish,
             value=_value(relevance, best, chosen.floor),
             again=again,
+            recalled=self._evidence.recalled,
         )
+
+    async def _remembered(self, state: Frontier, known: set[ToolId]) -> list[Offer]:
+        """What came next on the paths of similar requests, the most similar first, outside the K."""
+        following = (next_of(one.memory.path, state.path) for one in self._evidence.recalled)
+        tools = [tool for tool in dict.fromkeys(following) if tool is not None and tool not in known and tool != FINISH]
+        await self._evidence.read(tools[:_REMEMBERED])
+        return [Offer(tool, 0.0, "memory") for tool in tools[:_REMEMBERED] if self._evidence.has(tool)]
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
@@ -144,7 +154,7 @@ class Expander:
         return UNTESTED if known is None else known
 
 
-def _origin(tool: ToolId, pool: Pool) -> Literal["start", "graph"]:
+def _origin(tool: ToolId, pool: Pool) -> Origin:
     return "start" if tool in pool.found else "graph"
 
 

@@ -10,6 +10,9 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
 
+Origin = Literal["start", "graph", "retriever", "memory"]
+"""Who brought a candidate: the retriever at the start, the graph's edges, the retriever later on, a memory's path."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -24,7 +27,7 @@ class Candidate:
     weight: float
     availability: float | None
     relevance: tuple[float, ...]
-    origin: Literal["start", "graph", "retriever", "memory"]
+    origin: Origin
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
 

@@ -15,6 +15,7 @@ from agent.execute import execute
 from agent.executor import Executor
 from agent.expand import Expander, WalkSettings
 from agent.field_choices import FieldChoices
+from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.progress import Progress
 from agent.reuse import ReusingExecutor
@@ -29,10 +30,12 @@ from domain.event import (
     CallStarted,
     Event,
     EventRecord,
+    MemoryRecalled,
     Outcome,
     PathEnded,
     PlanReady,
     PolicyFellBack,
+    RecalledPath,
     RunStarted,
 )
 from domain.plan import Plan, StepResult
@@ -55,6 +58,8 @@ class RunDeps:
     settings: WalkSettings = field(default_factory=WalkSettings)
     choices: FieldChoices = field(default_factory=FieldChoices)
     secrets: Secrets | None = None
+    memory: LongTermMemory | None = None
+    recalled: int = 8
 
 
 async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
@@ -111,6 +116,8 @@ class _Turn:
     async def _events(self) -> AsyncIterator[Event]:
         progress = self.progress
         yield RunStarted(request=self._request, planner="dfs", policy=self._deps.policy.name)
+        async for event in self._recall():
+            yield event
         while True:
             async for event in self._plan():
                 yield event
@@ -126,6 +133,16 @@ class _Turn:
             yield progress.go_around(step, result, _why(result))
         async for event in self._answer():
             yield event
+
+    async def _recall(self) -> AsyncIterator[Event]:
+        """What long-term memory knows of such requests."""
+        deps = self._deps
+        if deps.memory is None:
+            return
+        recalled = await deps.memory.recall(self._request, deps.recalled, self._evidence.present)
+        self._evidence.recalled = tuple(recalled)
+        paths = [RecalledPath(request=r.memory.request, path=r.memory.path, similarity=r.similarity) for r in recalled]
+        yield MemoryRecalled(memories=tuple(paths))
 
     async def _plan(self) -> AsyncIterator[Event]:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""

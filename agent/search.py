@@ -7,6 +7,7 @@ from agent.budget import Meter
 from agent.frontier import Frontier
 from agent.policy import Candidate, Choice, Situation
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
+from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
 
 WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked | PathEnded
@@ -27,6 +28,7 @@ class Node:
     finish_weight: float
     value: float = 0.0
     again: tuple[ToolId, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +108,5 @@ def _situation(
         candidates=candidates,
         finish_weight=node.finish_weight,
         memory=state.reasons,
+        recalled=node.recalled,
     )

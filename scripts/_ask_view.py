@@ -14,6 +14,7 @@ from domain.event import (
     CallStarted,
     CandidatesConsidered,
     Event,
+    MemoryRecalled,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -26,7 +27,16 @@ from domain.event import (
 from domain.plan import Binding
 from domain.tool import ToolId, tool_id_parts
 
-Planning = RunStarted | CandidatesConsidered | StepChosen | StepBacktracked | PathEnded | PlanReady | PolicyFellBack
+Planning = (
+    RunStarted
+    | MemoryRecalled
+    | CandidatesConsidered
+    | StepChosen
+    | StepBacktracked
+    | PathEnded
+    | PlanReady
+    | PolicyFellBack
+)
 
 _EXCERPT = 160
 _GOOD = {"ok": "green", "missing": "yellow", "unknown": "yellow"}
@@ -57,6 +67,8 @@ class AskView:
         match event:
             case RunStarted():
                 self._line(f"[bold]{escape(clean(event.request, 400))}[/bold]\n")
+            case MemoryRecalled():
+                self._memories(event)
             case CandidatesConsidered():
                 self._candidates(event)
             case StepChosen():
@@ -74,6 +86,11 @@ class AskView:
                 self._line(f"  [yellow]{event.policy} → {event.to}[/yellow]  {escape(clean(event.reason, 300))}")
             case _:
                 assert_never(event)
+
+    def _memories(self, event: MemoryRecalled) -> None:
+        for one in event.memories[: min(3, self._most)]:
+            path = " → ".join(_name(tool) for tool in one.path)
+            self._line(f"[dim]remembered {one.similarity:.2f}  {escape(clean(one.request, 120))}: {path}[/dim]")
 
     def _call(self, event: CallStarted | CallFinished | ResponseCompressed) -> None:
         """What happens around a call."""

@@ -51,7 +51,8 @@ async def build(
     trajectories, calls = await asyncio.to_thread(_sources, options)
     async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
         recordings = await container.recordings() if calls else None
-        ingest = Ingest(container.graph, recordings, progress, strict=options.strict)
+        memory = await container.memory()
+        ingest = Ingest(container.graph, recordings, progress, strict=options.strict, remember=memory.keep)
         names = await ingest.tools(options.tools, options.server)
         async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
             for source in trajectories:
@@ -61,6 +62,7 @@ async def build(
         embed_start = perf_counter()
         if options.embed:
             await _embed(container, progress, cluster)
+            await memory.embed(lambda done: progress("memories", done, None))
         end = perf_counter()
         statistics = await container.graph.statistics()
         embed_seconds = end - embed_start if options.embed else 0.0

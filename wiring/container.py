@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.executor import Executor
 from agent.field_choices import FieldChoices
+from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.secrets import Secrets
 from domain.errors import UsageError
@@ -38,6 +39,8 @@ class Container:
         self._stack = stack
         self._retrieval: tuple[Embedder, VectorIndex, LexicalIndex] | None = None
         self._recordings: Recordings | None = None
+        self._embedder: Embedder | None = None
+        self._memory: LongTermMemory | None = None
         self._secrets: Secrets | None = None
         self._field_choices: FieldChoices | None = None
         self._model: SharedModel | None = None
@@ -51,9 +54,7 @@ class Container:
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""
         if self._retrieval is None:
-            from retriever.embedders.bundled import BundledEmbedder
-
-            embedder = BundledEmbedder(threads=self.settings.encoder_threads)
+            embedder = self.embedder()
             index = self.server_index() if self.vectors_on_server else self._embedded_index()
             self._stack.push_async_callback(index.close)
             await index.setup(embedder.identity, embedder.dimension)
@@ -101,6 +102,25 @@ class Container:
             await recordings.setup()
             self._recordings = recordings
         return self._recordings
+
+    async def memory(self) -> LongTermMemory:
+        """What this store remembers of requests that were served, opened once."""
+        if self._memory is None:
+            from graph.backends.memories import SqliteMemories
+
+            memories = SqliteMemories(self.folder.memories)
+            self._stack.push_async_callback(memories.close)
+            await memories.setup()
+            self._memory = LongTermMemory(memories, self.embedder())
+        return self._memory
+
+    def embedder(self) -> Embedder:
+        """The encoder of the settings; it reads its weights when first used."""
+        if self._embedder is None:
+            from retriever.embedders.bundled import BundledEmbedder
+
+            self._embedder = BundledEmbedder(threads=self.settings.encoder_threads)
+        return self._embedder
 
     def field_choices(self) -> FieldChoices:
         """Which fields of long responses to keep, shared by all runs of this process and kept in the store's folder."""

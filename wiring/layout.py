@@ -30,6 +30,10 @@ class StoreFolder:
         return self.root / "recordings.db"
 
     @property
+    def memories(self) -> Path:
+        return self.root / "memories.db"
+
+    @property
     def kept_fields(self) -> Path:
         return self.root / "fields.db"
 

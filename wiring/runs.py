@@ -24,6 +24,7 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
         settings=WalkSettings(k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates),
         choices=container.field_choices(),
         secrets=await container.secrets(),
+        memory=await container.memory(),
     )
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
-from agent.policies.offline_choice import ChoiceParameters, Share, decide
+from agent.policies.offline_choice import ChoiceParameters, Share, Verdict, decide
 from agent.policies.offline_fields import telling_fields
+from agent.policies.offline_memory import remembered
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_uses import Uses
 from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
@@ -40,7 +41,10 @@ class OfflinePolicy:
                 self._missing[key] = frozenset(fillable(tool, situation.request, path).missing)
             return self._missing[key]
 
-        verdict = once_more(situation, decide(fresh(situation), missing, self._parameters, self._share(situation)))
+        now = fresh(situation)
+        known = remembered(now, missing)
+        found = Verdict(known, "", ()) if known else decide(now, missing, self._parameters, self._share(situation))
+        verdict = once_more(situation, found)
         self._unserved = verdict.unserved
         if verdict.choice.action == "finish":
             self._calls = calls(situation, verdict)
