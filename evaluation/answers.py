@@ -95,6 +95,7 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
         "failures": [_failure(one) for one in shown],
         "failures_withheld": len(wrong) - len(shown),
         "unasked_changes": list(evaluation.unasked),
+        "fell_back": sum(one.fell_back for one in verdicts),
         "model_calls": sum(usage.model_calls for usage in usages),
         "tokens": {
             "prompt": sum(usage.prompt_tokens for usage in usages),

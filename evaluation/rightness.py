@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.event import CallFinished, Event, RunFinished, Usage
+from domain.event import CallFinished, Event, PolicyFellBack, RunFinished, Usage
 from domain.plan import StepResult
 from domain.tool import tool_id_parts
 from evaluation.asked import Asked, Expected
@@ -27,7 +27,9 @@ Cause = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok."""
+    """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok. ``fell_back``: another
+    policy decided at least once, so that the verdict is not on the one that was asked for alone.
+    """
 
     asked: Asked
     cause: Cause | None
@@ -35,6 +37,7 @@ class Verdict:
     answer: str
     path: tuple[str, ...]
     usage: Usage
+    fell_back: bool = False
 
     @property
     def right(self) -> bool:
@@ -51,7 +54,8 @@ def judge(asked: Asked, events: Sequence[Event], effects: Sequence[str] | None =
     unasked = Counter(effects or ()) - Counter(asked.effects)
     if unasked:
         cause, detail = "unasked change", ", ".join(sorted(unasked.elements()))
-    return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage)
+    fell_back = any(isinstance(event, PolicyFellBack) for event in events)
+    return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage, fell_back)
 
 
 def absent_from_answer(expected: Expected, answer: str) -> list[str]:

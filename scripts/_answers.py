@@ -127,6 +127,8 @@ def show_answers(figures: dict[str, Any]) -> None:
     if figures["overall"]["interval"]:
         low, high = figures["overall"]["interval"]
         out.print(f"95 % interval {low:.0%} to {high:.0%}; {figures['seconds_p50']:.2f} s a request (median)")
+    if figures["fell_back"]:
+        out.print(f"in {figures['fell_back']} runs another policy decided at least once: the model could not be used")
     for failure in figures["failures"]:
         detail = f": {failure['detail']}" if failure["detail"] else ""
         out.print(f"\n[bold]{failure['id']}[/bold] [red]{failure['cause']}[/red]{escape(detail)}")

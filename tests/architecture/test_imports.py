@@ -8,8 +8,16 @@ from importlib.metadata import packages_distributions
 
 from tests.architecture.source_tree import ROOT, module_name, packages, parsed, python_files
 
-ADAPTERS = ("graph.backends.", "retriever.backends.", "retriever.embedders.", "agent.executors.", "playground")
+ADAPTERS = (
+    "graph.backends.",
+    "retriever.backends.",
+    "retriever.embedders.",
+    "agent.executors.",
+    "agent.models.transport",
+    "playground",
+)
 HEAVY = ["torch", "onnxruntime", "tokenizers", "qdrant_edge", "fastapi", "uvicorn", "bm25s", "httpx"]
+HEAVY += ["httpx2", "langchain_core", "langchain_openai", "langsmith", "openai"]
 
 PROBE = """
 import importlib, json, sys

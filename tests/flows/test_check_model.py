@@ -10,7 +10,9 @@ import pytest
 
 from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import WEB_PAGE, ChatRequest, Reply, scripted
-from tests.models.openai_server import EVERYTHING, model_server_in_thread
+from tests.models.openai_server import EVERYTHING, model_server, model_server_in_thread
+from wiring.model_check import ModelReport, check_model
+from wiring.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "playground" / "data"
@@ -56,43 +58,58 @@ def test_a_good_endpoint_with_what_it_costs() -> None:
     assert "sk-local" not in done.stdout + done.stderr
 
 
-def test_an_endpoint_that_knows_less_works_too() -> None:
-    with model_server_in_thread(good, supports=EVERYTHING - {"json_schema", "json_object", "stream_options"}) as server:
-        done = script("check_model.py", "--url", server.url, "--model", "rules")
-    assert done.returncode == 0, done.stderr
-    assert "takes no schemas" in done.stdout
+async def checked(url: str, model: str = "rules", key: str = "", **given: str) -> ModelReport:
+    """The same in this process: loading the client takes seconds."""
+    return await check_model(
+        read_settings(model_url=url, model_name=model, model_api_key=key, model_attempts="1", **given)
+    )
 
 
-def test_a_model_that_talks_nonsense_is_valid_for_nothing() -> None:
-    with model_server_in_thread(scripted("Certainly! I would love to help.")) as server:
-        done = script("check_model.py", "--url", server.url, "--model", "rules", "--json")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["works"]) == (1, False)
-    assert told["decisions"]["choose"]["valid"] is False
+async def test_an_endpoint_that_knows_less_works_too() -> None:
+    async with model_server(good, supports=EVERYTHING - {"json_schema", "json_object", "stream_options"}) as server:
+        report = await checked(server.url)
+    assert report.works
+    assert report.forms == {"json_schema": False, "json_object": False}
+    assert any("takes no schemas" in advice for advice in report.advice)
 
 
-def test_a_forgotten_v1_is_found() -> None:
-    with model_server_in_thread(good) as server:
-        done = script("check_model.py", "--url", server.url.removesuffix("/v1"), "--model", "rules")
-    assert done.returncode == 3
-    assert "/v1 answers: set" in done.stdout
-    assert "no chat completions" in done.stderr
+async def test_a_model_that_talks_nonsense_is_valid_for_nothing() -> None:
+    async with model_server(scripted("Certainly! I would love to help.")) as server:
+        report = await checked(server.url)
+    assert not report.works
+    assert report.failure == ""
+    assert not report.decisions["choose"].valid
+
+
+async def test_a_forgotten_v1_is_found_and_a_path_too_long_is_cut() -> None:
+    async with model_server(good) as server:
+        report = await checked(server.url.removesuffix("/v1"))
+        assert (report.failure, report.advice) == (
+            "address",
+            (f"{server.url} answers: set FOOTPATH_MODEL_URL={server.url}",),
+        )
+        assert (await checked(f"{server.url}/chat/completions")).works
 
 
 @pytest.mark.parametrize(
-    ("key", "model", "code", "words"),
-    [("", "rules", 3, "wants a key"), ("no", "rules", 3, "another key"), ("yes", "gpt", 3, "no model is called 'gpt'")],
+    ("key", "model", "words"),
+    [("", "rules", "wants a key"), ("no", "rules", "another key"), ("yes", "gpt", "no model is called 'gpt'")],
 )
-def test_what_is_wrong_is_said(key: str, model: str, code: int, words: str) -> None:
-    with model_server_in_thread(good, api_key="yes") as server:
-        done = script("check_model.py", model_url=server.url, model_name=model, model_api_key=key)
-    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+async def test_what_is_wrong_is_said(key: str, model: str, words: str) -> None:
+    async with model_server(good, api_key="yes") as server:
+        report = await checked(server.url, model, key)
+    assert words in report.error
+    assert report.advice == (("the endpoint lists: rules",) if model == "gpt" else ())
 
 
-def test_no_endpoint_at_all() -> None:
-    with model_server_in_thread(scripted(WEB_PAGE)) as server:
-        page = script("check_model.py", "--url", server.url, "--model", "rules", "--json")
-    assert (page.returncode, json.loads(page.stdout)["failure"]) == (3, "protocol")
+@pytest.mark.parametrize("failure", ["protocol", "connection"])
+async def test_no_endpoint_at_all(failure: str) -> None:
+    async with model_server(scripted(WEB_PAGE)) as server:
+        report = await checked(server.url if failure == "protocol" else "http://127.0.0.1:9/v1")
+    assert (report.failure, report.works) == (failure, False)
+
+
+def test_exit_codes_of_wrong_use_and_of_nothing_there() -> None:
     gone = script("check_model.py", "--url", "http://127.0.0.1:9/v1", "--model", "rules", model_attempts="1")
     assert (gone.returncode, "nothing answers" in gone.stderr) == (3, True)
     unset = script("check_model.py")

@@ -152,8 +152,9 @@ def steps(text: str) -> list[Step]:
     """The numbered steps with their responses, as far as these are JSON."""
     heads = list(_STEP.finditer(text))
     found: list[Step] = []
-    for head, after in zip(heads, [*heads[1:], None], strict=True):
-        body = text[head.end() : after.start() if after else len(text)]
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    for head, end in zip(heads, ends, strict=False):
+        body = text[head.end() : end]
         outcome = re.search(r"^outcome: (\w+)", body, re.MULTILINE)
         response = body.partition("\nresponse: ")[2].strip()
         try:

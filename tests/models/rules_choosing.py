@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from tests.models.prompt_reading import Option, asks_for_a_change, blocks, options, path_tools, stem, telling, topics
 
+_ALIKE = 0.5
+"""Relevance from which on a candidate that the path feeds is what the request is about."""
 _FLOOR = 1.2
 """Score below which a candidate has nothing to do with the request."""
 
@@ -52,7 +54,9 @@ def _go_on(ranked: Sequence[Option], asked: frozenset[str], open_words: frozense
     for option in ranked:
         served = option.words & open_words
         fed = bool(option.names("fed"))
-        more = fed and _common(f"{option.api} {option.text}", option.api, asked) > best
+        more = fed and (
+            _common(f"{option.api} {option.text}", option.api, asked) > best or option.figure("relevance") >= _ALIKE
+        )
         if not (more or len(served) >= (1 if fed else 2)):
             continue
         if not option.names("missing"):
@@ -73,8 +77,8 @@ def _giver(goal: Option, ranked: Sequence[Option]) -> Option | None:
 def _score(option: Option, wanted: frozenset[str], *, change: bool) -> float:
     """Common words, what the evidence says, and whether something is to be changed."""
     common = _common(f"{option.api} {option.text}", option.api, wanted)
-    evidence = 2.0 * option.figure("relevance") + 0.5 * option.figure("weight") + 0.2 * option.figure("availability")
-    will = 1.0 if option.changes and change else -2.0 if option.changes else 0.0
+    evidence = 4.0 * option.figure("relevance") + 0.5 * option.figure("weight") + 0.2 * option.figure("availability")
+    will = 2.5 if option.changes and change else -2.0 if option.changes else 0.0
     return common + evidence + will + 0.5 * len(option.names("fed")) - 0.3 * len(option.names("missing"))
 
 

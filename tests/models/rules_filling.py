@@ -38,8 +38,16 @@ def fill(prompt: str) -> dict[str, object]:
     bound: list[Bound] = []
     missing: list[str] = []
     taken: set[str] = set()
-    for wanted in parameters(parts.get("tool", "")):
-        found = _value(wanted, request, earlier, taken)
+    listed = parameters(parts.get("tool", ""))
+    refused = parts.get("why your last answer was refused", "")
+    free = not any(wanted.required for wanted in listed)
+    for wanted in listed:
+        needed = wanted.required or (free and not bound)
+        found = (
+            None
+            if re.search(rf"\b{re.escape(wanted.name)}\b", refused)
+            else _value(wanted, needed, request, earlier, taken)
+        )
         if found:
             bound.append(found)
             if found["origin"] == "request":
@@ -49,21 +57,19 @@ def fill(prompt: str) -> dict[str, object]:
     return {"bindings": bound, "missing": missing}
 
 
-def _value(wanted: Wanted, request: str, earlier: Sequence[Step], taken: set[str]) -> Bound | None:
+def _value(wanted: Wanted, needed: bool, request: str, earlier: Sequence[Step], taken: set[str]) -> Bound | None:
     """In turn: an allowed value that is said, a field of an earlier step, words of the request, the default."""
-    said = _allowed(wanted, request)
-    if said:
+    said = _allowed(wanted, request, taken)
+    if said or not needed:
         return said
-    if not wanted.required:
-        return None
     return _from_step(wanted, request, earlier) or _from_request(wanted, request, taken) or _default(wanted)
 
 
-def _allowed(wanted: Wanted, request: str) -> Bound | None:
+def _allowed(wanted: Wanted, request: str, taken: set[str]) -> Bound | None:
     for choice in wanted.choices:
         words = str(choice).replace("_", " ")
         found = re.search(rf"\b{re.escape(words)}(?:e?s)?\b", request, re.IGNORECASE)
-        if found and isinstance(choice, str):
+        if found and isinstance(choice, str) and found[0] not in taken:
             return _bound(wanted, choice, "request", found[0])
     return None
 
@@ -133,7 +139,7 @@ def _readings(wanted: Wanted, request: str) -> Iterator[tuple[object, str]]:
     if any(word in hint for word in ("code", "currency", "number", "reference", "symbol")):
         yield from ((found[0], found[0]) for found in _CODE.finditer(request))
     yield from ((found[1], found[1]) for found in _QUOTED.finditer(request))
-    names = [found[0] for found in _NAME.finditer(request)]
+    names = [found[0] for found in _NAME.finditer(request) if len(found[0]) > 1 and not found[0].startswith("I'")]
     yield from ((name, name) for name in sorted(names, key=lambda name: -_place_of(wanted, name, request)))
 
 

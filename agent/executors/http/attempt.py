@@ -55,7 +55,7 @@ def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
     outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
     if incoming.broken:
         return _broken(status, incoming, call)
-    if outcome == "ok" and incoming.garbled and tool.safe:
+    if outcome == "ok" and incoming.ends_early and tool.safe:
         return Try("transient", "", status, (f"HTTP {status}, {incoming.note}",), again=True)
     text = call.keyed.redactor.clean(incoming.text, cut=incoming.cut)
     notes = [_said(response, text, call), incoming.note]

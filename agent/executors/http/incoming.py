@@ -8,7 +8,6 @@ import httpx
 import orjson
 
 from agent.executors.http.charsets import decoded
-from graph.literals import read_value
 
 _TEXTUAL = re.compile(r"text/|[/+](json|xml|javascript|yaml|csv|x-www-form-urlencoded|x-ndjson|graphql)\b")
 _NOT_JSON = "declared as JSON, but is not"
@@ -19,7 +18,7 @@ _SPACE = b" \t\r\n\xef\xbb\xbf"
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """``text`` is the body. ``broken`` says why it is not whole though the server meant to send more; ``unusable``, why it
-    cannot be read as text. ``cut``: there was more than the cap. ``garbled``: it begins as JSON, and is none.
+    cannot be read as text. ``cut``: there was more than the cap. ``ends_early``: JSON whose end is not there.
     """
 
     text: str
@@ -27,7 +26,7 @@ class Incoming:
     broken: str = ""
     unusable: str = ""
     cut: bool = False
-    garbled: bool = False
+    ends_early: bool = False
 
 
 async def read(response: httpx.Response, limit: int) -> Incoming:
@@ -61,8 +60,8 @@ def _as_text(data: bytes, kind: str, charset: str | None, got: Incoming) -> Inco
     notes = [f"cut at {len(data)} bytes"] if got.cut else []
     if "json" in kind and data and whole and not is_json:
         notes.append(_NOT_JSON)
-        if text.lstrip()[:1] in ("{", "[") and read_value(text) is None:
-            return Incoming(text, _NOT_JSON, garbled=True)
+        if text.lstrip()[:1] in ("{", "[") and text.rstrip()[-1:] not in ("}", "]"):
+            return Incoming(text, _NOT_JSON, ends_early=True)
     if is_json and kind and not _TEXTUAL.search(kind):
         notes.append(f"declared as {kind}, but is JSON")
     if kind.startswith("text/html") and not is_json:

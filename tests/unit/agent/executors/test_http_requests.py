@@ -8,7 +8,7 @@ from agent.executors.http import HttpExecutor, HttpParameters
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.tool import Parameter
 from tests.unit.agent.executors.calling import Hurried, call, executor, tool
-from tests.unit.agent.executors.serving import reply, serving
+from tests.unit.agent.executors.serving import reply, reset, serving
 
 
 async def test_values_go_where_the_document_puts_them() -> None:
@@ -121,3 +121,31 @@ async def test_a_tool_without_a_url_says_what_to_do() -> None:
     with pytest.raises(InvalidArgumentsError, match="use the replay executor"):
         await made.call(tool(""), {})
     await made.close()
+
+
+async def test_every_attempt_of_a_repeatable_write_carries_the_same_key_and_the_next_call_another() -> None:
+    async with serving(reset, reply()) as served, executor(served) as made:
+        keyed = tool(served.url + "/x", "POST").model_copy(update={"idempotency_header": "Idempotency-Key"})
+        first = await made.call(keyed, {})
+        await made.call(keyed, {})
+    keys = [
+        line.partition(": ")[2]
+        for request in served.requests
+        for line in request.decode().split("\r\n")
+        if line.lower().startswith("idempotency-key:")
+    ]
+    assert (first.outcome, first.attempts, len(keys)) == ("ok", 2, 3)
+    assert keys[0] == keys[1] != keys[2]
+    assert len(keys[0]) == 36
+
+
+async def test_a_pause_that_one_call_is_told_holds_for_the_next() -> None:
+    async with (
+        serving(reply("503 Service Unavailable", b"{}", retry_after="60"), reply()) as served,
+        executor(served) as made,
+    ):
+        first = await made.call(tool(served.url + "/x"), {})
+        second = await made.call(tool(served.url + "/y"), {})
+    assert (first.outcome, first.attempts, len(served.requests)) == ("transient", 1, 1)
+    assert (second.outcome, second.attempts) == ("transient", 0)
+    assert "not called: the host asks not to be called for another" in second.note

@@ -113,7 +113,14 @@ async def test_path(tmp_path: Path, style: str, explode: bool, value: JsonValue,
 @pytest.mark.parametrize("value", [[], ["", ""], {}, [".."], ["a", "../b"], {"..": 1}])
 async def test_a_structure_in_the_path_cannot_climb(tmp_path: Path, value: JsonValue) -> None:
     for style in ("simple", "label", "matrix"):
-        one: dict[str, Any] = {"name": "p", "in": "path", "required": True, "style": style, "explode": True, "schema": {}}
+        one: dict[str, Any] = {
+            "name": "p",
+            "in": "path",
+            "required": True,
+            "style": style,
+            "explode": True,
+            "schema": {},
+        }
         with pytest.raises(InvalidArgumentsError):
             await sent(tmp_path, "/x/{p}", {"parameters": [one]}, {"p": value})
 

@@ -1,0 +1,81 @@
+"""Security schemes to credentials: names of secrets, the way that is chosen, what is reported."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.secrets_env import variable
+from domain.tool import Credential, ToolDoc
+from graph.importers.openapi import read_openapi
+from graph.importers.openapi_security import secret_name
+
+SCHEMES: dict[str, Any] = {
+    "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "sid": {"type": "apiKey", "in": "cookie", "name": "sid"},
+    "login": {"type": "http", "scheme": "Basic"},
+    "token": {"type": "http", "scheme": "BEARER"},
+    "flow": {"type": "oauth2", "flows": {}},
+    "tls": {"type": "mutualTLS"},
+    "alias": {"$ref": "#/components/securitySchemes/key"},
+}
+
+
+def only(folder: Path, operation: dict[str, Any], **more: Any) -> ToolDoc:
+    path = folder / "api.json"
+    told = {"openapi": "3.1.0", "info": {"title": "Rates Pro!"}, "components": {"securitySchemes": SCHEMES}, **more}
+    path.write_text(json.dumps({**told, "paths": {"/x": {"get": operation}}}))
+    (doc,) = read_openapi(path)
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("toolset", "scheme", "name"),
+    [
+        ("Rates Pro", "APIKeyHeader", "rates_pro_apikeyheader"),
+        ("Spotify Web API", "oauth_2_0", "spotify_web_api_oauth_2_0"),
+        ("a/b (c)", "x-y", "a_b_c_x_y"),
+    ],
+)
+def test_names_of_secrets(toolset: str, scheme: str, name: str) -> None:
+    assert secret_name(toolset, scheme) == name
+    assert variable(name) == f"FOOTPATH_SECRET_{name.upper()}"
+
+
+WAYS: list[tuple[list[dict[str, list[str]]], list[Credential]]] = [
+        ([{"key": []}], [Credential(secret="rates_pro_key", name="X-Key")]),
+        ([{"alias": []}], [Credential(secret="rates_pro_alias", name="X-Key")]),
+        ([{"sid": []}], [Credential(secret="rates_pro_sid", place="cookie", name="sid")]),
+        ([{"login": []}], [Credential(secret="rates_pro_login", basic=True)]),
+        ([{"token": []}], [Credential(secret="rates_pro_token", prefix="Bearer ")]),
+        ([{"flow": ["read"]}], [Credential(secret="rates_pro_flow", prefix="Bearer ")]),
+        ([{"tls": []}, {"key": [], "sid": []}], [Credential(secret="rates_pro_key", name="X-Key"),
+                                                 Credential(secret="rates_pro_sid", place="cookie", name="sid")]),
+        ([{"key": []}, {}], [Credential(secret="rates_pro_key", name="X-Key", required=False)]),
+        ([{"tls": []}, {}], []),
+        ([], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("security", "expected"), WAYS)
+def test_the_first_way_that_can_be_sent(tmp_path: Path, security: Any, expected: list[Credential]) -> None:
+    assert list(only(tmp_path, {"security": security}).credentials) == expected
+
+
+def test_the_documents_security_holds_where_the_operation_has_none(tmp_path: Path) -> None:
+    assert [one.secret for one in only(tmp_path, {}, security=[{"token": []}]).credentials] == ["rates_pro_token"]
+    assert only(tmp_path, {"security": []}, security=[{"token": []}]).credentials == ()
+
+
+def test_a_key_is_no_parameter_besides(tmp_path: Path) -> None:
+    """A policy is never asked for a key, and can put nothing in its place."""
+    given = [
+        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+        for name in ("x-key", "Authorization", "X-Other")
+    ]
+    doc = only(tmp_path, {"security": [{"key": []}], "parameters": given})
+    assert [one.name for one in doc.parameters] == ["X-Other"]
+    assert [(one.secret, one.name) for one in doc.credentials] == [
+        ("rates_pro_key", "X-Key"), ("rates_pro_authorization", "Authorization"),
+    ]  # fmt: skip
