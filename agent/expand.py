@@ -62,7 +62,7 @@ class Expander:
             offers, finish = self._start(closed, self._pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         again = self._again(state)
-        offers += [Offer(tool, 0.0, "graph") for tool in again]
+        offers += _unweighted(again, "graph")
         return Node(
             path=self._evidence.docs(state.path),
             path_relevance=relevance,
@@ -79,7 +79,7 @@ class Expander:
         following = (next_of(one.memory.path, state.path) for one in self._evidence.recalled)
         tools = [tool for tool in dict.fromkeys(following) if tool is not None and tool not in known and tool != FINISH]
         await self._evidence.read(tools[:_REMEMBERED])
-        return [Offer(tool, 0.0, "memory") for tool in tools[:_REMEMBERED] if self._evidence.has(tool)]
+        return _unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
@@ -156,6 +156,10 @@ class Expander:
 
 def _origin(tool: ToolId, pool: Pool) -> Origin:
     return "start" if tool in pool.found else "graph"
+
+
+def _unweighted(tools: Iterable[ToolId], origin: Origin) -> list[Offer]:
+    return [(tool, 0.0, origin) for tool in tools]
 
 
 def _in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
