@@ -19,6 +19,8 @@ LIMIT = 1_024
 """Characters of a response that a policy is shown."""
 _EXAMPLE = 4_096
 _REPAIRED = 200_000
+_CLOSED = ("}", "]", '"')
+_UNFINISHED = " … (the response itself was cut off)"
 
 Structure = dict[str, JsonValue] | list[JsonValue]
 
@@ -82,10 +84,11 @@ def shortened(response: str, value: Structure | None, kept: tuple[str, ...], lim
         left = len(plain) if len(plain) <= limit else max(len(plain), limit + 1)
         return Compressed(cut_text(plain, limit, before), (), before, left, len(plain) > limit)
     taken = Selection.of(kept).take(value) if kept else value
-    left = length(taken, before + limit)
+    mark = "" if response.rstrip().endswith(_CLOSED) else _UNFINISHED
+    left = length(taken, before + limit) + len(mark)
     if left <= limit:
-        return Compressed(_sound(written(taken)), kept, before, left, False)
-    return Compressed(_sound(fitted(taken, limit)), kept, before, left, True)
+        return Compressed(_sound(written(taken)) + mark, kept, before, left, False)
+    return Compressed(_sound(fitted(taken, limit - len(mark))) + mark, kept, before, left, True)
 
 
 def _sound(text: str) -> str:

@@ -128,6 +128,8 @@ def kind_of(
         return "boolean"
     if ordered and ordered[-1] in ("id", "isbn", "sku", "slug") and "country" not in own:
         return "identifier"
+    if kind == "string" and ordered and ordered[-1] == "number" and len(ordered) > 1 and "phone" not in own:
+        return "identifier"
     for named, semantic in _BY_WORD:
         if own & named and not (
             kind in ("number", "integer") and semantic in ("date", "time", "unit", "currency", "place", "symbol")

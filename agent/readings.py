@@ -232,6 +232,8 @@ def _shape(example: str, text: str) -> float:
     if not any(character.isdigit() for character in example):
         return 0.0
     bare = text.lstrip("#")
+    if example.isdigit() and bare.isdigit() and abs(len(example) - len(bare)) > 1:
+        return -0.2
     return 0.3 if _pattern(example) == _pattern(bare) else 0.1 if len(example) == len(bare) else -0.1
 
 

@@ -18,6 +18,10 @@ _LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
 _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
 )
+_BOOKKEEPING = re.compile(
+    r"(?:^|[._])(?:page|pages|per_?page|limit|offset|status|success|ok|code|message|took|version|total_?pages)$", re.I
+)
+"""Fields that stand beside an empty list without being a finding."""
 _UNITS = frozenset({"unit", "units", "currency"})
 
 Leaf = tuple[str, JsonValue]
@@ -150,4 +154,7 @@ def is_empty(response: str) -> bool:
     value = read_value(response)
     if not isinstance(value, (dict, list)):
         return False
-    return all(leaf in (0, False) for _, leaf in _leaves(value if isinstance(value, dict) else {"": value}, ""))
+    leaves = list(_leaves(value if isinstance(value, dict) else {"": value}, ""))
+    if isinstance(value, dict) and any(inner == [] for inner in value.values()):
+        leaves = [(name, leaf) for name, leaf in leaves if not _BOOKKEEPING.search(name)]
+    return all(leaf in (0, False) for _, leaf in leaves)

@@ -42,7 +42,7 @@ class ReusingExecutor:
         async with self._in_turn[key]:
             if key in self._made:
                 return _again(self._made[key])
-            host = self._hosts[urlsplit(tool.url).netloc.lower()]
+            host = self._hosts[_place(tool.url)]
             if host.why:
                 return CallResult("transient", "", attempts=0, note=host.why, reached=False)
             try:
@@ -54,7 +54,7 @@ class ReusingExecutor:
                     self._made[key] = CallResult("unknown", "", note=_CUT_OFF)
                 raise
             self._made[key] = result
-            _remember(host, tool, result)
+            _remember(host, _place(tool.url), result)
             return result
 
     async def close(self) -> None:
@@ -67,8 +67,15 @@ def _again(made: CallResult) -> CallResult:
     return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, said) if part))
 
 
-def _remember(host: _Host, tool: ToolDoc, result: CallResult) -> None:
-    place = urlsplit(tool.url).netloc.rpartition("@")[2]
+def _place(url: str) -> str:
+    """``host:port`` as a URL writes it; empty where it cannot be read, which the executor will say."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
+
+
+def _remember(host: _Host, place: str, result: CallResult) -> None:
     if result.outcome in ("transient", "unknown") and result.attempts:
         host.failures += 1
     elif result.reached:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from agent.lexicon import UNITS
 from agent.spans import spans
-from agent.wording import asked_groups, compact
+from agent.wording import asked_groups, asked_pairs, compact
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
 from graph.outputs import output_fields
@@ -22,6 +22,7 @@ _ASKING = frozenset(
         "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
         "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
         "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
+        "put", "pick", "read", "just", "present", "find", "write", "buy", "did", "getting", "called", "call", "possible", "early", "left",
         "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
         "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
     }
@@ -37,6 +38,8 @@ _TYPED = {"date": "date", "time": "time","currency": "currency", "unit": "unit",
 
 _SPELLS = frozenset({"day", "week", "month", "year", "hour", "minute", "second"})
 _ANY_DAY = date(2000, 1, 1)
+_DOTTED = re.compile(r"[^\W\d_]+\d+\.\d+")
+"""``PM2.5`` is what is asked, and no value."""
 _WORD = re.compile(r"\w+")
 
 
@@ -52,7 +55,7 @@ def bare(clause: str) -> str:
 
 def _without_values(clause: str) -> str:
     text, cut = clause, len(clause)
-    values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES)
+    values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES and not _DOTTED.fullmatch(span.text))
     for span in sorted(values, key=lambda span: -span.start):
         if span.end <= cut and (span.start > 0 or " " in span.text or span.end < len(clause)):
             text, cut = text[: span.start] + text[span.end :], span.start
@@ -92,10 +95,10 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
 def telling(clause: str) -> tuple[frozenset[str], ...]:
     """The words of a clause that say what is asked, each with what it may stand for: a unit's name speaks of units."""
     kinds = _kinds(clause)
-    groups = tuple(map(_with_sort, asked_groups(_without_values(clause))))
-    told = tuple(group for group in groups if not group & _ASKING)
-    told += tuple(_SET[kind] for kind in _kinds(clause) if kind in _SET and told)
-    return told or tuple(group for group in groups if not group & _HOLLOW) or ((kinds,) if kinds else ())
+    pairs = asked_pairs(_without_values(clause))
+    told = tuple(_with_sort(group) for own, group in pairs if not own & _ASKING)
+    told += tuple(_SET[kind] for kind in sorted(kinds) if kind in _SET and told)
+    return told or tuple(_with_sort(group) for own, group in pairs if not own & _HOLLOW) or ((kinds,) if kinds else ())
 
 
 def _with_sort(group: frozenset[str]) -> frozenset[str]:

@@ -91,23 +91,21 @@ def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def asked_groups(text: str) -> tuple[frozenset[str], ...]:
     """Each telling word of a text, with the names that it alone may stand for."""
-    groups: dict[str, frozenset[str]] = {}
+    return tuple(group for _, group in asked_pairs(text))
+
+
+def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Each telling word of a text as its own words, and these with the names that they may stand for."""
+    groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)", "", text.lower()))
     for token in _TOKEN.findall(text):
-        if token not in _STOP:
-            own = words(token)
+        if token not in _STOP and (len(token) > 1 or token.isdigit()):
+            own = frozenset((*words(token), *([compact(token)] if "." in token else ())))
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
-            groups[token] = frozenset(
-                (
-                    *own,
-                    *meant,
-                    *([compact(token)] if "." in token else ()),
-                    *(other for word in own for other in synonyms(word)),
-                )
-            )
+            groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
     for pattern, names in _PHRASES:
         if pattern.search(text):
-            groups[pattern.pattern] = frozenset(names.split())
+            groups[pattern.pattern] = (frozenset(names.split()),) * 2
     return tuple(groups.values())
 
 

@@ -62,6 +62,7 @@ _WHOLE = frozenset(
         "username", "nickname", "filename", "hostname", "surname", "rename", "firstname", "lastname", "postcode", "zipcode",
         "barcode", "encode", "decode", "unicode", "qrcode", "geocode", "shortcode", "paid", "grid", "valid", "invalid", "android",
         "covid", "solid", "fluid", "rapid", "avoid", "hybrid", "acid", "squid", "liquid", "asteroid", "centroid", "uuid", "guid",
+        "humid", "said", "maid", "raid", "void", "amid", "hid", "splendid", "pyramid", "orchid", "vivid", "timid", "hemorrhoid", "steroid",
         "kids", "bids", "grids", "monkey", "turkey", "hockey", "jockey", "whiskey", "kilocode",
     }
 )  # fmt: skip

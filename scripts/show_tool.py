@@ -57,6 +57,11 @@ def rendered(found: Description) -> RenderableType:
             need = "required" if parameter.required else "optional"
             described = printable(f"{parameter.name} ({parameter.type}, {need}) {parameter.description}")
             head.add_row(Text("parameter"), Text(described.strip()))
+        for credential in document.credentials:
+            need = "required" if credential.required else "optional"
+            head.add_row(
+                Text("key"), Text(printable(f"{credential.secret} ({credential.place} {credential.name}, {need})"))
+            )
     head.add_row(Text("availability"), Text(_chance(found)))
     return Group(head, Text(), _links("after it", found.successors), Text(), _links("before it", found.predecessors))
 

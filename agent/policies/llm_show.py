@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from agent.policies.llm_prompts import Fence
 from agent.policy import ArgumentsQuestion, Candidate, FieldsQuestion, Situation
@@ -42,7 +43,7 @@ def arguments_text(question: ArgumentsQuestion, fence: Fence) -> tuple[str, ...]
         fence.block("tool", f"{line(question.tool, 400)}\n{_parameters(question.tool)}"),
         fence.block("later tools", later) if later else "",
         fence.block("why your last answer was refused", clean(question.complaint, 800)) if question.complaint else "",
-        "The arguments?",
+        f"Today is {datetime.now().astimezone():%A, %Y-%m-%d}. The arguments?",
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent.coverage import COVERED, answerable
 from agent.policies.offline_changes import may_call
+from agent.policies.offline_gaps import onward
 from agent.policies.offline_routes import Missing, Route, available, route
 from agent.policy import Candidate, Choice, Situation
 from agent.support import bare
@@ -21,11 +22,12 @@ Share = Callable[[Sequence[ToolDoc], str], float]
 class ChoiceParameters:
     """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
     a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs. ``fitting``: the floor for
-    tools that use every value of a clause. ``unused``: what is lost where none of the values is used.
+    tools that use at least ``mostly`` of the values of a clause. ``unused``: what is lost where none of the values is used.
     """
 
     floor: float = 0.45
     fitting: float = 0.33
+    mostly: float = 0.6
     unused: float = 0.4
     acceptable: float = 0.65
     passed: float = 0.7
@@ -63,6 +65,10 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
     if best is not None:
         choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
         return Verdict(choice, _purpose(situation, best), unserved)
+    further = onward(situation, missing) if done else None
+    if further is not None:
+        reason = f"{further.goal.tool.api} knows more of what is asked{_feeds(situation.path, further.first)}"
+        return Verdict(Choice("advance", reason, situation.candidates.index(further.first)), "", unserved)
     return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
 
 
@@ -81,7 +87,7 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
         if best >= parameters.fitting
         for way in ways.values()
         if way.goal.relevance[i] >= COVERED * best
-        and share([*situation.path, *_tools(way)], situation.clauses[i]) == 1.0
+        and share([*situation.path, *_tools(way)], situation.clauses[i]) >= parameters.mostly
     }
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
 

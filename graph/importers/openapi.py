@@ -9,9 +9,10 @@ from domain.errors import BrokenInputError
 from domain.tool import Credential, ToolDoc, ToolId, tool_id
 from graph.importers.openapi_bodies import body_of
 from graph.importers.openapi_files import as_openapi, read_document
+from graph.importers.openapi_nodes import Schema, items, mapping
 from graph.importers.openapi_parameters import declared, line, placed_parameters, unique
 from graph.importers.openapi_responses import response_of
-from graph.importers.openapi_schema import DanglingReferenceError, Schema, Schemas, UnsupportedError, items, mapping
+from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
 from graph.importers.openapi_security import authorization, credentials_of
 from graph.importers.openapi_servers import url_of
 from graph.names import function_name

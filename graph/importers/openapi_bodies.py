@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from domain.tool import Parameter, Style
+from graph.importers.openapi_nodes import Schema, items, mapping, type_of
 from graph.importers.openapi_parameters import parameter
-from graph.importers.openapi_schema import Schema, Schemas, UnsupportedError, items, mapping, type_of
+from graph.importers.openapi_schema import Schemas, UnsupportedError
 from graph.importers.openapi_values import value_schema
 
 BodyType = Literal["json", "form", "multipart", "text"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 
 from domain.errors import BrokenInputError
-from graph.importers.openapi_schema import Schema, mapping
+from graph.importers.openapi_nodes import Schema, mapping
 from graph.importers.yaml_events import YamlError, read_yaml
 
 MAX_BYTES = 64 * 1024 * 1024

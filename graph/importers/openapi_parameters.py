@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from domain.tool import Location, Parameter, Style
-from graph.importers.openapi_schema import Schema, Schemas, UnsupportedError, first_example, items, mapping, type_of
+from graph.importers.openapi_nodes import Schema, first_example, items, mapping, type_of
+from graph.importers.openapi_schema import Schemas, UnsupportedError
 from graph.importers.openapi_values import is_nullable, value_schema
 from graph.json_schema import sound_value
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import orjson
 
-from graph.importers.openapi_schema import Schema, Schemas, first_example, items, mapping
+from graph.importers.openapi_nodes import Schema, first_example, items, mapping
+from graph.importers.openapi_schema import Schemas
 
 MAX_SCHEMA = 20_000
 """Characters of a response schema that are kept; a longer one is cut at a smaller depth."""

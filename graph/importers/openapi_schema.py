@@ -1,26 +1,23 @@
 """Schemas of an OpenAPI document: references resolved, cycles and size bounded, examples made from those of the parts."""
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from domain.tool import JsonType
+from graph.importers.openapi_nodes import Schema, first_example, items, mapping, merge, type_of
 
-Schema = dict[str, Any]
+T = TypeVar("T")
 
 MAX_DEPTH = 8
 MAX_PROPERTIES = 200
-MAX_NODES = 1_500
+MAX_NODES = 600
 """Schemas visited for one result: parts that share parts can multiply without end."""
-MAX_VISITS = 10_000_000
+MAX_VISITS = 1_500_000
 """Schemas visited for one document."""
 MAX_TEXT = 500
+_PATIENCE = 20
 _KEPT = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
-_TYPES: dict[str, JsonType] = {
-    "string": "string", "number": "number", "integer": "integer", "boolean": "boolean", "array": "array",
-    "object": "object",
-}  # fmt: skip
-_KINDS: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
 class UnsupportedError(Exception):
@@ -35,16 +32,6 @@ class _OverflowError(Exception):
     """More schemas than ``MAX_NODES`` belong to one result."""
 
 
-def mapping(value: object) -> Schema:
-    """``value`` if it is a JSON object, else an empty one: documents in the wild put anything anywhere."""
-    return cast(Schema, value) if isinstance(value, dict) else {}
-
-
-def items(value: object) -> list[Any]:
-    """``value`` if it is a JSON array, else an empty one."""
-    return cast(list[Any], value) if isinstance(value, list) else []
-
-
 class Schemas:
     """Resolves the references of one document. ``MAX_VISITS`` bounds what all results together may cost: ``UnsupportedError``."""
 
@@ -52,6 +39,19 @@ class Schemas:
         self._document = document
         self._visits = 0
         self._left = MAX_VISITS
+        self._made: dict[tuple[str, str], Any] = {}
+        self._failed: Counter[tuple[str, int]] = Counter()
+
+    def once(self, what: str, given: object, make: Callable[[], T]) -> T:
+        """What ``make`` makes of a schema: made once for one that is only referred to, for documents refer to the same again and again."""
+        schema = mapping(given)
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or len(schema) != 1:
+            return make()
+        key = (what, reference)
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def follow(self, value: object) -> Schema:
         """The object that ``value`` is, or that its chain of ``$ref`` leads to; what stands beside a ``$ref`` is added.
@@ -66,21 +66,41 @@ class Schemas:
 
         Fields that are only written (``writeOnly``) are left out. Of alternatives the first that is not null is taken.
         """
-        for level in (depth, *(less for less in (5, 3, 2, 1) if less < depth)):
+        return self.once(f"shape {depth}", value, lambda: self._shaped(value, depth))
+
+    def _shaped(self, value: object, depth: int) -> Schema:
+        for level in self.depths("shape", depth):
             self._visits = 0
             try:
                 return self._shape(value, level, frozenset())
             except _OverflowError:
-                continue
+                self.too_deep("shape", level)
         return {"type": "object"}
 
     def example(self, value: object, depth: int = MAX_DEPTH) -> Any:
         """A value of the schema, from the examples, defaults and enums of its parts; None where they say nothing."""
-        self._visits = 0
-        try:
-            return self._example(value, depth, frozenset())
-        except _OverflowError:
-            return None
+        return self.once(f"example {depth}", value, lambda: self._exemplified(value, depth))
+
+    def _exemplified(self, value: object, depth: int) -> Any:
+        for level in self.depths("example", depth):
+            self._visits = 0
+            try:
+                return self._example(value, level, frozenset())
+            except _OverflowError:
+                self.too_deep("example", level)
+        return None
+
+    def depths(self, what: str, most: int) -> list[int]:
+        """The depths to try, but those that were too deep for this document again and again."""
+        return [
+            depth
+            for depth in (8, 5, 3, 2, 1)
+            if depth <= most and (depth == 1 or self._failed[what, depth] < _PATIENCE)
+        ]
+
+    def too_deep(self, what: str, depth: int) -> None:
+        """Note that a schema of this depth had too many parts."""
+        self._failed[what, depth] += 1
 
     def merged(self, value: object) -> Schema:
         """The schema with the parts of its ``allOf`` merged into it, the parts of those as they stand."""
@@ -182,38 +202,3 @@ class Schemas:
         parts = list(mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
         made = {name: self._example(part, depth - 1, inside) for name, part in parts}
         return {name: part for name, part in made.items() if part is not None} or None
-
-
-def type_of(schema: Schema) -> JsonType:
-    """The JSON type; of several (3.1) the first that is not null; guessed where none is said."""
-    said = schema.get("type")
-    names = [name for name in ([said] if isinstance(said, str) else items(said)) if name != "null"]
-    if names and isinstance(names[0], str):
-        return _TYPES.get(names[0], "string")
-    if "items" in schema:
-        return "array"
-    if "properties" in schema or "additionalProperties" in schema:
-        return "object"
-    values: list[Any] = [schema["const"]] if "const" in schema else items(schema.get("enum"))
-    first: object = next((value for value in values if value is not None), "")
-    return _KINDS.get(type(first), "string")
-
-
-def first_example(schema: Schema) -> Any:
-    """``example``, or the first of ``examples``, whether those are values (schemas) or named objects (parameters)."""
-    if "example" in schema:
-        return schema["example"]
-    given = schema.get("examples")
-    if isinstance(given, list):
-        return next(iter(items(cast(object, given))), None)
-    return next((mapping(one).get("value") for one in mapping(given).values()), None)
-
-
-def merge(base: Schema, over: Schema) -> Schema:
-    """Two schemas that hold together: properties and required names of both, the rest of ``over`` where it says so."""
-    merged = {**base, **over}
-    if "properties" in base or "properties" in over:
-        merged["properties"] = {**mapping(base.get("properties")), **mapping(over.get("properties"))}
-    if isinstance(merged.get("required"), list):
-        merged["required"] = [*items(base.get("required")), *items(over.get("required"))]
-    return merged

@@ -4,7 +4,8 @@ import re
 from typing import Literal
 
 from domain.tool import Credential
-from graph.importers.openapi_schema import DanglingReferenceError, Schema, Schemas, UnsupportedError, items, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
 
 _PLACES: dict[object, Literal["header", "query", "cookie"]] = {"header": "header", "query": "query", "cookie": "cookie"}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

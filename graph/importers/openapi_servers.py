@@ -4,7 +4,8 @@ import re
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from graph.importers.openapi_schema import Schema, UnsupportedError, items, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_schema import UnsupportedError
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 

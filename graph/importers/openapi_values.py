@@ -4,12 +4,13 @@ from typing import Any
 
 import orjson
 
-from graph.importers.openapi_schema import Schema, Schemas, items, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_schema import Schemas
 from graph.json_schema import sound_schema
 
 MAX_TEXT = 20_000
 """Characters of a schema as JSON; of a larger one less depth is kept."""
-_MAX_NODES = 1_500
+_MAX_NODES = 400
 _CUT: Schema = {"$ref": ""}
 """Stands where a schema is cut off; ``sound_schema`` leaves it open and knows so."""
 _TOLD_APART = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
@@ -24,10 +25,15 @@ def value_schema(schemas: Schemas, given: object) -> str | None:
 
     Fields that are only read (``readOnly``) are left out. What refers to itself, and what lies deeper than fits, is left open.
     """
-    for depth in (8, 5, 3, 2, 1):
+    return schemas.once("value", given, lambda: _value_schema(schemas, given))
+
+
+def _value_schema(schemas: Schemas, given: object) -> str | None:
+    for depth in schemas.depths("value", 8):
         try:
             made = _Converting(schemas).schema(given, depth, frozenset())
         except _TooManyError:
+            schemas.too_deep("value", depth)
             continue
         sound = sound_schema(made)
         sound.pop("description", None)  # the parameter's own says it

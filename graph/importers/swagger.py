@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from graph.importers.openapi_schema import Schema, Schemas, UnsupportedError, items, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_schema import Schemas, UnsupportedError
 
 _COLLECTIONS = {
     "csv": "form",

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from playground.child import running_playground
+from playground.serve import bind
 from playground.worlds.days import holidays
+from scripts import _demo
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-u", str(ROOT / "scripts" / "demo.py")]
@@ -74,3 +77,13 @@ def test_ctrl_c_stops_the_playground_too(tmp_path: Path) -> None:
     assert "Traceback" not in errors
     with pytest.raises(ProcessLookupError):
         os.killpg(child.pid, 0)
+
+
+def test_a_port_that_is_taken_meanwhile_does_not_stop_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look whether the usual port is free and the start, another demo took it."""
+    with bind("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(_demo, "_port", lambda: port)
+        with _demo.demo_playground() as address, httpx.Client(base_url=address, trust_env=False) as client:
+            assert httpx.URL(address).port != port
+            assert client.get("/health").json() == {"status": "ok"}

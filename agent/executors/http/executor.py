@@ -21,7 +21,7 @@ from agent.executors.http.redaction import unlogged
 from agent.executors.http.transport import PinnedTransport
 from agent.secrets import Secrets
 from agent.secrets_env import EnvironmentSecrets
-from domain.errors import InvalidArgumentsError, SecretError
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 
@@ -93,8 +93,12 @@ class HttpExecutor:
 
     async def _prepared(self, tool: ToolDoc, arguments: JsonObject) -> Call:
         """The call, ready to be sent: checked, with its keys. A repeated write carries one value, made here, in every attempt."""
-        request = outgoing(tool, arguments)
-        self._guard.check_url(request.url)
+        try:
+            request = outgoing(tool, arguments)
+            self._guard.check_url(request.url)
+            (urlsplit(request.url).hostname or "").encode("idna")
+        except ValueError as error:
+            raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
         if tool.idempotency_header:
             request = replace(request, headers={**request.headers, tool.idempotency_header: str(uuid4())})
         parts = urlsplit(request.url)
@@ -140,7 +144,7 @@ class HttpExecutor:
                 content=request.body,
                 extensions={"trace": call.trace},
             )
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
             said = call.keyed.redactor.clean(str(error))
             raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
         response = await client.send(built, stream=True)

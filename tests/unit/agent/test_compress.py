@@ -154,6 +154,14 @@ def test_json_within_json_and_cut_json_and_python_are_read() -> None:
     assert structure("{'a': None, 'b': [True]}") == {"a": None, "b": [True]}
 
 
+async def test_that_the_response_came_cut_off_is_said() -> None:
+    found = await compress(tool(), RANKING[:-200], Naming("[].rank"), FieldChoices())
+    assert found is not None
+    assert found.text.startswith('[{"rank":1},{"rank":2}')
+    assert found.text.endswith("] … (the response itself was cut off)")
+    assert len(found.text) <= LIMIT
+
+
 HOSTILE = [
     "[" * 100_000,
     '{"a":' * 5_000 + "1" + "}" * 5_000,

@@ -93,7 +93,7 @@ async def test_steps_run_in_order_and_see_the_earlier_ones() -> None:
     assert (last.result.status, last.result.attempts, last.result.response, last.result.note) == (
         "ok",
         2,
-        '{"n": 1}',
+        '{"n": 2}',
         "told",
     )
 

@@ -13,7 +13,7 @@ from agent.patterns import found, known
 from agent.validation import validate
 from domain.errors import InvalidArgumentsError
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
-from graph.importers.openapi_schema import mapping
+from graph.importers.openapi_nodes import mapping
 from graph.json_schema import MAX_DEPTH, TYPES, sound_schema
 
 LIST: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 3}, "maxItems": 2, "uniqueItems": True}

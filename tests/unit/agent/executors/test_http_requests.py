@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from agent.executors.http import HttpExecutor, HttpParameters
+from agent.reuse import ReusingExecutor
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.tool import Parameter
 from tests.unit.agent.executors.calling import Hurried, call, executor, tool
@@ -149,3 +150,15 @@ async def test_a_pause_that_one_call_is_told_holds_for_the_next() -> None:
     assert (first.outcome, first.attempts, len(served.requests)) == ("transient", 1, 1)
     assert (second.outcome, second.attempts) == ("transient", 0)
     assert "not called: the host asks not to be called for another" in second.note
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://[::1/x", "http://a:99999999/x", "//x", "http:///x", "http://exa mple/x", "http://xn--a/", f"http://{'a' * 300}.com/",
+     "http://a..b/x", "http://.invalid/"],
+)  # fmt: skip
+async def test_a_url_that_is_none_is_refused_in_words(url: str) -> None:
+    made = ReusingExecutor(HttpExecutor(HttpParameters(timeout=2), clock=Hurried()))
+    with pytest.raises((ForbiddenAddressError, InvalidArgumentsError), match="URL"):
+        await made.call(tool(url), {})
+    await made.close()

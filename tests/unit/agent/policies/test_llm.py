@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -151,6 +152,7 @@ async def test_a_refused_call_is_explained_and_long_responses_are_shown_short() 
     await LlmPolicy(model).arguments(question)
     shown = model.heard[0][1].text
     assert "latitude must be at most 90" in shown
+    assert f"{datetime.now().astimezone():%Y-%m-%d}" in shown, "nobody knows what tomorrow is without today"
     assert '{"latitude": 48.85}' in shown
     assert "xxxx" not in shown
 

@@ -184,3 +184,21 @@ def test_addresses(tmp_path: Path, servers: list[Any], base: str, url: str) -> N
     path = write(tmp_path, {"/pets": {"get": {"responses": OK}}}, servers=servers)
     (doc,) = read_openapi(path, server=base)
     assert doc.url == url
+
+
+@pytest.mark.timeout(30)
+def test_schemas_that_all_refer_to_each_other_are_imported_all_the_same(tmp_path: Path) -> None:
+    """Written out to any depth they would fill any disk; what is made of each is made once and kept small."""
+    schemas = {
+        f"S{n}": {"type": "object", "properties": {f"p{m}": {"$ref": f"#/components/schemas/S{(n * 7 + m * 13) % 60}"} for m in range(12)}}
+        for n in range(60)
+    }  # fmt: skip
+    content = [{"application/json": {"schema": {"$ref": f"#/components/schemas/S{n}"}}} for n in range(60)]
+    paths = {
+        f"/s{n}": {"post": {"requestBody": {"content": one}, "responses": {"200": {"content": one}}}}
+        for n, one in enumerate(content)
+    }
+    docs = list(read_openapi(write(tmp_path, paths, components={"schemas": schemas})))
+    assert len(docs) == 60
+    assert {len(doc.parameters) for doc in docs} == {12}
+    assert all(len(one.json_schema or "") <= 20_000 for doc in docs for one in doc.parameters)

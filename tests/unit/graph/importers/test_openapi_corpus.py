@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc
 from graph.importers.openapi import METHODS, read_openapi
-from graph.importers.openapi_schema import items, mapping
+from graph.importers.openapi_nodes import items, mapping
 from graph.importers.yaml_events import read_yaml
 from graph.sources import read_tools
 
