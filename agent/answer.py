@@ -8,6 +8,9 @@ from agent.wording import asked_words
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
+_MOST_TEXT = 1_500
+"""Characters of an answer, besides the line that names its calls."""
+
 Steps = Sequence[tuple[ToolDoc, StepResult]]
 
 
@@ -18,6 +21,24 @@ def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Itera
     field of a response, with tool text made harmless; nothing is added. ``unanswered``: parts of the request that no step
     serves.
     """
+    yield from _within(_all(request, steps, unanswered))
+
+
+def _within(pieces: Iterator[str]) -> Iterator[str]:
+    """The pieces as long as they are few enough to be read; the last, which names the calls, always."""
+    kept, last = 0, ""
+    for piece in pieces:
+        if last and kept + len(last) <= _MOST_TEXT:
+            kept += len(last)
+            yield last
+        elif last and kept <= _MOST_TEXT:
+            kept = _MOST_TEXT + 1
+            yield "…\n"
+        last = piece
+    yield last
+
+
+def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
     asked = asked_words(request)
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]

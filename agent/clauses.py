@@ -40,6 +40,14 @@ _STORY = re.compile(
     r"has|have|had|needs?|reads?|says?|shows?|leaves?|starts?|begins?|ends?|runs?|costs?|takes?|lies|weighs?|measures?|arrives?|departs?))\b",
     re.IGNORECASE,
 )
+_TOLD = re.compile(
+    r"^(?:(?-i:[A-Z~])[\w'~-]*(?: [\w'~-]+){0,7}? (?:is|are|was|were|has|have|had|won|lost|beat|played|plays|wrote|lives|works|made)\b"
+    r"|.{1,80}\b(?:is|are|was|were) (?:my|our|his|her|their)\b)", re.IGNORECASE
+)  # fmt: skip
+"""A statement about somebody or something: no question, no order."""
+_QUESTION = re.compile(
+    rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
+)
 _EXPLAINS = re.compile(r"^(?:i mean|it(?:'s| is| was)|that(?:'s| is)|this is|meaning)\b", re.IGNORECASE)
 _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
@@ -104,7 +112,7 @@ def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
     kept: list[str] = []
     before = ""
     for part in parts:
-        if not _STORY.match(part):
+        if not _STORY.match(part) and (_QUESTION.match(part) or not _TOLD.match(part)):
             vague = before and not telling(_unmask(part, quotes))
             kept.append(f"{before}. {part}" if vague else part)
             before = ""

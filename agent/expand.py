@@ -1,6 +1,6 @@
 """The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.arguments import fillable
@@ -20,6 +20,7 @@ Offer = tuple[ToolId, float, Origin]
 
 _KEPT_FREE = 3
 _REMEMBERED = 3
+_HELPERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Expander:
         else:
             offers, finish = self._start(closed, self._pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
+        offers += self._helpers(offers, state)
         again = self._again(state)
         offers += _unweighted(again, "graph")
         return Node(
@@ -80,6 +82,41 @@ class Expander:
         tools = [tool for tool in dict.fromkeys(following) if tool is not None and tool not in known and tool != FINISH]
         await self._evidence.read(tools[:_REMEMBERED])
         return _unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
+
+    def _helpers(self, offers: Sequence[Offer], state: Frontier) -> list[Offer]:
+        """A producer or two outside the K, where a candidate lacks what none of the others, untried here, would give."""
+        if self._pool is None:
+            return []
+        docs, evidence = self._evidence.docs(state.path), self._evidence
+        offered = [tool for tool, _, _ in offers]
+        untried = [evidence.doc(tool) for tool in offered if not state.is_dead((*state.path, tool))]
+        spare = [
+            tool
+            for tool in sorted(self._pool.producers, key=lambda t: (-self._pool_worth(t), t))
+            if tool not in (*offered, *state.path, *state.banned) and not state.is_dead((*state.path, tool))
+        ]
+        found: dict[ToolId, None] = {}
+        for tool in offered[: self._settings.k]:
+            lacking = fillable(evidence.doc(tool), self._request, docs).missing
+            if not lacking or max(evidence.relevance(tool)) < self._settings.floor:
+                continue
+            if any(
+                len(fillable(evidence.doc(tool), self._request, (*docs, other)).missing) < len(lacking)
+                for other in untried
+            ):
+                continue
+            gives = (
+                other
+                for other in spare
+                if len(fillable(evidence.doc(tool), self._request, (*docs, evidence.doc(other))).missing) < len(lacking)
+            )
+            helper = next(gives, None)
+            if helper is not None:
+                found[helper] = None
+        return [(tool, 0.0, "retriever") for tool in list(found)[:_HELPERS]]
+
+    def _pool_worth(self, tool: ToolId) -> float:
+        return self._pool.producers[tool] * self._available(tool) if self._pool else 0.0
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""

@@ -57,7 +57,12 @@ def fed(
             about = _about(coupling.field, producer)
             place_value = _best_item(leaves, response, request, need, about)
             if place_value is not None:
-                score = coupling.score + bonus + (-0.01 if need.role == "from" else 0.01) * number
+                score = (
+                    coupling.score
+                    + bonus
+                    + _told(coupling.field, request)
+                    + (-0.01 if need.role == "from" else 0.01) * number
+                )
                 found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
     return sorted(found, key=lambda value: -value.score)
 
@@ -84,6 +89,14 @@ def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple
             yield from _walk(item, f"{path}[]", f"{place}[{index}]", depth + 1)
     elif value is not None and value != "":
         yield path, place, value
+
+
+def _told(field: OutputField, request: str) -> float:
+    """A little for what the request says of a field's kind: of ``current_city`` and ``shipped_from_city`` it means the first, unless it says so."""
+    own = set(words(field.name))
+    if own & {"current", "present", "actual"}:
+        return 0.03
+    return 0.05 if len(own) > 1 and own <= text_words(request) else 0.0
 
 
 def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from agent.lexicon import ARTICLES, OPENERS, PHRASE_ENDS, TOPIC_CUES
-from agent.need_kinds import ORGANIZATION_WORDS
+from agent.need_kinds import ORGANIZATION_WORDS, WORK_WORDS
+from graph.identifiers import singular
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
 _JOINING = frozenset({"of", "de", "van", "von", "der", "la", "le", "del", "&", "the"})
@@ -15,6 +16,27 @@ _NOT_NAMES = frozenset(
     }
 )  # fmt: skip
 _MAX_WORDS = 7
+_WITHIN = _JOINING | {
+    "in",
+    "on",
+    "to",
+    "with",
+    "from",
+    "for",
+    "at",
+    "by",
+    "and",
+    "a",
+    "an",
+    "over",
+    "under",
+    "into",
+    "without",
+    "or",
+}
+TITLED = WORK_WORDS | {"recipe", "show", "series", "game", "dish", "play", "opera", "magazine", "podcast", "course", "documentary", "product",
+                       "headline", "piece", "painting", "track", "called", "titled", "named", "entitled"}  # fmt: skip
+"""What a title follows."""
 
 
 def names_in(request: str) -> Iterator[tuple[int, int]]:
@@ -81,6 +103,47 @@ def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
         ):
             break
         end += step
+    return end
+
+
+def titles_in(request: str) -> Iterator[tuple[int, int]]:
+    """Start and end of names that small words run through: ``A Winter in Moonfall``, ``the recipe Soup with Rice``.
+
+    "Berlin to Paris" is no title: one begins with an article that is written large, opens the text, or follows what has a title.
+    """
+    tokens = list(_TOKEN.finditer(request))
+    at = 0
+    while at < len(tokens):
+        end = _end_of_title(tokens, at, request) if _opens_title(tokens, at, request) else at
+        if end > at:
+            yield tokens[at].start(), _trimmed(request, tokens[end].end())
+        at = end + 1
+
+
+def _opens_title(tokens: list[re.Match[str]], at: int, request: str) -> bool:
+    word = tokens[at][0]
+    if not word[0].isupper() or re.match(r"I(?:['’]|$)", word):
+        return False
+    before = tokens[at - 1][0].lower() if at else ""
+    opens = at == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n")
+    article = word.lower() in ("the", "a", "an")
+    if opens:
+        following = tokens[at + 1][0] if at + 1 < len(tokens) else ""
+        return (article and following[:1].isupper()) or word.lower() not in OPENERS
+    return article or singular(before) in TITLED
+
+
+def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
+    """Index of the title's last word: the last large one that small words lead to; ``at`` where nothing follows."""
+    end = at
+    for step in range(at + 1, min(at + _MAX_WORDS + 3, len(tokens))):
+        gap = request[tokens[step - 1].end() : tokens[step].start()]
+        if re.search(r"[,;:!?()\"“”\n]|\.\s", gap) or (step - end > 2 and not tokens[step][0][0].isupper()):
+            break
+        if tokens[step][0][0].isupper() and tokens[step][0].lower() not in _NOT_NAMES:
+            end = step
+        elif tokens[step][0].lower() not in _WITHIN:
+            break
     return end
 
 

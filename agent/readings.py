@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic.types import JsonValue
 
 from agent.lexicon import FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
+from agent.need_kinds import WORK_WORDS
 from agent.needs import FITS, Need
 from agent.spans import Span
 from agent.standing import is_personal, standing
@@ -40,6 +41,7 @@ _CONVERTED = frozenset({"currency", "unit", "language"})
 """What things are converted into: ``10 miles in [kilometres]``."""
 _SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
 _TOLD_BY_NAME = frozenset({"amount", "number", "identifier", "entity", "year", "latitude", "longitude"})
+_TITLED = re.compile(r"^(?:The|An?)\s|\s[a-z]+\s")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 
 
@@ -157,6 +159,8 @@ def _manner(need: Need, span: Span) -> float:
         case "amount" | "number":
             return _number_manner(need, span)
         case "place":
+            if any(character.isdigit() for character in span.text):
+                return -0.4  # an order's number is no town
             return 0.25 if cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if cue in PLACE_CUES else 0.0
         case "person":
             return _personal_manner(need, span)
@@ -195,9 +199,11 @@ def _entity_manner(need: Need, span: Span) -> float:
 
 
 def _topic_manner(span: Span) -> float:
-    """``videos about [drones] on [YouTube]``: a topic follows *about*, a name after *on* or *in* is where to look."""
+    """``the film [A Winter in Moonfall]``: small words within a name make it a title. ``videos about [drones] on [YouTube]``: a topic follows *about*, a name after *on* or *in* is where to look."""
     if span.kind == "quoted":
         return 0.05 if span.cue in NAMING_CUES else 0.0
+    if span.kind == "name" and (_TITLED.search(span.text) or span.cue in WORK_WORDS):
+        return 0.12
     if (
         span.kind == "phrase"
         and span.after[:1]

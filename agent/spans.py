@@ -18,7 +18,7 @@ from agent.lexicon import (
     SHORT_UNITS,
     UNITS,
 )
-from agent.phrases import names_in, phrases_in
+from agent.phrases import names_in, phrases_in, titles_in
 from graph.identifiers import singular
 
 SpanKind = Literal[
@@ -115,7 +115,7 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
     found += [*_quoted(request), *_terms(request)]
     quotes = [span for span in found if span.kind == "quoted" and len(span.text.split()) <= _TITLE]
     kinds: tuple[tuple[SpanKind, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
-        ("name", names_in),
+        ("name", _names),
         ("phrase", phrases_in),
     )
     for kind, places in kinds:
@@ -124,6 +124,13 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
                 found.append(Span(kind, request[start:end], request[start:end], start, end))
     found.sort(key=lambda span: (span.start, -span.end))
     return tuple(_with_context(request, found[:_MAX_SPANS]))
+
+
+def _names(request: str) -> Iterator[tuple[int, int]]:
+    """Names, and titles that are more than one of them."""
+    plain = list(names_in(request))
+    yield from plain
+    yield from (title for title in titles_in(request) if title not in plain)
 
 
 def _add(found: list[Span], span: Span) -> None:

@@ -19,6 +19,8 @@ _CHANGES: tuple[frozenset[str], ...] = tuple(
         "follow like vote rate join block invite",
     )
 )
+_LOOSE = frozenset({0, 1})
+"""Kinds whose words ask for reading as often: "open the page", "set the scene", "make a list"."""
 _READS = frozenset(
     {
         "get", "search", "find", "list", "look", "fetch", "query", "convert", "translate", "analyze", "analyse",
@@ -50,6 +52,19 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     own = own or _changes(tuple(text_words(tool.description)))
     asked = _asked(request)
     return any(_CHANGES[i] & asked for i in own)
+
+
+def told_to_change(clause: str) -> frozenset[int]:
+    """The kinds of change that a clause itself tells somebody to make: it begins with the word for it; empty for a question."""
+    first = _FIRST.match(clause)
+    found = words(first[1].lower()) if first else ()
+    return frozenset(_changes(found)) - _LOOSE
+
+
+def makes(tool: ToolDoc, kinds: frozenset[int]) -> bool:
+    """Whether a tool's name, or of one that is not safe its description, says that it makes such a change."""
+    named = frozenset(_changes(words(tool.api)))
+    return bool(kinds & (named if tool.safe else named | frozenset(_changes(tuple(text_words(tool.description))))))
 
 
 def _changes(named: tuple[str, ...]) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.coverage import COVERED, answerable
-from agent.policies.offline_changes import may_call
+from agent.policies.offline_changes import makes, may_call, told_to_change
 from agent.policies.offline_gaps import onward
 from agent.policies.offline_routes import Missing, Route, available, route
 from agent.policy import Candidate, Choice, Situation
@@ -139,11 +139,14 @@ def served(
 
 
 def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
+    kinds = told_to_change(situation.clauses[clause])
     reachable = [(situation.candidates[at], situation.candidates[at].relevance[clause]) for at in ways]
     best = situation.best_relevance[clause]
     target = min(best, max((value for _, value in reachable), default=0.0))
     for position, relevance in enumerate(situation.path_relevance):
         value = relevance[clause]
+        if kinds and not makes(situation.path[position], kinds):
+            continue  # reading does not do what is to be done
         if any(position in c.feeds_from and other > value for c, other in reachable):
             continue
         enough = COVERED * target if position == len(situation.path) - 1 else parameters.passed * target
@@ -176,7 +179,12 @@ def _option(
 ) -> _Option | None:
     """The best way to serve a clause: the goal's relevance leads, what past walks say of it decides among the like."""
     best = situation.best_relevance[clause]
-    fit = [way for way in ways.values() if way.goal.relevance[clause] >= parameters.acceptable * best]
+    kinds = told_to_change(situation.clauses[clause])
+    fit = [
+        way
+        for way in ways.values()
+        if way.goal.relevance[clause] >= parameters.acceptable * best and (not kinds or makes(way.goal.tool, kinds))
+    ]
     most = max((_evidence(way) for way in fit), default=0.0)
     options = [
         _Option(
