@@ -84,17 +84,15 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     found = spans(request, today or _today())
     missing: list[str] = []
     feeds: list[Feed] = []
-    taken: list[Span] = []
+    taken: list[tuple[Span, Need]] = []
     for parameter in tool.required:
         need = need_of(parameter)
-        best = next(
-            (c for c in _from_request(need, found, request) if not any(c.span.overlaps(s) for s in taken)), None
-        )
+        best = next((c for c in _from_request(need, found, request) if not _taken(c.span, need, taken)), None)
         source = _feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:
-            taken.append(best.span)
+            taken.append((best.span, need))
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
     return Fillable(tuple(missing), tuple(feeds))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
+from agent.dates import wants_both
 from agent.lexicon import FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
 from agent.need_kinds import WORK_WORDS
 from agent.needs import FITS, Need
@@ -178,6 +179,8 @@ def _manner(need: Need, span: Span) -> float:
             cue[:1].isdigit() or cue in NUMBER_WORDS
         ):  # an amount's own currency is what it is converted from
             return 0.1 if need.role == "from" else -0.35
+        case "date" | "time" if wants_both(described=need.form, example=need.example):
+            return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0) if FITS[need.kind][span.kind] == 0.0 else 0.0
         case "year":
             return 0.85 if _YEAR.fullmatch(span.value) and not span.unit else 0.0
         case _:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import Literal
@@ -36,7 +36,7 @@ class Span:
     """``text`` is request[start:end]; ``value`` its standard form (ISO day, currency code, number as text, ``lat,lon``).
 
     ``before``: up to four words before, nearest last; ``after``: up to three words after; lower case, singular.
-    ``unit``: for numbers, the standard unit or currency behind or before them.
+    ``unit``: for numbers, the standard unit or currency behind or before them; for a day the hour said with it, for an hour its day.
     """
 
     kind: SpanKind
@@ -122,8 +122,33 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
         for start, end in places(request):
             if not any(quote.start <= start and end <= quote.end for quote in quotes):
                 found.append(Span(kind, request[start:end], request[start:end], start, end))
+    found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
     return tuple(_with_context(request, found[:_MAX_SPANS]))
+
+
+def _dated(found: list[Span], today: date) -> list[Span]:
+    """Days with the hour that is said nearest to them, and hours with their day, as their unit: a parameter may want both in one."""
+    days = [span for span in found if span.kind == "date"]
+    hours = [span for span in found if span.kind == "time"]
+    paired: list[Span] = []
+    for span in found:
+        others = hours if span.kind == "date" else days if span.kind == "time" else []
+        nearest = min(others, key=lambda other: abs(other.start - span.start), default=None)
+        if nearest is not None:
+            paired.append(replace(span, unit=clock(nearest.value) if span.kind == "date" else nearest.value))
+        else:
+            paired.append(replace(span, unit=today.isoformat()) if span.kind == "time" else span)
+    return paired
+
+
+def clock(text: str) -> str:
+    """An hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
+    found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
+    if found is None:
+        return text
+    hour = int(found[1]) % 12 + (12 if (found[3] or "").lower() == "p" else 0) if found[3] else int(found[1])
+    return f"{hour:02d}:{found[2] or '00'}"
 
 
 def _names(request: str) -> Iterator[tuple[int, int]]:

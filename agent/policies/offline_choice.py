@@ -23,12 +23,14 @@ class ChoiceParameters:
     """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
     a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs. ``fitting``: the floor for
     tools that use at least ``mostly`` of the values of a clause. ``unused``: what is lost where none of the values is used.
+    ``locked``: what a route counts that needs a secret.
     """
 
     floor: float = 0.45
     fitting: float = 0.33
     mostly: float = 0.6
     unused: float = 0.4
+    locked: float = 0.6
     acceptable: float = 0.65
     passed: float = 0.7
     walked: float = 0.3
@@ -194,11 +196,17 @@ def _option(
             * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
+            * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
             * (1 - parameters.unused * (1 - share([*situation.path, *_tools(way)], situation.clauses[clause]))),
         )
         for way in fit
     ]
     return max(options, key=lambda o: o.worth, default=None)
+
+
+def _locked(tool: ToolDoc) -> bool:
+    """Whether a tool cannot be called without a secret, which may not be there."""
+    return any(credential.required for credential in tool.credentials)
 
 
 def _evidence(way: Route) -> float:
