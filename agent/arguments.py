@@ -27,6 +27,9 @@ _NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbo
 Avoid = frozenset[tuple[str, str]]
 """Parameters and values, as text, that are not to be bound."""
 
+_DECIDED = frozenset({"date", "time", "year", "number"})
+"""What a call that changes something takes from the request only: when and how much is for the asker to say."""
+
 _UNTOUCHED = frozenset({"secret", "technical"})
 
 
@@ -88,7 +91,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     for parameter in tool.required:
         need = need_of(parameter)
         best = next((c for c in _from_request(need, found, request) if not _taken(c.span, need, taken)), None)
-        source = _feeding(parameter, need, tool, path)
+        source = None if need.kind in _DECIDED and not tool.safe else _feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:
@@ -141,7 +144,7 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
                 continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
             choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
-        if parameter.required and need.kind not in _UNTOUCHED:
+        if parameter.required and need.kind not in _UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))

@@ -118,3 +118,12 @@ def written(day: date, *, described: str, example: str, hour: str = "") -> str:
     return (
         f"{day.isoformat()}T{hour}:00{'Z' if example.endswith('Z') else ''}" if hour else f"{day.isoformat()}T00:00:00Z"
     )
+
+
+def clock(text: str) -> str:
+    """An hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
+    found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
+    if found is None:
+        return text
+    hour = int(found[1]) % 12 + (12 if (found[3] or "").lower() == "p" else 0) if found[3] else int(found[1])
+    return f"{hour:02d}:{found[2] or '00'}"

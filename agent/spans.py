@@ -7,17 +7,16 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal
 
-from agent.dates import dates_in
+from agent.dates import clock, dates_in
 from agent.lexicon import (
     COUNTRIES,
     CURRENCIES,
     CURRENCY_WORDS_NEEDING_CAPITALS,
     LANGUAGES,
-    NUMBER_SCALES,
-    NUMBER_WORDS,
     SHORT_UNITS,
     UNITS,
 )
+from agent.numbers import spelled_in
 from agent.phrases import names_in, phrases_in, titles_in
 from graph.identifiers import singular
 
@@ -81,9 +80,6 @@ _TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b
 _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
-_SPELLED = re.compile(
-    rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
-)  # fmt: skip
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 
@@ -142,15 +138,6 @@ def _dated(found: list[Span], today: date) -> list[Span]:
     return paired
 
 
-def clock(text: str) -> str:
-    """An hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
-    found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
-    if found is None:
-        return text
-    hour = int(found[1]) % 12 + (12 if (found[3] or "").lower() == "p" else 0) if found[3] else int(found[1])
-    return f"{hour:02d}:{found[2] or '00'}"
-
-
 def _names(request: str) -> Iterator[tuple[int, int]]:
     """Names, and titles that are more than one of them."""
     plain = list(names_in(request))
@@ -173,26 +160,9 @@ def _numbers(request: str) -> Iterator[Span]:
         if money and not unit and tail and re.fullmatch(r"[A-Z]{3}", tail[1]):
             unit = tail[1]
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
-    for hit in _SPELLED.finditer(request):
-        tail = re.match(r"\s*([^\W\d_]+)", request[hit.end() :])
-        value = str(spelled_number(hit[0]))
-        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=_unit(tail[1] if tail else "", ""))
-
-
-def spelled_number(text: str) -> int:
-    """``seventy-two`` and ``three hundred and five`` as numbers."""
-    total = part = 0
-    for word in re.findall(r"[a-z]+", text.lower()):
-        value = NUMBER_WORDS.get(word)
-        if value is None:
-            continue
-        if word not in NUMBER_SCALES:
-            part += value
-        elif value > 100:
-            total, part = total + max(1, part) * value, 0
-        else:
-            part = max(1, part) * value
-    return total + part
+    for start, end, number in spelled_in(request):
+        tail = re.match(r"\s*([^\W\d_]+)", request[end:])
+        yield Span("number", request[start:end], str(number), start, end, unit=_unit(tail[1] if tail else "", ""))
 
 
 def _unit(tail: str, head: str) -> str:

@@ -5,10 +5,10 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.dates import wants_both, written
+from agent.dates import clock, wants_both, written
 from agent.lexicon import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
 from agent.needs import Need
-from agent.spans import Span, clock
+from agent.spans import Span
 from graph.identifiers import singular, words
 
 _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
