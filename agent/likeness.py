@@ -6,12 +6,12 @@ from functools import lru_cache
 from agent.synonyms import synonyms
 from graph.identifiers import singular
 
-LEAST = 2
-"""Telling words that a pattern must have, lest its encoding be that of its placeholders and common words."""
+LEAST = 1
+"""Telling words that a pattern must have at least, lest its encoding be that of its placeholders and common words."""
 SAID = 0.3
 """What telling words that are not shared take from the cosine, where none is (chosen on the playground's trajectories)."""
 _STEM = 5
-_WORD = re.compile(r"<[a-z]+>|\W+")
+_WORD = re.compile(r"(?:<[a-z]+>|[^\w<]|<)+")
 _COMMON = frozenset(
     [
         "a",
