@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def main(
     request: Annotated[str, typer.Argument(help="What to find out or to do, in words.")],
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
-    policy: Annotated[str, typer.Option(help="Who decides: offline needs no model, llm asks the one of the settings.")] = "offline",
+    policy: Annotated[
+        str, typer.Option(help="Who decides: offline needs no model, llm asks the one of the settings.")
+    ] = "offline",
     planner: Annotated[str, typer.Option(help="How to plan: dfs walks the graph depth-first.")] = "dfs",
     executor: Annotated[str, typer.Option(help="http makes the calls, replay answers from recorded ones.")] = "http",
     calls: Annotated[

@@ -1,0 +1,62 @@
+"""The links of a store's tools: coupling and substitutes, found with the vectors of the same store."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from domain.tool import ToolId
+from graph.linking import Linked, Near, Progress, link_tools
+from retriever.index import VectorIndex, Vectors
+from wiring.container import Container
+
+NEAREST = 30
+"""Similar tools that are looked at for each."""
+
+
+class VectorNeighbours:
+    """Finds similar documents by their stored vectors: all are read once, and compared by blocks."""
+
+    def __init__(self, index: VectorIndex, identity: str) -> None:
+        self.identity = identity
+        self._index = index
+        self._ids: list[ToolId] = []
+        self._rows: dict[ToolId, int] = {}
+        self._vectors: Vectors | None = None
+
+    async def near(self, tools: Sequence[ToolId]) -> Near:
+        """The :data:`NEAREST` of each tool that has a vector, best first. Raises ``UnavailableError``."""
+        if self._vectors is None:
+            found = await self._index.vectors(await self._index.digests())
+            self._ids = sorted(found)
+            self._rows = {tool: row for row, tool in enumerate(self._ids)}
+            self._vectors = np.stack([found[tool] for tool in self._ids]) if found else np.empty((0, 0), np.float32)
+        return await asyncio.to_thread(self._near, [tool for tool in tools if tool in self._rows], self._vectors)
+
+    def _near(self, tools: Sequence[ToolId], vectors: Vectors) -> Near:
+        if not tools:
+            return {}
+        rows = np.asarray([self._rows[tool] for tool in tools])
+        scores = vectors[rows] @ vectors.T
+        scores[np.arange(len(rows)), rows] = -2  # not itself
+        most = min(NEAREST, len(self._ids) - 1)
+        best = np.argpartition(-scores, most - 1, axis=1)[:, :most] if most > 0 else np.empty((len(rows), 0), np.int64)
+        return {
+            tool: sorted(
+                ((self._ids[k], float(scores[n, k])) for k in best[n].tolist()), key=lambda hit: (-hit[1], hit[0])
+            )
+            for n, tool in enumerate(tools)
+        }
+
+
+async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:
+    """Bring the links of a store up to date. ``embedded``: its tools are indexed, so that substitutes can be found.
+
+    Raises:
+        UnavailableError: the store cannot be used.
+    """
+    similar = None
+    if embedded:
+        embedder, index, _ = await container.retrieval()
+        similar = VectorNeighbours(index, embedder.identity)
+    return await link_tools(container.graph, similar, progress)
