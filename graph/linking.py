@@ -143,7 +143,7 @@ async def _compute(
     done = 0
     for start in range(0, len(pending), _PORTION):
         portion = pending[start : start + _PORTION]
-        near = await similar.near(portion) if similar is not None else {}
+        near: Near = await similar.near(portion) if similar is not None else {}
         await graph.put_links(await asyncio.to_thread(catalogue.links, portion, near))
         done += len(portion)
         progress(done, len(pending))

@@ -40,12 +40,10 @@ class VectorNeighbours:
         scores = vectors[rows] @ vectors.T
         scores[np.arange(len(rows)), rows] = -2  # not itself
         most = min(NEAREST, len(self._ids) - 1)
-        best = np.argpartition(-scores, most - 1, axis=1)[:, :most] if most > 0 else np.empty((len(rows), 0), np.int64)
+        best: list[list[int]] = np.argpartition(-scores, most - 1, axis=1)[:, :most].tolist() if most > 0 else []
         return {
-            tool: sorted(
-                ((self._ids[k], float(scores[n, k])) for k in best[n].tolist()), key=lambda hit: (-hit[1], hit[0])
-            )
-            for n, tool in enumerate(tools)
+            tool: sorted(((self._ids[k], float(scores[n, k])) for k in row), key=lambda hit: (-hit[1], hit[0]))
+            for n, (tool, row) in enumerate(zip(tools, best, strict=False))
         }
 
 
