@@ -9,7 +9,7 @@ from graph.identifiers import words
 from graph.links import Substitute
 from graph.outputs import OutputField
 
-SIMILAR = 0.6
+SIMILAR = 0.7
 """The least similarity of two documents that are compared at all."""
 
 SUBSTITUTE = 0.6
@@ -25,6 +25,11 @@ _ALONE = 0.8
 """What two required parameters of other names count, where they are the only ones left."""
 
 _SECRETS = frozenset({"key", "token", "secret", "password", "authorization", "auth", "credential", "host"})
+_GENERIC = frozenset(
+    {"api", "data", "get", "service", "free", "scraper", "info", "search", "tool", "online", "web", "the", "and", "by"}
+)
+"""Words of a service's name that do not say whose ids it takes."""
+
 _NUMBERED = frozenset({"v1", "v2", "v3", "v", "1", "2", "3", "api", "endpoint", "copy", "new", "old"})
 _IDS = frozenset({"id", "code", "symbol", "slug"})
 _ROLES = {"from": "from", "base": "from", "source": "from", "origin": "from", "departure": "from", "start": "from",
@@ -51,7 +56,8 @@ def substitute(one: Doable, other: Doable, similarity: float) -> Substitute | No
 
     Every parameter that ``other`` requires must have a default or take the value of a required one of ``one``, and every
     value that ``one`` requires must go somewhere, but for its keys. A tool that changes something stands in for none that
-    does not, nor the other way round. Within one tool set, where similar documents are the rule, the names must agree too.
+    does not, nor the other way round. Within one tool set, where similar documents are the rule, the names must agree too;
+    between two, ids are the same only where both names tell of one service, and keys and tokens never are.
     """
     if one.doc.id == other.doc.id or similarity < SIMILAR or one.doc.safe != other.doc.safe:
         return None
@@ -61,6 +67,8 @@ def substitute(one: Doable, other: Doable, similarity: float) -> Substitute | No
     if mapped is None:
         return None
     parameters, fit = mapped
+    if one.doc.toolset != other.doc.toolset and not _across(one.doc, other.doc, parameters):
+        return None
     score = min(1.0, similarity) * fit * _alike(one.fields, other.fields)
     return Substitute(one.doc.id, other.doc.id, score, parameters) if score >= SUBSTITUTE else None
 
@@ -71,6 +79,14 @@ def _same_subject(one: ToolDoc, other: ToolDoc) -> bool:
     if one.toolset == other.toolset:
         return first == second
     return not first or not second or 2 * len(first & second) >= min(len(first), len(second))
+
+
+def _across(one: ToolDoc, other: ToolDoc, parameters: dict[str, str]) -> bool:
+    """Whether the values of one service mean the same to another."""
+    if subject(one.api) & _SECRETS or (not one.safe and not parameters):
+        return False
+    ids = any("id" in words(p.name) for p in one.required if p.name in parameters)
+    return not ids or bool((set(words(one.toolset)) & set(words(other.toolset))) - _GENERIC)
 
 
 def _mapping(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None:

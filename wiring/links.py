@@ -10,6 +10,7 @@ from graph.linking import Linked, Near, Progress, link_tools
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
 
+_PORTION = 2_000
 NEAREST = 30
 """Similar tools that are looked at for each."""
 
@@ -27,11 +28,19 @@ class VectorNeighbours:
     async def near(self, tools: Sequence[ToolId]) -> Near:
         """The :data:`NEAREST` of each tool that has a vector, best first. Raises ``UnavailableError``."""
         if self._vectors is None:
-            found = await self._index.vectors(await self._index.digests())
-            self._ids = sorted(found)
-            self._rows = {tool: row for row, tool in enumerate(self._ids)}
-            self._vectors = np.stack([found[tool] for tool in self._ids]) if found else np.empty((0, 0), np.float32)
+            self._vectors = await self._read()
         return await asyncio.to_thread(self._near, [tool for tool in tools if tool in self._rows], self._vectors)
+
+    async def _read(self) -> Vectors:
+        known = sorted(await self._index.digests())
+        rows: list[Vectors] = []
+        # In portions: on their way they take ten times the memory that they need in the end.
+        for start in range(0, len(known), _PORTION):
+            found = await self._index.vectors(known[start : start + _PORTION])
+            self._ids += sorted(found)
+            rows += [np.stack([found[tool] for tool in sorted(found)])] if found else []
+        self._rows = {tool: row for row, tool in enumerate(self._ids)}
+        return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)
 
     def _near(self, tools: Sequence[ToolId], vectors: Vectors) -> Near:
         if not tools:
