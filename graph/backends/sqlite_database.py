@@ -89,17 +89,8 @@ class Database:
             return work(connection)
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._connection() as connection:
-            # IMMEDIATE: a transaction that reads first and is upgraded later fails at once when another one wrote.
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+        with self._connection() as connection, _transaction(connection):
+            return work(connection)
 
     @contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
@@ -169,34 +160,22 @@ class Database:
 
     def _fill(self, connection: sqlite3.Connection) -> None:
         self._switch_to_wal(connection)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(connection):
             if _is_empty(connection):
                 for table in (*self._format.tables, *self._format.added.values()):
                     connection.execute(table)
                 connection.execute(f"PRAGMA application_id = {self._format.application}")
                 connection.execute(f"PRAGMA user_version = {self._format.version}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
     def _complete(self, connection: sqlite3.Connection) -> None:
         """Create the added tables that an older Footpath left out."""
         if _names(connection) >= self._format.added.keys():
             return
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(connection):
             there = _names(connection)
             for name, table in self._format.added.items():
                 if name not in there:
                     connection.execute(table)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
         # The switch does not wait for its lock as statements do, so processes that set up at once must be patient here.
@@ -237,6 +216,20 @@ class Database:
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """All of what is done within, or nothing."""
+    # IMMEDIATE: a transaction that reads first and is upgraded later fails at once when another one wrote.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _names(connection: sqlite3.Connection) -> set[str]:

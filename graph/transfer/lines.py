@@ -204,15 +204,13 @@ def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught:
 
 def _lesson(content: dict[str, Any]) -> Lesson:
     score = None if content.get("score") is None else _number(content, "score")
-    outcomes: tuple[Any, ...] = tuple(_field(content, "outcomes", list))
+    outcomes = tuple(cast("list[LiveOutcome]", _field(content, "outcomes", list)))
     if any(outcome not in get_args(LiveOutcome) for outcome in outcomes):
         raise LineError("outcomes of a lesson are ok, transient or gone")
     try:
         at = datetime.fromisoformat(_text(content, "at"))
     except ValueError as error:
         raise LineError(str(error)) from error
-    if at.tzinfo is None:
-        raise LineError(f"{at}: a moment needs its time zone")
     return Lesson(_text(content, "run"), at, score, outcomes)
 
 

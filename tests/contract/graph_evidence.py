@@ -7,7 +7,7 @@ from datetime import timedelta, timezone
 import pytest
 
 from domain.errors import UsageError
-from domain.tool import FINISH
+from domain.tool import FINISH, ToolId
 from graph.facts import LESSONS, Edge, GraphState, Lesson, LiveBatch, Mark
 from graph.store import GraphStore
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document, walked
@@ -106,7 +106,7 @@ class GraphEvidence:
     async def test_lessons_are_streamed_over_pages(self, graph: GraphStore) -> None:
         tools = [document(A).id, B, C, LOST]
         taught = [(tool, Lesson(f"r{n:03}", NOON + timedelta(n % 7))) for tool in tools for n in range(LESSONS)]
-        taught += [(f"c/s/{n:04}", Lesson("r", NOON)) for n in range(2500)]  # pyright: ignore[reportAssignmentType]
+        taught += [(ToolId(f"c/s/{n:04}"), Lesson("r", NOON)) for n in range(2500)]
         await graph.restore(GraphState(lessons=taught))
         found = [lesson async for lesson in graph.all_lessons()]
         assert found == sorted(taught, key=lambda one: (one[0], one[1].at, one[1].run))

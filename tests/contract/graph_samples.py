@@ -39,5 +39,5 @@ def batch(
 def walked(key: str, *path: ToolId, score: float = 1.0, decay: float = 0.8) -> LiveBatch:
     """A run that walked ``path``, whose tools all answered."""
     pairs = Counter(pairwise(path))
-    scores, outcomes = tuple((tool, score) for tool in path), tuple((tool, "ok") for tool in path)
-    return LiveBatch(key, pairs, scores, outcomes, decay, NOON)
+    scores = tuple((tool, score) for tool in path)
+    return LiveBatch(key, pairs, scores, tuple((tool, "ok") for tool in path), decay, NOON)

@@ -68,7 +68,6 @@ def chosen(*numbers: int) -> Change:
         (edited(b'"mark":"mute"', b'"mark":"hide"'), "'hide' is no mark"),
         (edited(b'"outcomes":["ok"]', b'"outcomes":["no"]'), "ok, transient or gone"),
         (edited(b'"at":"2026', b'"at":"when'), "Invalid isoformat"),
-        (edited(b'+00:00"', b'"'), "time zone"),
         (with_line(0, b"\x00\xff"), ":1: no export of Footpath"),
         (with_line(3, b"{oops"), ":4: no valid JSON"),
         (with_line(3, b"[1]"), ":4: no line of an export"),
