@@ -79,9 +79,10 @@ def test_no_store_exits_with_3(tmp_path: Path) -> None:
 
 
 def test_the_evidence_names_the_runs(tmp_path: Path) -> None:
+    folder = StoreFolder(tmp_path)
+    folder.open(create=True)
+
     async def learn() -> None:
-        folder = StoreFolder(tmp_path)
-        folder.open(create=True)
         graph = SqliteGraph(folder.graph)
         await graph.setup()
         await graph.put_tools([document(A, "geocode_for_geo")])
