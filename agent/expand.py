@@ -153,6 +153,8 @@ class Expander:
         """
         k = self._settings.k
         weighted = await self._evidence.neighbours(last)
+        # What an administrator bans from here is not to come back through the pool.
+        closed = closed | {w.target for w in weighted if w.edge.mark == "ban"}
         finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
         ranked = [w for w in rank(weighted) if w.target not in closed][:k]
         await self._evidence.read(w.target for w in ranked)

@@ -41,6 +41,7 @@ def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch
         scores=scores(done, transcript.failed, answered=answered),
         outcomes=tuple(outcomes),
         decay=decay,
+        at=kept[0].at,
     )
 
 

@@ -1,11 +1,13 @@
 """What every graph store refuses, in one place, so that all back ends refuse the same."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import get_args
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
-from graph.facts import GraphBatch, GraphState, LiveBatch
+from graph.facts import GraphBatch, GraphState, LiveBatch, Mark
 
 _MOST = 2**63 - 1
 """The largest count that every back end can keep."""
@@ -36,6 +38,7 @@ def check_batch(batch: GraphBatch) -> None:
 def check_live(batch: LiveBatch) -> None:
     """Raise ``UsageError`` for a run without a key, γ outside (0, 1], Δ outside [-1, 1], or a scored or called Finish."""
     _check_key(batch.key)
+    _check_moment(batch.at)
     if not 0 < batch.decay <= 1:
         raise UsageError(f"decay {batch.decay}: γ must be above 0 and at most 1")
     for (source, target), count in batch.transitions.items():
@@ -57,10 +60,34 @@ def check_state(state: GraphState) -> None:
             raise UsageError(f"facts of {tool!r}: quality and reliability must be finite numbers")
     for edge in state.edges:
         _check_transition(edge.source, edge.target, min(edge.imported, edge.live))
-        if not 0 < edge.imported + edge.live <= _MOST:
-            raise UsageError(f"{edge.source!r} -> {edge.target!r}: an edge was walked at least once")
+        if not (edge.mark is None) <= edge.imported + edge.live <= _MOST:
+            raise UsageError(f"{edge.source!r} -> {edge.target!r}: an edge without a mark was walked at least once")
     for key in state.keys:
         _check_key(key)
+    for tool, lesson in state.lessons:
+        _check_key(lesson.run)
+        _check_moment(lesson.at)
+        if tool == FINISH or not (lesson.score is None or -1 <= lesson.score <= 1):
+            raise UsageError(
+                f"score {lesson.score} of {tool!r}: scores lie in [-1, 1], and nothing is learnt about Finish"
+            )
+
+
+def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collection[ToolId]) -> None:
+    """Raise ``UsageError`` for a mark that there is not, an end that is not among ``nodes``, or an edge out of Finish."""
+    if mark is not None and mark not in get_args(Mark):
+        raise UsageError(f"{mark!r} is no mark: an edge can be marked {', '.join(get_args(Mark))}")
+    for end in (source, target):
+        if end not in nodes:
+            raise UsageError(
+                f"{end!r} is no node of this graph: give the ids of two tools as scripts/show_tool.py shows them"
+            )
+    _check_transition(source, target, 0)
+
+
+def _check_moment(at: datetime) -> None:
+    if at.tzinfo is None:
+        raise UsageError(f"{at}: a moment needs its time zone")
 
 
 def _check_key(key: str) -> None:

@@ -16,7 +16,7 @@ __all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "mat
 COUPLED = 0.6
 """From this score on a field counts as fit for a parameter."""
 
-_VAGUE = frozenset(
+VAGUE = frozenset(
     {
         "id", "name", "code", "key", "value", "type", "title", "date", "text", "url", "number", "query", "q", "status", "count",
         "description", "data", "result", "item", "page", "limit", "offset", "language", "format", "message", "time", "start", "end",
@@ -74,7 +74,7 @@ def match(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer:
     recorded = _recorded(field, producer, parameter)
     if recorded:
         return recorded
-    name = _name_score(_field_words(field), field.holder, producer, words(parameter.name), parameter, consumer)
+    name = _name_score(field_words(field), field.holder, producer, words(parameter.name), parameter, consumer)
     if name == 0.0:
         return 0.0
     if any(words(field.name) == words(own.name) for own in producer.required):
@@ -115,13 +115,14 @@ def _recorded(field: OutputField, producer: ToolDoc, parameter: Parameter) -> fl
 def _by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ...]]:
     index: defaultdict[str, list[OutputField]] = defaultdict(list)
     for field in fields:
-        for word in {*_field_words(field), *_aliased(_field_words(field))}:
+        for word in {*(words(field.name) or field.holder), *field_words(field)}:
             index[word].append(field)
     return {word: tuple(found) for word, found in index.items()}
 
 
-def _field_words(field: OutputField) -> tuple[str, ...]:
-    return words(field.name) or field.holder
+def field_words(field: OutputField) -> tuple[str, ...]:
+    """The words that name a field: its own, or those of the list that holds it."""
+    return aliased(words(field.name) or field.holder)
 
 
 @lru_cache(maxsize=8192)
@@ -142,13 +143,13 @@ def _name_score(
     parameter: Parameter,
     consumer: ToolDoc | None,
 ) -> float:
-    wanted, field = _thing(wanted), _aliased(field)
+    wanted, field = thing(wanted), aliased(field)
     has, wants = frozenset(field), frozenset(wanted)
     common = has & wants
     if not common:
         return 0.0
     surplus, lacking = has - wants, wants - has
-    if not surplus and not lacking and not wants <= _VAGUE:
+    if not surplus and not lacking and not wants <= VAGUE:
         return 1.0
     if has == wants == _DAY:
         return 0.65
@@ -157,28 +158,28 @@ def _name_score(
         if lacking
         else 1.0
     )
-    asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= _VAGUE else surplus)
+    asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
-    if wants <= _VAGUE and not surplus and not asked:
+    if wants <= VAGUE and not surplus and not asked:
         taken = 0.5
     score = min(given, taken)
     same_head = _head(field) == _head(wanted)
-    if surplus and surplus <= _FORMS and not lacking and not wants <= _VAGUE:
+    if surplus and surplus <= _FORMS and not lacking and not wants <= VAGUE:
         return max(score, 0.75)  # a ``currency_code`` where a currency is asked for
-    if same_head and not lacking and not {wanted[-1], field[-1]} & _VAGUE:
+    if same_head and not lacking and not {wanted[-1], field[-1]} & VAGUE:
         return max(score, 0.7)  # a kind of what is wanted: ``birth_city`` is a city
     if score >= COUPLED or field[-1] != wanted[-1]:
         return score if same_head else score * 0.6
-    return max(score, 0.6 * len(common - _VAGUE) / len(has | wants))
+    return max(score, 0.6 * len(common - VAGUE) / len(has | wants))
 
 
-def _thing(wanted: tuple[str, ...]) -> tuple[str, ...]:
+def thing(wanted: tuple[str, ...]) -> tuple[str, ...]:
     """A parameter's words without its role, where what is left says something: ``source_id`` stays whole."""
     left = tuple(word for word in wanted if word not in _ROLES)
-    return left if left and not set(left) <= _VAGUE - _DAY else wanted
+    return left if left and not set(left) <= VAGUE - _DAY else wanted
 
 
-def _aliased(field: tuple[str, ...]) -> tuple[str, ...]:
+def aliased(field: tuple[str, ...]) -> tuple[str, ...]:
     return (_KIND_OF[field[0]],) if len(field) == 1 and field[0] in _KIND_OF else field
 
 

@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 
 from domain.errors import AmbiguousNameError, UsageError
 from domain.tool import ToolDoc, ToolId
-from graph.facts import ToolFacts
+from graph.facts import Edge, Lesson, Mark, ToolFacts
 from graph.names import standardise
 from graph.store import GraphStore
 from graph.weights import WeightParameters, availability, transition_weights
@@ -22,11 +22,25 @@ class Link:
     weight: float
     imported: int
     live: int
+    mark: Mark | None = None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """With its mark where it has one."""
+        found: dict[str, JsonValue] = {
+            "id": self.id,
+            "weight": self.weight,
+            "imported": self.imported,
+            "live": self.live,
+        }
+        return found | {"mark": self.mark} if self.mark else found
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """``document`` is None for Finish and for unresolved names; ``availability`` None: untested. Links: heaviest first."""
+    """``document`` is None for Finish and for unresolved names; ``availability`` None: untested. Links: heaviest first.
+
+    ``runs``: what they taught about the tool, the newest first.
+    """
 
     id: ToolId
     document: ToolDoc | None
@@ -34,6 +48,7 @@ class Description:
     evidence: ToolFacts
     successors: list[Link]
     predecessors: list[Link]
+    runs: list[Lesson]
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object that ``show_tool --json`` prints."""
@@ -41,9 +56,9 @@ class Description:
             "id": self.id,
             "document": None if self.document is None else self.document.model_dump(mode="json"),
             "availability": self.availability,
-            "evidence": asdict(self.evidence),
-            "successors": [asdict(link) for link in self.successors],
-            "predecessors": [asdict(link) for link in self.predecessors],
+            "evidence": {**asdict(self.evidence), "runs": [_run(lesson) for lesson in self.runs]},
+            "successors": [link.to_json() for link in self.successors],
+            "predecessors": [link.to_json() for link in self.predecessors],
         }
 
 
@@ -58,8 +73,7 @@ async def describe(graph: GraphStore, name: str, parameters: WeightParameters) -
     document = (await graph.get_tools([tool])).get(tool)
     facts = (await graph.facts([tool]))[tool]
     successors = [
-        Link(w.target, w.weight, w.edge.imported, w.edge.live)
-        for w in transition_weights(await graph.out_edges(tool), parameters)
+        _link(w.target, w.weight, w.edge) for w in transition_weights(await graph.out_edges(tool), parameters)
     ]
     return Description(
         tool,
@@ -68,7 +82,16 @@ async def describe(graph: GraphStore, name: str, parameters: WeightParameters) -
         facts,
         _heaviest_first(successors),
         _heaviest_first(await _predecessors(graph, tool, parameters)),
+        await graph.lessons(tool),
     )
+
+
+def _run(lesson: Lesson) -> dict[str, JsonValue]:
+    return {"run": lesson.run, "at": lesson.moment, "score": lesson.score, "outcomes": list(lesson.outcomes)}
+
+
+def _link(end: ToolId, weight: float, edge: Edge) -> Link:
+    return Link(end, weight, edge.imported, edge.live, edge.mark)
 
 
 async def find(graph: GraphStore, name: str) -> ToolId:
@@ -91,7 +114,7 @@ async def _predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParam
     for edge in await graph.in_edges(tool):
         # The weight of an edge is a share among all that leave its source.
         weights = transition_weights(await graph.out_edges(edge.source), parameters)
-        links += (Link(edge.source, w.weight, edge.imported, edge.live) for w in weights if w.target == tool)
+        links += (_link(edge.source, w.weight, edge) for w in weights if w.target == tool)
     return links
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Literal, TypeVar, dataclass_transform
 
 from domain.tool import ToolId
@@ -22,6 +23,12 @@ def record(cls: type[T]) -> type[T]:
 LiveOutcome = Literal["ok", "transient", "gone"]
 """Class of a live call's outcome; the caller's own errors are never recorded."""
 
+Mark = Literal["pin", "mute", "ban"]
+"""An administrator's word on an edge; what each does to the weights says ``graph.weights``."""
+
+LESSONS = 50
+"""Of what runs taught about a tool, the newest so many are kept as evidence."""
+
 
 @record
 class ToolFacts:
@@ -38,12 +45,13 @@ class ToolFacts:
 
 @record
 class Edge:
-    """A transition with its counts. ``target`` may be ``FINISH``."""
+    """A transition with its counts. ``target`` may be ``FINISH``. One that was never walked is there only while it is marked."""
 
     source: ToolId
     target: ToolId
     imported: int = 0
     live: int = 0
+    mark: Mark | None = None
 
 
 @record
@@ -53,6 +61,21 @@ class Neighbour:
     edge: Edge
     facts: ToolFacts
     resolved: bool
+
+
+@record
+class Lesson:
+    """What one run taught about one tool: the run's key, when it was, its mean score (None: not scored), its calls' outcomes."""
+
+    run: str
+    at: datetime
+    score: float | None = None
+    outcomes: tuple[LiveOutcome, ...] = ()
+
+    @property
+    def moment(self) -> str:
+        """When it was, as text that sorts as the moments do."""
+        return self.at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 @dataclass(slots=True)
@@ -87,7 +110,7 @@ class LiveBatch:
     """What one run teaches, applied once by its ``key`` (the run's id).
 
     ``transitions``: how often each was walked. ``scores``: Δ in [-1, 1] of each tool of the path, in order.
-    ``outcomes``: the class of each call, in order. ``decay`` is γ of DESIGN section 3.
+    ``outcomes``: the class of each call, in order. ``decay`` is γ of DESIGN section 3. ``at``: when the run was, with its zone.
     """
 
     key: str
@@ -95,18 +118,38 @@ class LiveBatch:
     scores: tuple[tuple[ToolId, float], ...]
     outcomes: tuple[tuple[ToolId, LiveOutcome], ...]
     decay: float = 0.8
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def lessons(self) -> dict[ToolId, Lesson]:
+        """What it teaches about each tool that was scored or called."""
+        scores: dict[ToolId, list[float]] = {}
+        outcomes: dict[ToolId, list[LiveOutcome]] = {}
+        for tool, score in self.scores:
+            scores.setdefault(tool, []).append(score)
+        for tool, outcome in self.outcomes:
+            outcomes.setdefault(tool, []).append(outcome)
+        return {
+            tool: Lesson(
+                self.key,
+                self.at,
+                sum(given) / len(given) + 0.0 if (given := scores.get(tool)) else None,
+                tuple(outcomes.get(tool, ())),
+            )
+            for tool in sorted({*scores, *outcomes})
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
     """A part of what a store holds, as it is: to be set, not added. All of them together, and the documents, are a store.
 
-    ``keys`` are applied keys, those of records among them.
+    ``keys`` are applied keys, those of records among them. Of ``lessons`` about a tool the newest :data:`LESSONS` stay.
     """
 
     nodes: Mapping[ToolId, ToolFacts] = field(default_factory=dict[ToolId, ToolFacts])
     edges: Sequence[Edge] = ()
     keys: Sequence[str] = ()
+    lessons: Sequence[tuple[ToolId, Lesson]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,23 +17,29 @@ def with_returning(
     """``top_candidates(weighted, k)``, at times with one tool first that lost its rank to its poor availability.
 
     Such a tool would stand among the ``k`` best, and higher than it does, were it untested. It must be ``safe`` to call
-    (it changes nothing). It gets its turn once in ``period`` seeds on average: a draw from seed and id decides, so that
+    (it changes nothing), and follows what is pinned. It gets its turn once in ``period`` seeds on average: a draw from seed and id decides, so that
     no counter is kept and the same seed (a run's) gives the same list. One tool at most comes back at once.
     """
     if period < 1:
         raise UsageError(f"period {period}: must be 1 (always) or more")
     ranked = rank(weighted)
     untested = {tool.target: _place_untested(tool, ranked) for tool in ranked}
-    lost = [tool for place, tool in enumerate(ranked) if untested[tool.target] < min(place, k)]
+    lost = [tool for place, tool in enumerate(ranked) if untested[tool.target] < min(place, k) and not _pinned(tool)]
     for tool in sorted(lost, key=lambda w: untested[w.target]):
         if _drawn(seed, tool.target, period) and safe(tool.target):
-            return [tool, *(w for w in ranked if w is not tool)][:k]
+            pinned = [w for w in ranked if _pinned(w)]
+            return [*pinned, tool, *(w for w in ranked[len(pinned) :] if w is not tool)][:k]
     return ranked[:k]
 
 
 def _place_untested(tool: Weighted, ranked: list[Weighted]) -> int:
     """The place that ``tool`` would take among the others without any evidence on itself."""
-    return bisect_left(ranked, (-tool.weight * UNTESTED, tool.target), key=lambda w: (-w.rank_score, w.target))
+    place = (not _pinned(tool), -tool.weight * UNTESTED, tool.target)
+    return bisect_left(ranked, place, key=lambda w: (not _pinned(w), -w.rank_score, w.target))
+
+
+def _pinned(tool: Weighted) -> bool:
+    return tool.edge.mark == "pin"
 
 
 def _drawn(seed: str, tool: ToolId, period: int) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Protocol
 
 from domain.tool import ToolDoc, ToolId
-from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, Lesson, LiveBatch, Mark, Neighbour, ToolFacts
 
 
 class GraphReads(Protocol):
@@ -41,7 +41,21 @@ class GraphStore(Protocol):
         ...
 
     async def learn(self, batch: LiveBatch) -> bool:
-        """Add what a run taught, once per key: ``live += n``, ``q ← γq + Δ``, ``a ← γa ± 1``, in the database."""
+        """Add what a run taught, once per key: ``live += n``, ``q ← γq + Δ``, ``a ← γa ± 1``, in the database.
+
+        Each tool keeps its lesson; of more than ``LESSONS`` the oldest go.
+        """
+        ...
+
+    async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
+        """Pin, mute or ban an edge, or take its mark away (None). An edge that was never walked begins, and ends, with its mark.
+
+        ``UsageError`` where one of the two is no node.
+        """
+        ...
+
+    async def lessons(self, tool: ToolId) -> list[Lesson]:
+        """What runs taught about a tool, the newest first (of one moment: by key, the last first), at most ``LESSONS``."""
         ...
 
     async def applied(self, keys: Iterable[str]) -> set[str]:
@@ -80,12 +94,16 @@ class GraphStore(Protocol):
         """All edges, ordered by (source id, target id), streamed."""
         ...
 
+    def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+        """All lessons, ordered by (tool, moment, key), streamed."""
+        ...
+
     def applied_keys(self) -> AsyncIterator[str]:
         """All applied keys, those of records among them, ordered, streamed."""
         ...
 
     async def restore(self, state: GraphState) -> None:
-        """Set facts of nodes and counts of edges to these values, and mark the keys as applied.
+        """Set facts of nodes, and counts and marks of edges, to these values; add the lessons, and mark the keys as applied.
 
         What a moved store is made of: setting the same twice equals once. Ends of edges become nodes; documents stay.
         """

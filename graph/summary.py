@@ -3,7 +3,7 @@
 import resource
 import sys
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from graph.counting import CallCounts
 from graph.facts import GraphStatistics
@@ -20,12 +20,13 @@ class Trajectories(TypedDict):
 
 
 class Seconds(TypedDict):
-    """``parse``, ``count``: work, added over processes. ``write``, ``embed``, ``total``: wall time."""
+    """``parse``, ``count``: work, added over processes. ``write``, ``embed``, ``links``, ``total``: wall time."""
 
     parse: float
     count: float
     write: float
     embed: float
+    links: float
     total: float
 
 
@@ -61,7 +62,15 @@ class Report(TypedDict):
     duplicates: list[str]
 
 
-def summarise(result: Ingested, store: GraphStatistics, embed_seconds: float, total_seconds: float) -> Summary:
+class Spent(NamedTuple):
+    """Wall seconds of the steps after the import, and of all."""
+
+    embed: float
+    links: float
+    total: float
+
+
+def summarise(result: Ingested, store: GraphStatistics, spent: Spent) -> Summary:
     """The figures of an import, seconds rounded to milliseconds."""
     tally = result.tally
     return Summary(
@@ -80,8 +89,9 @@ def summarise(result: Ingested, store: GraphStatistics, embed_seconds: float, to
             parse=round(result.parse_seconds, 3),
             count=round(result.count_seconds, 3),
             write=round(result.write_seconds, 3),
-            embed=round(embed_seconds, 3),
-            total=round(total_seconds, 3),
+            embed=round(spent.embed, 3),
+            links=round(spent.links, 3),
+            total=round(spent.total, 3),
         ),
         peak_mb=round(peak_mb(), 1),
     )

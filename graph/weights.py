@@ -12,6 +12,9 @@ from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge, Neighbour, ToolFacts, record
 
+MUTED = 0.1
+"""The part of its weight that a muted edge keeps before the weights are made to sum to 1 again."""
+
 UNTESTED = 0.5
 """The availability by which a tool without any evidence is ranked."""
 
@@ -69,7 +72,34 @@ def transition_weights(neighbours: Sequence[Neighbour], parameters: WeightParame
 
     w_ij = β · n_ij / Σ_k n_ik + (1 - β) · f(q_j) / Σ_k f(q_k), over imported counts n and qualities q. ``neighbours``
     must be *all* out-edges of the node, ``FINISH`` and unresolved ones included, since all take part in the sums.
+
+    Marks: a banned edge leaves the sums and weighs nothing; of a muted one :data:`MUTED` counts; a pinned one counts as the
+    heaviest does. Then the weights are made to sum to 1 again, but where every edge is banned.
     """
+    if any(neighbour.edge.mark for neighbour in neighbours):
+        return _marked(neighbours, parameters)
+    return _unmarked(neighbours, parameters)
+
+
+def _marked(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[Weighted]:
+    kept = _unmarked([n for n in neighbours if n.edge.mark != "ban"], parameters)
+    counted = {w.target: w.weight * MUTED if w.edge.mark == "mute" else w.weight for w in kept}
+    heaviest = max(counted.values(), default=0.0)
+    counted |= {w.target: heaviest for w in kept if w.edge.mark == "pin"}
+    total = math.fsum(counted.values()) or 1.0
+    return [
+        Weighted(
+            n.edge.target,
+            counted.get(n.edge.target, 0.0) / total,
+            availability(n.facts, parameters),
+            n.resolved,
+            n.edge,
+        )
+        for n in neighbours
+    ]
+
+
+def _unmarked(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[Weighted]:
     imported = live = 0
     total = 0.0
     alpha = parameters.alpha
@@ -114,14 +144,17 @@ def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS) -> f
 
 
 def top_candidates(weighted: Iterable[Weighted], k: int) -> list[Weighted]:
-    """The ``k`` best tools to offer: those with a document, by weight times availability, ties by id. Never ``FINISH``."""
+    """The ``k`` best tools to offer: those with a document, pinned ones first, then by weight times availability, ties by id.
+
+    Never ``FINISH``, nor over a banned edge.
+    """
     return rank(weighted)[:k]
 
 
 def rank(weighted: Iterable[Weighted]) -> list[Weighted]:
     """All tools that can be offered, best first."""
-    offered = [w for w in weighted if w.resolved and w.target != FINISH]
-    return sorted(offered, key=lambda w: (-w.rank_score, w.target))
+    offered = [w for w in weighted if w.resolved and w.target != FINISH and w.edge.mark != "ban"]
+    return sorted(offered, key=lambda w: (w.edge.mark != "pin", -w.rank_score, w.target))
 
 
 def _imported_share(imported: int, live: int, parameters: WeightParameters) -> float:

@@ -63,7 +63,8 @@ def rendered(found: Description) -> RenderableType:
                 Text("key"), Text(printable(f"{credential.secret} ({credential.place} {credential.name}, {need})"))
             )
     head.add_row(Text("availability"), Text(_chance(found)))
-    return Group(head, Text(), _links("after it", found.successors), Text(), _links("before it", found.predecessors))
+    parts = [head, Text(), _links("after it", found.successors), Text(), _links("before it", found.predecessors)]
+    return Group(*parts, *([Text(), _runs(found)] if found.runs else []))
 
 
 def _chance(found: Description) -> str:
@@ -82,9 +83,24 @@ def _links(title: str, links: list[Link]) -> RenderableType:
     table.add_column("live", justify="right")
     table.add_column("tool", overflow="fold")
     for link in links[:SHOWN]:
-        table.add_row(f"{link.weight:.3f}", str(link.imported), str(link.live), Text(printable(link.id)))
+        marked = f"  [{link.mark}]" if link.mark else ""
+        table.add_row(f"{link.weight:.3f}", str(link.imported), str(link.live), Text(printable(link.id) + marked))
     if len(links) > SHOWN:
         table.add_row("", "", "", Text(f"and {len(links) - SHOWN} more (--json has all)", style="dim"))
+    return table
+
+
+def _runs(found: Description) -> RenderableType:
+    table = Table(
+        title=f"learnt from runs: the last {len(found.runs)}", title_justify="left", box=None, padding=(0, 2, 0, 0)
+    )
+    for name in ("when", "score", "calls", "run"):
+        table.add_column(name)
+    for lesson in found.runs[:SHOWN]:
+        score = "" if lesson.score is None else f"{lesson.score:+.2f}"
+        table.add_row(f"{lesson.at:%Y-%m-%d %H:%M}", score, ", ".join(lesson.outcomes), Text(printable(lesson.run)))
+    if len(found.runs) > SHOWN:
+        table.add_row(Text(f"and {len(found.runs) - SHOWN} more (--json has all)", style="dim"))
     return table
 
 

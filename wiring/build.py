@@ -1,4 +1,4 @@
-"""Builds a store from sources: the graph, the recorded responses, the vectors."""
+"""Builds a store from sources: the graph, the recorded responses, the vectors, the links."""
 
 import asyncio
 import os
@@ -15,9 +15,10 @@ from graph.flows import FlowStore
 from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
 from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
-from graph.summary import Summary, summarise
+from graph.summary import Spent, Summary, summarise
 from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
+from wiring.links import link
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class BuildOptions:
 async def build(
     options: BuildOptions, progress: Progress, settings: Settings | None = None
 ) -> tuple[Ingested, Summary]:
-    """Import everything, then index the tools. Interrupted, or run again, it adds what is missing.
+    """Import everything, then index the tools, then link them. Interrupted, or run again, it adds what is missing.
 
     Raises:
         UsageError: a source is not there. BrokenInputError: in strict mode. UnavailableError: the store cannot be used.
@@ -72,10 +73,11 @@ async def build(
         if options.embed:
             await _embed(container, progress, cluster)
             await memory.embed(lambda done: progress("memories", done, None))
-        end = perf_counter()
+        embed_seconds = perf_counter() - embed_start if options.embed else 0.0
+        linked = await link(container, lambda done, total: progress("links", done, total), embedded=options.embed)
         statistics = await container.graph.statistics()
-        embed_seconds = end - embed_start if options.embed else 0.0
-        summary = await asyncio.to_thread(summarise, ingest.result, statistics, embed_seconds, end - start)
+        times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
+        summary = await asyncio.to_thread(summarise, ingest.result, statistics, times)
         return ingest.result, summary
 
 

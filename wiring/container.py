@@ -13,8 +13,8 @@ from agent.policy import Policy
 from agent.secrets import Secrets
 from domain.errors import UsageError
 from graph.flows import FlowStore
+from graph.links import LinkedGraph
 from graph.recordings import Recordings
-from graph.store import GraphStore
 from graph.weights import WeightParameters
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
@@ -31,7 +31,7 @@ class Container:
     """The objects of one process. Made by :func:`open_container` only."""
 
     def __init__(
-        self, settings: Settings, folder: StoreFolder, graph: GraphStore, stack: AsyncExitStack, *, embedded: bool
+        self, settings: Settings, folder: StoreFolder, graph: LinkedGraph, stack: AsyncExitStack, *, embedded: bool
     ) -> None:
         self.settings = settings
         self.vectors_on_server = bool(settings.vector_url) and not embedded
@@ -222,7 +222,7 @@ async def open_container(
         yield Container(settings, folder, graph, stack, embedded=store is not None)
 
 
-def _graph(settings: Settings, folder: StoreFolder, *, embedded: bool) -> GraphStore:
+def _graph(settings: Settings, folder: StoreFolder, *, embedded: bool) -> LinkedGraph:
     if settings.graph_url and not embedded:
         from graph.backends.neo4j import Neo4jGraph
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from graph.transfer.exporting import Exported, Progress, export_store
 from graph.transfer.importing import Checked, check_export, import_store
 from wiring.container import Container, open_container
+from wiring.links import link
 from wiring.settings import Settings
 
 
@@ -37,13 +38,15 @@ async def export_to(
 async def import_from(
     path: Path, store: Path | None, progress: Progress, settings: Settings | None = None, *, embed: bool = True
 ) -> Imported:
-    """Check the file, then import it, then index its tools. Raises as ``check_export`` and ``import_store``."""
+    """Check the file, then import it, then index and link its tools. Raises as ``check_export`` and ``import_store``."""
     checked = await check_export(path, progress)
     async with open_container(settings, store, create=True) as container:
         wanted = checked.export.counts.batches or await _has_recordings(container)
         recordings = await container.recordings() if wanted else None
         written = await import_store(path, checked, container.graph, recordings, progress)
-        return Imported(checked, written, await _index(container, progress) if embed else None)
+        embedded = await _index(container, progress) if embed else None
+        await link(container, lambda done, total: progress("links", done, total), embedded=embed)
+        return Imported(checked, written, embedded)
 
 
 async def _has_recordings(container: Container) -> bool:

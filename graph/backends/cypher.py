@@ -3,7 +3,8 @@
     (:Category {name})-[:HAS]->(:ToolSet {id, name})-[:HAS]->(:Tool {id, name, …})-[:NEXT {imported, live}]->(:Tool)
 
 Every node of the tool graph is a ``Tool``. One without a document is also ``Unresolved``; the end of every path is
-``(:Tool:Finish)``. ``Applied`` holds the key of a batch or record that was counted, ``Footpath`` the version of all this.
+``(:Tool:Finish)``. A ``NEXT`` may carry an administrator's ``mark``. What a run taught about a tool is a ``Lesson``:
+``(:Tool)-[:LEARNT]->(:Lesson {run, at, score, outcomes})``. Links, in ``cypher_links``, join tools as well. ``Applied`` holds the key of a batch or record that was counted, ``Footpath`` the version of all this.
 """
 
 from typing import Final, LiteralString
@@ -105,7 +106,37 @@ UNWIND $rows AS row
 MATCH (a:Tool {id: row.source})
 MATCH (b:Tool {id: row.target})
 MERGE (a)-[r:NEXT]->(b)
-SET r.imported = row.imported, r.live = row.live
+SET r.imported = row.imported, r.live = row.live, r.mark = row.mark
+"""
+
+# In the order of their ids, so that whoever learns meanwhile waits for the same node first.
+LOCK_TOOLS: Final = "UNWIND $rows AS id MATCH (t:Tool {id: id}) SET t.calls = t.calls RETURN t.id"
+
+MARK_EDGE: Final = """
+MATCH (a:Tool {id: $source})
+MATCH (b:Tool {id: $target})
+MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
+SET r.mark = $mark
+WITH r WHERE r.mark IS NULL AND r.imported = 0 AND r.live = 0
+DELETE r
+"""
+
+# A tool was locked before its lessons are touched, and a lesson is one tool's: no two writers meet here.
+KEEP_LESSONS: Final = """
+UNWIND $rows AS row
+MATCH (t:Tool {id: row.id})
+MERGE (t)-[:LEARNT]->(l:Lesson {run: row.run})
+SET l.at = row.at, l.score = row.score, l.outcomes = row.outcomes
+"""
+
+DROP_LESSONS: Final = """
+UNWIND $rows AS id
+MATCH (t:Tool {id: id})
+CALL (t) {
+    MATCH (t)-[:LEARNT]->(l:Lesson)
+    WITH l ORDER BY l.at DESC, l.run DESC SKIP $kept
+    DETACH DELETE l
+}
 """
 
 # --- reads -----------------------------------------------------------------------------------------------------------
@@ -130,7 +161,19 @@ KEY_PAGE: Final = "MATCH (k:Applied) WHERE k.key > $after RETURN k.key ORDER BY 
 EDGE_PAGE: Final = """
 MATCH (s:Tool) WHERE s.id >= $after
 MATCH (s)-[r:NEXT]->(t:Tool) WHERE s.id > $after OR t.id > $target
-RETURN s.id, t.id, r.imported, r.live ORDER BY s.id, t.id LIMIT $limit
+RETURN s.id, t.id, r.imported, r.live, r.mark ORDER BY s.id, t.id LIMIT $limit
+"""
+
+_LESSON: Final = "l.at, l.run, l.score, l.outcomes"
+
+LESSONS: Final = f"""
+MATCH (:Tool {{id: $id}})-[:LEARNT]->(l:Lesson) RETURN {_LESSON} ORDER BY l.at DESC, l.run DESC
+"""
+
+LESSON_PAGE: Final = f"""
+MATCH (t:Tool) WHERE t.id >= $after
+MATCH (t)-[:LEARNT]->(l:Lesson) WHERE t.id > $after OR l.at > $at OR (l.at = $at AND l.run > $run)
+RETURN t.id, {_LESSON} ORDER BY t.id, l.at, l.run LIMIT $limit
 """
 
 BY_FUNCTION: Final = "MATCH (t:Tool {function: $function}) RETURN t.id ORDER BY t.id"
@@ -139,10 +182,10 @@ FACTS: Final = f"UNWIND $values AS id MATCH (t:Tool {{id: id}}) RETURN t.id, {_F
 
 OUT_EDGES: Final = f"""
 MATCH (:Tool {{id: $id}})-[r:NEXT]->(t:Tool)
-RETURN t.id, r.imported, r.live, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
+RETURN t.id, r.imported, r.live, r.mark, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
 """
 
-IN_EDGES: Final = "MATCH (:Tool {id: $id})<-[r:NEXT]-(t:Tool) RETURN t.id, r.imported, r.live ORDER BY t.id"
+IN_EDGES: Final = "MATCH (:Tool {id: $id})<-[r:NEXT]-(t:Tool) RETURN t.id, r.imported, r.live, r.mark ORDER BY t.id"
 
 # Each of them is answered by Neo4j's own counters, whatever the size of the graph.
 STATISTICS: Final = """

@@ -2,21 +2,37 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.checks import check_batch, check_documents, check_live, check_state
-from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
+from graph.backends.memory_links import MemoryLinks
+from graph.checks import check_batch, check_documents, check_live, check_mark, check_state
+from graph.facts import (
+    LESSONS,
+    Edge,
+    GraphBatch,
+    GraphState,
+    GraphStatistics,
+    Lesson,
+    LiveBatch,
+    LiveOutcome,
+    Mark,
+    Neighbour,
+    ToolFacts,
+)
 
 
-class MemoryGraph:
-    """A ``GraphStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
+class MemoryGraph(MemoryLinks):
+    """A ``GraphStore`` and a ``LinkStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
 
     def __init__(self) -> None:
         self._documents: dict[ToolId, ToolDoc] = {}
         self._facts: dict[ToolId, ToolFacts] = {}
         self._out: dict[ToolId, dict[ToolId, Edge]] = {}
+        super().__init__(self._facts)
         self._in: dict[ToolId, set[ToolId]] = {}
         self._keys: set[str] = set()
+        self._lessons: dict[ToolId, dict[str, Lesson]] = {}
 
     async def setup(self) -> None:
         """Nothing to create."""
@@ -50,7 +66,28 @@ class MemoryGraph:
             self._facts[tool] = replace(old, quality=batch.decay * old.quality + score)
         for tool, outcome in batch.outcomes:
             self._facts[tool] = _after_call(self._facts.get(tool, ToolFacts()), outcome, batch.decay)
+        self._keep(batch.lessons().items())
         return True
+
+    def _keep(self, lessons: Iterable[tuple[ToolId, Lesson]]) -> None:
+        for tool, lesson in lessons:
+            self._facts.setdefault(tool, ToolFacts())
+            self._lessons.setdefault(tool, {})[lesson.run] = lesson
+        for tool in {tool for tool, _ in lessons}:
+            newest = sorted(self._lessons[tool].values(), key=_moment)[-LESSONS:]
+            self._lessons[tool] = {lesson.run: lesson for lesson in newest}
+
+    async def lessons(self, tool: ToolId) -> list[Lesson]:
+        return sorted(self._lessons.get(tool, {}).values(), key=_moment, reverse=True)
+
+    async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
+        check_mark(source, target, mark, self._facts)
+        edge = replace(self._out.get(source, {}).get(target, Edge(source, target)), mark=mark)
+        if edge == Edge(source, target):
+            self._out.get(source, {}).pop(target, None)
+            self._in.get(target, set()).discard(source)
+        else:
+            self._put_edge(edge)
 
     def _claim(self, key: str) -> bool:
         if key in self._keys:
@@ -64,12 +101,12 @@ class MemoryGraph:
             self._facts.setdefault(target, ToolFacts())
             if not count:
                 continue
-            targets = self._out.setdefault(source, {})
-            old = targets.get(target, Edge(source, target))
-            targets[target] = (
-                replace(old, live=old.live + count) if live else replace(old, imported=old.imported + count)
-            )
-            self._in.setdefault(target, set()).add(source)
+            old = self._out.get(source, {}).get(target, Edge(source, target))
+            self._put_edge(replace(old, live=old.live + count) if live else replace(old, imported=old.imported + count))
+
+    def _put_edge(self, edge: Edge) -> None:
+        self._out.setdefault(edge.source, {})[edge.target] = edge
+        self._in.setdefault(edge.target, set()).add(edge.source)
 
     async def applied(self, keys: Iterable[str]) -> set[str]:
         return self._keys.intersection(keys)
@@ -103,6 +140,11 @@ class MemoryGraph:
             for target in sorted(self._out[source]):
                 yield self._out[source][target]
 
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+        for tool in sorted(self._lessons):
+            for lesson in sorted(self._lessons[tool].values(), key=_moment):
+                yield tool, lesson
+
     async def applied_keys(self) -> AsyncIterator[str]:
         for key in sorted(self._keys):
             yield key
@@ -113,8 +155,8 @@ class MemoryGraph:
         for edge in state.edges:
             self._facts.setdefault(edge.source, ToolFacts())
             self._facts.setdefault(edge.target, ToolFacts())
-            self._out.setdefault(edge.source, {})[edge.target] = edge
-            self._in.setdefault(edge.target, set()).add(edge.source)
+            self._put_edge(edge)
+        self._keep(state.lessons)
         self._keys.update(state.keys)
 
     async def statistics(self) -> GraphStatistics:
@@ -131,6 +173,10 @@ class MemoryGraph:
 
     async def close(self) -> None:
         """Nothing to release."""
+
+
+def _moment(lesson: Lesson) -> tuple[datetime, str]:
+    return lesson.at, lesson.run
 
 
 def _after_call(old: ToolFacts, outcome: LiveOutcome, decay: float) -> ToolFacts:

@@ -1,7 +1,7 @@
 """The graph in Neo4j, 5.26 or newer (Community is enough), for servers that several workers share."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from typing import Any, LiteralString
+from typing import LiteralString
 from uuid import uuid4
 
 from domain.errors import StoreVersionError, UnavailableError
@@ -9,17 +9,19 @@ from domain.tool import ToolDoc, ToolId
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
+from graph.backends.neo4j_evidence import Neo4jEvidence, keep_lessons
+from graph.backends.neo4j_links import Neo4jLinks
+from graph.backends.neo4j_work import send
 from graph.checks import check_batch, check_documents, check_live, check_state
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 
 _Count = Callable[[Transaction], Awaitable[None]]
 
-_CHUNK = 2_000
 _PAGE = 500
 
 
-class Neo4jGraph:
-    """A ``GraphStore`` in one database of a server, for one event loop. :meth:`setup` connects.
+class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
+    """A ``GraphStore`` and a ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
 
     Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole
     and is to be given in smaller batches. Every write may be repeated: keys count once, documents are replaced.
@@ -29,7 +31,7 @@ class Neo4jGraph:
         self, url: str, user: str, password: str, database: str = "neo4j", *, retry_seconds: float = 30.0
     ) -> None:
         self._server = Server(url, user, database)
-        self._connection = Connection(self._server, password, retry_seconds=retry_seconds)
+        super().__init__(Connection(self._server, password, retry_seconds=retry_seconds))
 
     async def setup(self) -> None:
         """Connect, and create constraints and indexes in an empty database.
@@ -70,7 +72,7 @@ class Neo4jGraph:
         rows = neo4j_rows.document_rows(tools)
 
         async def work(transaction: Transaction) -> None:
-            await _send(transaction, cypher.PUT_TOOLS, rows)
+            await send(transaction, cypher.PUT_TOOLS, rows)
 
         await self._connection.write(work)
 
@@ -80,10 +82,10 @@ class Neo4jGraph:
         records = sorted(batch.records - {batch.key})
 
         async def count(transaction: Transaction) -> None:
-            if await _send(transaction, cypher.CLAIM_RECORDS, records) != len(records):
+            if await send(transaction, cypher.CLAIM_RECORDS, records) != len(records):
                 raise _CountedBeforeError
-            await _send(transaction, cypher.ADD_IMPORTED_TOOLS, tools)
-            await _send(transaction, cypher.ADD_IMPORTED_EDGES, edges)
+            await send(transaction, cypher.ADD_IMPORTED_TOOLS, tools)
+            await send(transaction, cypher.ADD_IMPORTED_EDGES, edges)
 
         return await self._once(batch.key, count)
 
@@ -92,8 +94,9 @@ class Neo4jGraph:
         tools, edges = neo4j_rows.live_rows(batch), neo4j_rows.edge_rows(batch.transitions)
 
         async def count(transaction: Transaction) -> None:
-            await _send(transaction, cypher.ADD_LIVE_TOOLS, tools, decay=float(batch.decay))
-            await _send(transaction, cypher.ADD_LIVE_EDGES, edges)
+            await send(transaction, cypher.ADD_LIVE_TOOLS, tools, decay=float(batch.decay))
+            await send(transaction, cypher.ADD_LIVE_EDGES, edges)
+            await keep_lessons(transaction, batch.lessons().items())
 
         return await self._once(batch.key, count)
 
@@ -140,22 +143,15 @@ class Neo4jGraph:
         async for (key,) in self._stream(cypher.KEY_PAGE):
             yield key
 
-    async def _stream(self, page: LiteralString, **place: str) -> AsyncIterator[list[Any]]:
-        """Page by page, each a read of its own. ``place``: further columns, after the first, that say where one ends."""
-        place = {"after": "", **place}
-        while rows := await self._connection.read(page, {**place, "limit": _CHUNK}):
-            for row in rows:
-                yield row
-            place = dict(zip(place, rows[-1], strict=False))
-
     async def restore(self, state: GraphState) -> None:
         check_state(state)
         tools, edges = neo4j_rows.facts_rows(state), neo4j_rows.count_rows(state.edges)
 
         async def work(transaction: Transaction) -> None:
-            await _send(transaction, cypher.CLAIM_RECORDS, sorted(state.keys))
-            await _send(transaction, cypher.SET_TOOLS, tools)
-            await _send(transaction, cypher.SET_EDGES, edges)
+            await send(transaction, cypher.CLAIM_RECORDS, sorted(state.keys))
+            await send(transaction, cypher.SET_TOOLS, tools)
+            await send(transaction, cypher.SET_EDGES, edges)
+            await keep_lessons(transaction, state.lessons)
 
         await self._connection.write(work)
 
@@ -167,13 +163,15 @@ class Neo4jGraph:
 
     async def out_edges(self, tool: ToolId) -> list[Neighbour]:
         return [
-            Neighbour(Edge(tool, target, imported, live), ToolFacts(*facts), resolved)
-            for target, imported, live, resolved, *facts in await self._connection.read(cypher.OUT_EDGES, {"id": tool})
+            Neighbour(Edge(tool, target, imported, live, mark), ToolFacts(*facts), resolved)
+            for target, imported, live, mark, resolved, *facts in await self._connection.read(
+                cypher.OUT_EDGES, {"id": tool}
+            )
         ]
 
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         rows = await self._connection.read(cypher.IN_EDGES, {"id": tool})
-        return [Edge(source, tool, imported, live) for source, imported, live in rows]
+        return [Edge(source, tool, *counts) for source, *counts in rows]
 
     async def statistics(self) -> GraphStatistics:
         tools, unresolved, finish, edges, finish_edges, batches = (await self._connection.read(cypher.STATISTICS))[0]
@@ -189,21 +187,6 @@ class Neo4jGraph:
     async def close(self) -> None:
         await self._connection.close()
 
-    async def _by_chunks(self, query: LiteralString, values: Iterable[str]) -> list[list[Any]]:
-        """The rows of a query over ``$values``, each value asked for once."""
-        wanted = sorted(set(values))
-        chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
-        return [row for chunk in chunks for row in await self._connection.read(query, {"values": chunk})]
-
 
 class _CountedBeforeError(Exception):
     """A record of the batch was counted before: the transaction is to be undone."""
-
-
-async def _send(transaction: Transaction, query: LiteralString, rows: Sequence[object], **parameters: object) -> int:
-    """Run a query over ``$rows``, chunk by chunk. How many nodes it created."""
-    created = 0
-    for start in range(0, len(rows), _CHUNK):
-        result = await transaction.run(query, {**parameters, "rows": rows[start : start + _CHUNK]})
-        created += (await result.consume()).counters.nodes_created
-    return created

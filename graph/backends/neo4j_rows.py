@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from datetime import datetime
+from json import dumps
 from typing import Any
 from urllib.parse import unquote
 
@@ -9,7 +11,8 @@ from pydantic import TypeAdapter
 
 from domain.errors import UsageError
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id_parts
-from graph.facts import Edge, GraphBatch, GraphState, LiveBatch
+from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome
+from graph.links import ToolLinks
 
 Row = dict[str, Any]
 
@@ -94,6 +97,7 @@ def facts_rows(state: GraphState) -> list[Row]:
     rows: dict[ToolId, Row] = {
         end: _tool_row(end) | {"facts": {}} for edge in state.edges for end in (edge.source, edge.target)
     }
+    rows |= {tool: _tool_row(tool) | {"facts": {}} for tool, _ in state.lessons}
     rows |= {tool: _tool_row(tool) | {"facts": asdict(facts)} for tool, facts in state.nodes.items()}
     return [rows[tool] for tool in sorted(rows)]
 
@@ -102,6 +106,34 @@ def count_rows(edges: Iterable[Edge]) -> list[Row]:
     """Rows of SET_EDGES, ordered by (source, target). Of several with the same ends the last stays."""
     last = {(edge.source, edge.target): asdict(edge) for edge in edges}
     return [last[ends] for ends in sorted(last)]
+
+
+def lesson_rows(lessons: Iterable[tuple[ToolId, Lesson]]) -> list[Row]:
+    """Rows of KEEP_LESSONS, ordered by tool and run. Of several of one run about one tool the last stays."""
+    last = {(tool, lesson.run): lesson for tool, lesson in lessons}
+    return [
+        {"id": tool, "run": run, "at": one.moment, "score": one.score, "outcomes": list(one.outcomes)}
+        for (tool, run), one in sorted(last.items())
+    ]
+
+
+def lesson(at: str, run: str, score: float | None, outcomes: list[LiveOutcome]) -> Lesson:
+    """The lesson in a row."""
+    return Lesson(run, datetime.fromisoformat(at), score, tuple(outcomes))
+
+
+def link_rows(links: Iterable[ToolLinks]) -> tuple[list[str], list[Row], list[Row]]:
+    """Tools, ordered; rows of PUT_FEEDS and rows of PUT_SUBSTITUTES, each once."""
+    one_each = {one.tool: one for one in links}
+    feeds = {
+        (f.source, f.target, f.parameter, f.field): asdict(f) for tool in sorted(one_each) for f in one_each[tool].feeds
+    }
+    pairs: dict[tuple[ToolId, ToolId], Row] = {
+        (s.one, s.other): {"one": s.one, "other": s.other, "score": s.score, "parameters": dumps(dict(s.parameters))}
+        for tool in sorted(one_each)
+        for s in one_each[tool].substitutes
+    }
+    return sorted(one_each), list(feeds.values()), list(pairs.values())
 
 
 def _ends(transitions: Mapping[tuple[ToolId, ToolId], int]) -> set[ToolId]:

@@ -4,24 +4,22 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from domain.tool import ToolDoc, ToolId
 from graph.backends import sqlite_schema as sql
 from graph.backends.sqlite_database import Database
+from graph.backends.sqlite_evidence import SqliteEvidence, keep_lessons, set_marks
+from graph.backends.sqlite_links import SqliteLinks
+from graph.backends.sqlite_reading import json_list
 from graph.checks import check_batch, check_documents, check_live, check_state
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 
-_PAGE = 500
 
-
-class SqliteGraph:
-    """A ``GraphStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
+class SqliteGraph(SqliteEvidence, SqliteLinks):
+    """A ``GraphStore`` and a ``LinkStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
-        self._database = Database(path, sql.GRAPH_FORMAT, busy_seconds=busy_seconds)
+        super().__init__(Database(path, sql.GRAPH_FORMAT, busy_seconds=busy_seconds))
 
     async def setup(self) -> None:
         await self._database.setup()
@@ -43,7 +41,7 @@ class SqliteGraph:
 
         def write(connection: sqlite3.Connection) -> bool:
             keys = {batch.key, *batch.records}
-            if connection.execute(sql.APPLIED, (_json_list(keys),)).fetchone():
+            if connection.execute(sql.APPLIED, (json_list(keys),)).fetchone():
                 return False
             connection.executemany(sql.CLAIM_KEY, ((key,) for key in sorted(keys)))
             _add_nodes(connection, {*batch.nodes, *batch.calls, *batch.successes}, batch.transitions)
@@ -66,16 +64,17 @@ class SqliteGraph:
             connection.executemany(sql.ADD_SCORE, ((tool, batch.decay, score) for tool, score in batch.scores))
             outcomes = ((tool, batch.decay, 1.0 if kind == "ok" else -1.0, kind) for tool, kind in batch.outcomes)
             connection.executemany(sql.ADD_OUTCOME, outcomes)
+            keep_lessons(connection, batch.lessons().items())
             return True
 
         return await self._database.write(write)
 
     async def applied(self, keys: Iterable[str]) -> set[str]:
-        wanted = _json_list(keys)
+        wanted = json_list(keys)
         return await self._database.read(lambda c: {row[0] for row in c.execute(sql.APPLIED, (wanted,))})
 
     async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
-        wanted = _json_list(ids)
+        wanted = json_list(ids)
 
         def read(connection: sqlite3.Connection) -> dict[ToolId, ToolDoc]:
             documents = (ToolDoc.model_validate_json(row[0]) for row in connection.execute(sql.DOCUMENTS, (wanted,)))
@@ -92,26 +91,12 @@ class SqliteGraph:
             yield ToolId(tool), ToolFacts(*facts)
 
     async def edges(self) -> AsyncIterator[Edge]:
-        async for source, target, imported, live in self._stream(sql.EDGE_PAGE, ("", "")):
-            yield Edge(source, target, imported, live)
+        async for edge in self._stream(sql.EDGE_PAGE, ("", "")):
+            yield Edge(*edge)
 
     async def applied_keys(self) -> AsyncIterator[str]:
         async for (key,) in self._stream(sql.KEY_PAGE, ("",)):
             yield key
-
-    async def _stream(self, page: str, after: tuple[str, ...]) -> AsyncIterator[tuple[Any, ...]]:
-        """Page by page, each a read of its own: a slow consumer holds no snapshot open.
-
-        ``after`` is where to begin; the first columns of a row say where the next page does.
-        """
-        while True:
-            place = (*after, _PAGE)
-            rows = await self._database.read(lambda c, place=place: c.execute(page, place).fetchall())
-            for row in rows:
-                yield row
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1][: len(after)]
 
     async def restore(self, state: GraphState) -> None:
         check_state(state)
@@ -121,7 +106,10 @@ class SqliteGraph:
             connection.executemany(sql.SET_NODE, nodes)
             ends = {end for edge in state.edges for end in (edge.source, edge.target)}
             connection.executemany(sql.ADD_NODE, ((tool,) for tool in sorted(ends.difference(state.nodes))))
-            connection.executemany(sql.SET_EDGE, ((e.source, e.target, e.imported, e.live) for e in state.edges))
+            edges = {(e.source, e.target): e for e in state.edges}.values()
+            connection.executemany(sql.SET_EDGE, ((e.source, e.target, e.imported, e.live) for e in edges))
+            set_marks(connection, edges)
+            keep_lessons(connection, state.lessons)
             connection.executemany(sql.CLAIM_KEY, ((key,) for key in state.keys))
 
         await self._database.write(write)
@@ -130,7 +118,7 @@ class SqliteGraph:
         return await self._database.read(lambda c: [row[0] for row in c.execute(sql.BY_FUNCTION, (function,))])
 
     async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
-        wanted = _json_list(ids)
+        wanted = json_list(ids)
         return await self._database.read(
             lambda c: {tool: ToolFacts(*facts) for tool, *facts in c.execute(sql.FACTS, (wanted,))}
         )
@@ -145,7 +133,7 @@ class SqliteGraph:
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         def read(connection: sqlite3.Connection) -> list[Edge]:
             rows = connection.execute(sql.IN_EDGES, (tool,))
-            return [Edge(source, tool, imported, live) for source, imported, live in rows]
+            return [Edge(source, tool, *counts) for source, *counts in rows]
 
         return await self._database.read(read)
 
@@ -161,8 +149,8 @@ class SqliteGraph:
 
 def _out_edges(connection: sqlite3.Connection, tool: ToolId) -> list[Neighbour]:
     return [
-        Neighbour(Edge(tool, target, imported, live), ToolFacts(*facts), bool(resolved))
-        for target, imported, live, resolved, *facts in sorted(connection.execute(sql.OUT_EDGES, (tool,)))
+        Neighbour(Edge(tool, target, imported, live, mark), ToolFacts(*facts), bool(resolved))
+        for target, imported, live, mark, resolved, *facts in sorted(connection.execute(sql.OUT_EDGES, (tool,)))
     ]
 
 
@@ -183,8 +171,3 @@ def _add_edges(
 ) -> None:
     rows = ((source, target, count) for (source, target), count in sorted(transitions.items()) if count)
     connection.executemany(statement, rows)
-
-
-def _json_list(values: Iterable[str]) -> str:
-    """A list as one bound parameter: any number of values in one statement."""
-    return orjson.dumps(list(values)).decode()

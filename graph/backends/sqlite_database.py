@@ -8,10 +8,10 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -28,13 +28,18 @@ writes each of them many times over: a batch of edges then takes more than twice
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a database file must be: ``application`` marks it as ours, ``version`` names the layout of its tables."""
+    """What a database file must be: ``application`` marks it as ours, ``version`` names the layout of its tables.
+
+    ``added``: by name, tables that came later and that an older Footpath can do without: a file that lacks them gets them when it
+    is opened, and keeps its version.
+    """
 
     what: str
     application: int
     version: int
     tables: tuple[str, ...]
     synchronous: Literal["NORMAL", "FULL"]
+    added: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Database:
@@ -84,17 +89,8 @@ class Database:
             return work(connection)
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._connection() as connection:
-            # IMMEDIATE: a transaction that reads first and is upgraded later fails at once when another one wrote.
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+        with self._connection() as connection, _transaction(connection):
+            return work(connection)
 
     @contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
@@ -117,6 +113,7 @@ class Database:
         connection = self._connect("rw")
         try:
             self._check_format(connection)
+            self._complete(connection)
         except BaseException:
             connection.close()
             raise
@@ -155,6 +152,7 @@ class Database:
                 if _is_empty(connection):
                     self._fill(connection)
                 self._check_format(connection)
+                self._complete(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -162,18 +160,22 @@ class Database:
 
     def _fill(self, connection: sqlite3.Connection) -> None:
         self._switch_to_wal(connection)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(connection):
             if _is_empty(connection):
-                for table in self._format.tables:
+                for table in (*self._format.tables, *self._format.added.values()):
                     connection.execute(table)
                 connection.execute(f"PRAGMA application_id = {self._format.application}")
                 connection.execute(f"PRAGMA user_version = {self._format.version}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+
+    def _complete(self, connection: sqlite3.Connection) -> None:
+        """Create the added tables that an older Footpath left out."""
+        if _names(connection) >= self._format.added.keys():
+            return
+        with _transaction(connection):
+            there = _names(connection)
+            for name, table in self._format.added.items():
+                if name not in there:
+                    connection.execute(table)
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
         # The switch does not wait for its lock as statements do, so processes that set up at once must be patient here.
@@ -214,6 +216,25 @@ class Database:
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """All of what is done within, or nothing."""
+    # IMMEDIATE: a transaction that reads first and is upgraded later fails at once when another one wrote.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _names(connection: sqlite3.Connection) -> set[str]:
+    """Names of all tables and indexes."""
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

@@ -6,6 +6,7 @@ lies in ``node`` alone; the bodies of documents, a hundred times larger, lie apa
 """
 
 from graph.backends.sqlite_database import Format
+from graph.backends.sqlite_links_schema import LINK_TABLES
 
 GRAPH_FORMAT = Format(
     what="graph",
@@ -43,6 +44,28 @@ GRAPH_FORMAT = Format(
     # Acknowledged means kept, even through a power cut: what a run taught cannot be learnt a second time. A commit
     # then costs one fsync (about 3 ms), and there is one commit a run or an imported batch, not one a row.
     synchronous="FULL",
+    added={
+        "mark": """
+        CREATE TABLE mark (
+            source INTEGER NOT NULL,
+            target INTEGER NOT NULL,
+            mark TEXT NOT NULL,
+            PRIMARY KEY (source, target),
+            FOREIGN KEY (source, target) REFERENCES edge
+        ) WITHOUT ROWID
+        """,
+        "lesson": """
+        CREATE TABLE lesson (
+            tool INTEGER NOT NULL REFERENCES node,
+            run TEXT NOT NULL,
+            at TEXT NOT NULL,
+            score REAL,
+            outcomes TEXT NOT NULL,
+            PRIMARY KEY (tool, run)
+        ) WITHOUT ROWID
+        """,
+        **LINK_TABLES,
+    },
 )
 
 CLAIM_KEY = "INSERT INTO batch (key) VALUES (?) ON CONFLICT DO NOTHING"
@@ -79,18 +102,43 @@ SET_EDGE = """
     ON CONFLICT (source, target) DO UPDATE SET imported = excluded.imported, live = excluded.live
 """
 
+SET_MARK = """
+    INSERT INTO mark (source, target, mark) SELECT s.num, t.num, ?3 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
+    ON CONFLICT (source, target) DO UPDATE SET mark = excluded.mark
+"""
+ANY_MARK = "SELECT EXISTS (SELECT 1 FROM mark)"
+_ENDS = "(SELECT s.num, t.num FROM node s, node t WHERE s.id = ?1 AND t.id = ?2)"
+CLEAR_MARK = f"DELETE FROM mark WHERE (source, target) = {_ENDS}"  # noqa: S608
+BEGIN_EDGE = """
+    INSERT INTO edge (source, target) SELECT s.num, t.num FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
+    ON CONFLICT DO NOTHING
+"""
+END_EDGE = f"DELETE FROM edge WHERE (source, target) = {_ENDS} AND imported = 0 AND live = 0"  # noqa: S608
+KEEP_LESSON = """
+    INSERT INTO lesson (tool, run, at, score, outcomes) SELECT num, ?2, ?3, ?4, ?5 FROM node WHERE id = ?1
+    ON CONFLICT (tool, run) DO UPDATE SET at = excluded.at, score = excluded.score, outcomes = excluded.outcomes
+"""
+DROP_LESSONS = """
+    DELETE FROM lesson WHERE tool = (SELECT num FROM node WHERE id = ?1) AND run IN (
+        SELECT run FROM lesson WHERE tool = (SELECT num FROM node WHERE id = ?1)
+        ORDER BY at DESC, run DESC LIMIT -1 OFFSET ?2
+    )
+"""
+
 _FACTS = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
 
 # CROSS JOIN keeps the order of the tables: one search by id, then only row numbers. The few rows out of a node are
 # sorted in Python: SQLite's sorter would be a third of the query's time.
 OUT_EDGES = f"""
-    SELECT t.id, e.imported, e.live, t.function IS NOT NULL, {_FACTS}
+    SELECT t.id, e.imported, e.live, m.mark, t.function IS NOT NULL, {_FACTS}
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
+    LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE s.id = ?
 """  # noqa: S608
 IN_EDGES = """
-    SELECT s.id, e.imported, e.live
+    SELECT s.id, e.imported, e.live, m.mark
     FROM node t CROSS JOIN edge e ON e.target = t.num CROSS JOIN node s ON s.num = e.source
+    LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE t.id = ? ORDER BY s.id
 """
 FACTS = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id IN (SELECT value FROM json_each(?))"  # noqa: S608
@@ -105,9 +153,17 @@ NODE_PAGE = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id > ? ORDER BY t.id LIM
 KEY_PAGE = "SELECT key FROM batch WHERE key > ? ORDER BY key LIMIT ?"
 # Walks the index of ids: only the edges out of one node are sorted at a time.
 EDGE_PAGE = """
-    SELECT s.id, t.id, e.imported, e.live
+    SELECT s.id, t.id, e.imported, e.live, m.mark
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
+    LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE s.id >= ?1 AND (s.id > ?1 OR t.id > ?2) ORDER BY s.id, t.id LIMIT ?3
+"""
+LESSONS = """
+    SELECT l.at, l.run, l.score, l.outcomes FROM node t CROSS JOIN lesson l ON l.tool = t.num WHERE t.id = ? ORDER BY l.at DESC, l.run DESC
+"""
+LESSON_PAGE = """
+    SELECT t.id, l.at, l.run, l.score, l.outcomes FROM node t CROSS JOIN lesson l ON l.tool = t.num
+    WHERE t.id >= ?1 AND (t.id > ?1 OR (l.at, l.run) > (?2, ?3)) ORDER BY t.id, l.at, l.run LIMIT ?4
 """
 BY_FUNCTION = "SELECT id FROM node WHERE function = ? ORDER BY id"
 STATISTICS = """

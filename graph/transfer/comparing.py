@@ -7,7 +7,7 @@ from domain.tool import ToolDoc
 from graph.facts import Edge, ToolFacts
 from graph.recordings import Recordings
 from graph.store import GraphStore
-from graph.transfer.lines import SECTIONS, Item, Key, Node, RecordedBatch, place
+from graph.transfer.lines import SECTIONS, Item, Key, Node, RecordedBatch, Taught, place
 
 Present = dict[type[Item], int]
 """By kind: how many items of the export, from the first on, the store holds already."""
@@ -24,6 +24,7 @@ class Overlap:
             Node: _nodes(graph),
             Edge: graph.edges(),
             Key: _keys(graph),
+            Taught: _lessons(graph),
             RecordedBatch: _batches(recordings),
         }
         self._next: dict[type[Item], Item | None] = {}
@@ -74,6 +75,11 @@ async def _nodes(graph: GraphStore) -> AsyncIterator[Item]:
 async def _keys(graph: GraphStore) -> AsyncIterator[Item]:
     async for key in graph.applied_keys():
         yield Key(key)
+
+
+async def _lessons(graph: GraphStore) -> AsyncIterator[Item]:
+    async for tool, lesson in graph.all_lessons():
+        yield Taught(tool, lesson)
 
 
 async def _batches(recordings: Recordings | None) -> AsyncIterator[Item]:

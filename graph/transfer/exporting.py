@@ -10,7 +10,7 @@ from domain.errors import StoreBusyError
 from graph.facts import GraphStatistics
 from graph.recordings import Recordings
 from graph.store import GraphStore
-from graph.transfer.lines import Counts, Item, Key, Node, RecordedBatch
+from graph.transfer.lines import Counts, Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.writing import ExportWriter
 
 AT_ONCE = 500
@@ -73,6 +73,8 @@ async def _items(graph: GraphStore) -> AsyncIterator[Item]:
         yield edge
     async for key in graph.applied_keys():
         yield Key(key)
+    async for tool, lesson in graph.all_lessons():
+        yield Taught(tool, lesson)
 
 
 async def _chunks(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:

@@ -14,7 +14,7 @@ from graph.recordings import Recordings
 from graph.store import GraphStore
 from graph.transfer.comparing import Overlap, Present
 from graph.transfer.exporting import Exported, Progress
-from graph.transfer.lines import Item, Key, Node, RecordedBatch
+from graph.transfer.lines import Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.reading import ExportReader
 
 
@@ -115,6 +115,8 @@ def _state(chunk: Sequence[Item]) -> GraphState:
             return GraphState({node.id: node.facts for node in cast("Sequence[Node]", chunk)})
         case Edge():
             return GraphState(edges=cast("Sequence[Edge]", chunk))
+        case Taught():
+            return GraphState(lessons=[(item.tool, item.lesson) for item in cast("Sequence[Taught]", chunk)])
         case _:
             return GraphState(keys=[item.key for item in cast("Sequence[Key]", chunk)])
 

@@ -6,18 +6,21 @@ new field of the model that has one is no such change.
 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
+from datetime import datetime
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 import orjson
 from pydantic import ValidationError
 
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
-from graph.facts import Edge, ToolFacts
+from graph.facts import Edge, Lesson, LiveOutcome, Mark, ToolFacts
 
 FORMAT = "footpath-export"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Versions that are read: the first knew neither marks nor lessons."""
 
 T = TypeVar("T")
 
@@ -45,8 +48,16 @@ class RecordedBatch:
     calls: tuple[tuple[ToolId, RecordedCall], ...]
 
 
-Item = ToolDoc | Node | Edge | Key | RecordedBatch
-SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, RecordedBatch)
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What a run taught about a tool."""
+
+    tool: ToolId
+    lesson: Lesson
+
+
+Item = ToolDoc | Node | Edge | Key | Taught | RecordedBatch
+SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, Taught, RecordedBatch)
 """In the order of the file."""
 
 
@@ -58,6 +69,7 @@ class Counts:
     nodes: int = 0
     edges: int = 0
     keys: int = 0
+    lessons: int = 0
     batches: int = 0
     calls: int = 0
 
@@ -72,6 +84,8 @@ class Counts:
                 self.edges += 1
             case Key():
                 self.keys += 1
+            case Taught():
+                self.lessons += 1
             case RecordedBatch():
                 self.batches += 1
                 self.calls += len(item.calls)
@@ -86,6 +100,8 @@ def place(item: Item) -> tuple[str, ...]:
             return (item.source, item.target)
         case Key():
             return (item.key,)
+        case Taught():
+            return (item.tool, item.lesson.moment, item.lesson.run)
         case RecordedBatch():
             return ()
 
@@ -113,10 +129,13 @@ def encode(item: Item) -> Iterable[bytes]:
             scores = {"quality": quality + 0.0, "reliability": reliability + 0.0}
             return (_line("node", {"id": item.id, **dict(zip(_COUNTS, counts, strict=True)), **scores}),)
         case Edge():
-            counted = {"imported": item.imported, "live": item.live}
+            counted = {"imported": item.imported, "live": item.live} | ({"mark": item.mark} if item.mark else {})
             return (_line("edge", {"source": item.source, "target": item.target, **counted}),)
         case Key():
             return (_line("key", {"key": item.key}),)
+        case Taught(tool, lesson):
+            told = {"at": lesson.moment, "run": lesson.run, "score": lesson.score, "outcomes": lesson.outcomes}
+            return (_line("lesson", {"tool": tool, **told}),)
         case RecordedBatch():
             return _recorded(item)
 
@@ -159,7 +178,7 @@ def decode_document(line: bytes) -> ToolDoc:
         raise LineError(f"no document of a tool: {place or 'it'}: {first['msg']}") from error
 
 
-def decode(content: dict[str, Any]) -> Node | Edge | Key:
+def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught:
     """The item of a parsed line of these kinds. Raises :class:`LineError`."""
     match content["kind"]:
         case "node":
@@ -171,11 +190,28 @@ def decode(content: dict[str, Any]) -> Node | Edge | Key:
             return Node(ToolId(_text(content, "id")), facts)
         case "edge":
             ends = ToolId(_text(content, "source")), ToolId(_text(content, "target"))
-            return Edge(*ends, _whole(content, "imported"), _whole(content, "live"))
+            mark = content.get("mark")
+            if mark not in (None, *get_args(Mark)):
+                raise LineError(f"{mark!r} is no mark of an edge")
+            return Edge(*ends, _whole(content, "imported"), _whole(content, "live"), mark)
         case "key":
             return Key(_text(content, "key"))
+        case "lesson":
+            return Taught(ToolId(_text(content, "tool")), _lesson(content))
         case other:
             raise LineError(f"{other!r} is no kind that belongs here")
+
+
+def _lesson(content: dict[str, Any]) -> Lesson:
+    score = None if content.get("score") is None else _number(content, "score")
+    outcomes = tuple(cast("list[LiveOutcome]", _field(content, "outcomes", list)))
+    if any(outcome not in get_args(LiveOutcome) for outcome in outcomes):
+        raise LineError("outcomes of a lesson are ok, transient or gone")
+    try:
+        at = datetime.fromisoformat(_text(content, "at"))
+    except ValueError as error:
+        raise LineError(str(error)) from error
+    return Lesson(_text(content, "run"), at, score, outcomes)
 
 
 def decode_batch(content: dict[str, Any]) -> tuple[str, int]:

@@ -15,7 +15,17 @@ from typing import IO, Any
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc
 from graph.transfer import lines as form
-from graph.transfer.lines import DIGEST_BYTES, FORMAT, SECTIONS, VERSION, Counts, Item, LineError, RecordedBatch
+from graph.transfer.lines import (
+    DIGEST_BYTES,
+    FORMAT,
+    READABLE,
+    SECTIONS,
+    VERSION,
+    Counts,
+    Item,
+    LineError,
+    RecordedBatch,
+)
 
 AT_ONCE: dict[type[Item], int] = {ToolDoc: 500, RecordedBatch: 1}
 _GZIP = b"\x1f\x8b"
@@ -73,9 +83,9 @@ class ExportReader:
             raise LineError(wrong) from error
         if head.get("format") != FORMAT:
             raise LineError(wrong)
-        if head.get("version") != VERSION:
+        if head.get("version") not in READABLE:
             raise LineError(
-                f"an export of version {head.get('version')}, while this Footpath reads version {VERSION}: import it with "
+                f"an export of version {head.get('version')}, while this Footpath reads versions up to {VERSION}: import it with "
                 "the Footpath that wrote it, or one as new"
             )
         self.recordings = head.get("recordings") is True
@@ -97,8 +107,9 @@ class ExportReader:
         return form.decode(content)
 
     def _check_end(self, content: dict[str, Any]) -> None:
-        if content.get("counts") != asdict(self.counts):
-            raise LineError(f"the closing line counts {content.get('counts')}, the file holds {asdict(self.counts)}")
+        counts: Any = content.get("counts")
+        if not isinstance(counts, dict) or {"lessons": 0, **counts} != asdict(self.counts):
+            raise LineError(f"the closing line counts {counts}, the file holds {asdict(self.counts)}")
         self.digest = self._hash.hexdigest()
         if content.get("digest") != self.digest:
             raise LineError("the file was changed after it was written: its lines do not have the digest that it names")

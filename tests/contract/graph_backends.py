@@ -6,14 +6,14 @@ from pathlib import Path
 
 from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite import SqliteGraph
-from graph.store import GraphStore
+from graph.links import LinkedGraph
 
-Opener = Callable[[Path], AbstractAsyncContextManager[GraphStore]]
+Opener = Callable[[Path], AbstractAsyncContextManager[LinkedGraph]]
 """Opens an empty store, set up; the folder is the test's own."""
 
 
 @asynccontextmanager
-async def _memory(folder: Path) -> AsyncGenerator[GraphStore]:
+async def _memory(folder: Path) -> AsyncGenerator[LinkedGraph]:
     graph = MemoryGraph()
     await graph.setup()
     yield graph
@@ -21,7 +21,7 @@ async def _memory(folder: Path) -> AsyncGenerator[GraphStore]:
 
 
 @asynccontextmanager
-async def _sqlite(folder: Path) -> AsyncGenerator[GraphStore]:
+async def _sqlite(folder: Path) -> AsyncGenerator[LinkedGraph]:
     graph = SqliteGraph(folder / "graph.db")
     try:
         await graph.setup()

@@ -1,6 +1,7 @@
 """Small tools and batches that the tests of graph stores share."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from domain.tool import ToolDoc, ToolId, tool_id, unresolved_id
@@ -9,6 +10,7 @@ from graph.facts import GraphBatch, LiveBatch
 A = tool_id("Maps", "geo", "Geocode")
 B = tool_id("Weather", "meteo", "Current weather")
 C = tool_id("Weather", "meteo", "Fore/cast ?#é")
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LOST = unresolved_id("lost_for_ever", "Weather")
 
 
@@ -37,4 +39,5 @@ def batch(
 def walked(key: str, *path: ToolId, score: float = 1.0, decay: float = 0.8) -> LiveBatch:
     """A run that walked ``path``, whose tools all answered."""
     pairs = Counter(pairwise(path))
-    return LiveBatch(key, pairs, tuple((tool, score) for tool in path), tuple((tool, "ok") for tool in path), decay)
+    scores = tuple((tool, score) for tool in path)
+    return LiveBatch(key, pairs, scores, tuple((tool, "ok") for tool in path), decay, NOON)

@@ -6,7 +6,8 @@
 import asyncio
 import os
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,10 @@ from hypothesis import strategies as st
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId
 from graph.backends.memory import MemoryGraph
-from graph.facts import Edge, GraphBatch, GraphState, LiveBatch, ToolFacts
-from graph.store import GraphStore
+from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, Mark, ToolFacts
+from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
 from tests.contract.graph_backends import BACKENDS
-from tests.contract.graph_samples import LOST, A, B, C, batch, document
+from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 
 EXAMPLES = int(os.environ.get("FOOTPATH_TEST_EXAMPLES", "40"))
 TOOLS = (A, B, C, LOST)
@@ -27,12 +28,28 @@ KEYS = ("k1", "k2", "k3", "run")
 RECORDS = ("k1", "r1", "r2")
 FUNCTIONS = ("f", "g", "")
 
-Operation = ToolDoc | GraphBatch | LiveBatch | GraphState
+
+@dataclass(frozen=True)
+class Marking:
+    source: ToolId
+    target: ToolId
+    mark: Mark | None
+
+
+@dataclass(frozen=True)
+class Expecting:
+    digests: dict[ToolId, str]
+    also: frozenset[ToolId]
+
+
+Operation = ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
 
 tools = st.sampled_from(TOOLS)
 documents = st.builds(document, st.sampled_from((A, B, C)), st.sampled_from(FUNCTIONS), st.text(max_size=4))
 transitions = st.dictionaries(st.tuples(tools, st.sampled_from((*TOOLS, FINISH))), st.integers(0, 3), max_size=4)
 counts = st.dictionaries(tools, st.integers(0, 3), max_size=3)
+moments = st.integers(0, 3).map(lambda hours: NOON + timedelta(hours=hours))
+marks = st.sampled_from((None, "pin", "mute", "ban"))
 batches = st.builds(
     batch,
     st.sampled_from(KEYS),
@@ -49,19 +66,43 @@ runs = st.builds(
     st.lists(st.tuples(tools, st.floats(-1, 1)), max_size=4).map(tuple),
     st.lists(st.tuples(tools, st.sampled_from(("ok", "transient", "gone"))), max_size=4).map(tuple),
     st.sampled_from((0.5, 0.8, 1.0)),
+    moments,
 )
 facts = st.builds(ToolFacts, *[st.integers(0, 3)] * 5, *[st.floats(-2, 2).map(lambda x: x + 0.0)] * 2)
-edges = st.builds(Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2))
+edges = st.builds(Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2), marks)
+outcomes = st.lists(st.sampled_from(("ok", "transient", "gone")), max_size=2).map(tuple)
+lessons = st.builds(Lesson, st.sampled_from((*KEYS, "old")), moments, st.none() | st.floats(0.1, 1), outcomes)
 states = st.builds(
     GraphState,
     st.dictionaries(st.sampled_from((*TOOLS, FINISH)), facts, max_size=3),
     st.lists(edges, max_size=3).map(tuple),
     st.lists(st.sampled_from(KEYS), max_size=2).map(tuple),
+    st.lists(st.tuples(tools, lessons), max_size=3).map(tuple),
 )
-operations: st.SearchStrategy[list[Operation]] = st.lists(documents | batches | runs | states, max_size=12)
+markings = st.builds(Marking, st.sampled_from((*TOOLS, FINISH)), st.sampled_from((*TOOLS, FINISH)), marks)
+expectations = st.builds(
+    Expecting, st.dictionaries(tools, st.sampled_from(("d1", "d2")), max_size=3), st.frozensets(tools, max_size=2)
+)
+scores = st.sampled_from((0.6, 0.9, 1.0))
+feeds = st.builds(Feed, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
+pairs = st.builds(Substitute, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
 
 
-async def perform(graph: GraphStore, operation: Operation) -> object:
+def of_tool(tool: ToolId, into: list[Feed], others: list[Substitute]) -> ToolLinks:
+    return ToolLinks(tool, [replace(f, target=tool) for f in into], [replace(s, one=tool) for s in others])
+
+
+links = st.lists(
+    st.builds(of_tool, tools, st.lists(feeds, max_size=3), st.lists(pairs, max_size=2)),
+    max_size=3,
+    unique_by=lambda one: one.tool,
+)
+operations: st.SearchStrategy[list[Operation]] = st.lists(
+    documents | batches | runs | states | markings | expectations | links, max_size=12
+)
+
+
+async def perform(graph: LinkedGraph, operation: Operation) -> object:
     """The answer of the store to one operation, a refusal included."""
     try:
         match operation:
@@ -73,11 +114,17 @@ async def perform(graph: GraphStore, operation: Operation) -> object:
                 return await graph.learn(operation)
             case GraphState():
                 return await graph.restore(operation)
+            case Marking():
+                return await graph.mark(operation.source, operation.target, operation.mark)
+            case Expecting():
+                return await graph.expect_links(operation.digests, operation.also)
+            case list():
+                return await graph.put_links(operation)
     except UsageError as error:
         return str(error)
 
 
-async def state(graph: GraphStore) -> dict[str, object]:
+async def state(graph: LinkedGraph) -> dict[str, object]:
     """Everything that can be read from a store."""
     everything: tuple[ToolId, ...] = (*TOOLS, FINISH)
     return {
@@ -89,6 +136,13 @@ async def state(graph: GraphStore) -> dict[str, object]:
         "functions": {name: await graph.find_function(name) for name in FUNCTIONS},
         "nodes": [node async for node in graph.nodes()],
         "edges": [edge async for edge in graph.edges()],
+        "lessons": {tool: await graph.lessons(tool) for tool in everything},
+        "all lessons": [lesson async for lesson in graph.all_lessons()],
+        "feeds out": {tool: await graph.feeds_out(tool) for tool in everything},
+        "feeds into": {tool: await graph.feeds_into(tool) for tool in everything},
+        "substitutes": {tool: await graph.substitutes(tool) for tool in everything},
+        "links": (await graph.link_states(), await graph.link_counts()),
+        "linked": [await graph.linked_to(some) for some in ([], [A], [A, B], [LOST])],
         "keys": [key async for key in graph.applied_keys()],
         "applied": await graph.applied({*KEYS, *RECORDS}),
         "statistics": await graph.statistics(),

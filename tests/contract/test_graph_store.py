@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from graph.store import GraphStore
+from graph.links import LinkedGraph
 from tests.contract.graph_backends import BACKENDS
+from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
 from tests.contract.graph_store import GraphStoreContract
+from tests.contract.link_store import LinkStoreContract
 
 
-class TestGraphStore(GraphStoreContract, GraphMoving, GraphRefusals):
+class TestGraphStore(GraphStoreContract, GraphMoving, GraphRefusals, GraphEvidence, LinkStoreContract):
     @pytest.fixture(params=sorted(BACKENDS))
-    async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GraphStore]:
+    async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[LinkedGraph]:
         async with BACKENDS[request.param](tmp_path) as graph:
             yield graph

@@ -7,21 +7,23 @@ from hypothesis import given, settings
 
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
-from graph.store import GraphStore
+from graph.links import LinkedGraph
+from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
 from tests.contract.graph_store import GraphStoreContract
+from tests.contract.link_store import LinkStoreContract
 from tests.contract.test_graph_agreement import EXAMPLES, Operation, operations, perform, state
 from tests.servers.neo4j.server import Neo4jServer
 
 
-class TestNeo4jGraph(GraphStoreContract, GraphMoving, GraphRefusals):
+class TestNeo4jGraph(GraphStoreContract, GraphMoving, GraphRefusals, GraphEvidence, LinkStoreContract):
     @pytest.fixture
-    def graph(self, neo4j_graph: Neo4jGraph) -> GraphStore:
+    def graph(self, neo4j_graph: Neo4jGraph) -> LinkedGraph:
         return neo4j_graph
 
 
-async def compare(graph: GraphStore, sequence: list[Operation]) -> None:
+async def compare(graph: LinkedGraph, sequence: list[Operation]) -> None:
     oracle = MemoryGraph()
     await graph.setup()
     for operation in sequence:

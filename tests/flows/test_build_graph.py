@@ -104,7 +104,7 @@ def test_one_object_on_stdout_and_a_report(tmp_path: Path) -> None:
     assert summary["trajectories"] == {"read": 2, "kept": 1, "dropped": {"gave_up": 1}}
     assert summary["calls"] == {"read": 9, "known": 8, "ok": 6, "unresolved": 1, "ambiguous": 0}
     assert (summary["transitions"], summary["finish_transitions"]) == (1, 1)
-    assert summary["seconds"].keys() == {"parse", "count", "write", "embed", "total"}
+    assert summary["seconds"].keys() == {"parse", "count", "write", "embed", "links", "total"}
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["unresolved"] == {"api_0_for_t": 1}
     with sqlite3.connect(tmp_path / "store" / "graph.db") as connection:

@@ -10,7 +10,7 @@ import pytest
 
 from domain.tool import FINISH, ToolDoc
 from graph.backends.sqlite import SqliteGraph
-from tests.contract.graph_samples import A, B, C, batch, document
+from tests.contract.graph_samples import A, B, C, batch, document, walked
 from wiring.layout import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,3 +76,23 @@ def test_no_store_exits_with_3(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert "build_graph.py" in done.stderr
     assert not (tmp_path / "none").exists()
+
+
+def test_the_evidence_names_the_runs(tmp_path: Path) -> None:
+    folder = StoreFolder(tmp_path)
+    folder.open(create=True)
+
+    async def learn() -> None:
+        graph = SqliteGraph(folder.graph)
+        await graph.setup()
+        await graph.put_tools([document(A, "geocode_for_geo")])
+        await graph.learn(walked("run:7", A, B, score=0.5))
+        await graph.close()
+
+    asyncio.run(learn())
+    found = json.loads(show(A, "--store", tmp_path, "--json").stdout)
+    at = "2026-05-04T12:00:00.000000+00:00"
+    assert found["evidence"]["runs"] == [{"run": "run:7", "at": at, "score": 0.5, "outcomes": ["ok"]}]
+    told = show("geocode_for_geo", "--store", tmp_path).stdout
+    assert "learnt from runs" in told
+    assert "run:7" in told

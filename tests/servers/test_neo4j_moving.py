@@ -13,7 +13,7 @@ async def test_embedded_to_neo4j_to_embedded(neo4j_graph: Neo4jGraph, tmp_path: 
     try:
         await fill(old)
         first = await exported(old, one)
-        assert await imported(one, neo4j_graph) == 13
+        assert await imported(one, neo4j_graph) == 16
         assert await imported(one, neo4j_graph) == 0
         assert await exported(neo4j_graph, two) == first
         await imported(two, new)

@@ -9,7 +9,8 @@ import pytest
 from domain.tool import FINISH
 from graph.backends.neo4j import Neo4jGraph
 from graph.facts import LiveBatch
-from tests.contract.graph_samples import LOST, A, B, C, batch, document
+from graph.links import Feed, Substitute, ToolLinks
+from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 from tests.servers.neo4j.server import Neo4jServer
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cypher.md"
@@ -29,6 +30,10 @@ ANSWERS: dict[int, list[list[Any]]] = {
     8: [["lost_for_ever", LOST, 1]],
     9: [[C, A, 1, 0.5]],
     10: [[C, 1, 1, 0, -1.8]],
+    11: [["city", B, "places[].name", 0.9]],
+    12: [[C, B, 0.8, '{"q": "query"}']],
+    13: [["2026-05-04T12:00:00.000000+00:00", "run", 0.5, ["ok"]]],
+    14: [[A, B, "pin", 3]],
 }
 
 
@@ -38,7 +43,12 @@ async def small(neo4j_graph: Neo4jGraph) -> None:
     await neo4j_graph.put_tools([document(A), document(B), document(C)])
     transitions = {(A, B): 3, (A, LOST): 1, (B, C): 2, (B, FINISH): 1, (C, FINISH): 2, (LOST, FINISH): 1}
     await neo4j_graph.apply(batch("k", transitions, {A: 4, B: 4}, {A: 3, B: 2}))
-    await neo4j_graph.learn(LiveBatch("run", {(C, A): 1}, ((A, 0.5),), ((C, "transient"), (C, "gone"), (A, "ok"))))
+    await neo4j_graph.learn(
+        LiveBatch("run", {(C, A): 1}, ((A, 0.5),), ((C, "transient"), (C, "gone"), (A, "ok")), at=NOON)
+    )
+    await neo4j_graph.mark(A, B, "pin")
+    await neo4j_graph.put_links([ToolLinks(A, [Feed(B, A, "places[].name", "city", 0.9)])])
+    await neo4j_graph.put_links([ToolLinks(C, [], [Substitute(C, B, 0.8, {"q": "query"})])])
 
 
 def ask(server: Neo4jServer, number: int) -> list[list[Any]]:
@@ -47,8 +57,8 @@ def ask(server: Neo4jServer, number: int) -> list[list[Any]]:
     return [record.values() for record in answer.records]
 
 
-def test_there_are_ten() -> None:
-    assert sorted(QUESTIONS) == list(range(1, 11))
+def test_there_are_fourteen() -> None:
+    assert sorted(QUESTIONS) == list(range(1, 15))
 
 
 @pytest.mark.usefixtures("small")

@@ -10,7 +10,8 @@ from domain.errors import StoreVersionError, UnavailableError
 from graph.backends.recordings import SqliteRecordings
 from graph.backends.sqlite import SqliteGraph
 from graph.backends.sqlite_database import Database
-from tests.contract.graph_samples import A, walked
+from graph.facts import Edge
+from tests.contract.graph_samples import A, B, walked
 from tests.unit.graph.backends.filled_store import filled, names
 from tests.unit.graph.backends.large_batch import large_batch
 
@@ -46,6 +47,29 @@ async def test_a_store_of_another_version_says_which(tmp_path: Path) -> None:
     await filled(path)
     execute(path, "PRAGMA user_version = 99")
     assert "format 99 of the graph, while this Footpath reads format 1" in await said(path, StoreVersionError)
+
+
+OLDER = ("mark", "lesson", "link", "feed", "substitute")
+"""Tables that stores made before them do not have."""
+
+
+@pytest.mark.parametrize("first", ["setup", "read", "write"])
+async def test_an_older_store_gets_what_it_lacks(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "graph.db"
+    await filled(path)
+    execute(path, *(f"DROP TABLE {table}" for table in OLDER))
+    graph = SqliteGraph(path)
+    match first:
+        case "setup":
+            await graph.setup()
+        case "read":
+            assert (await graph.out_edges(A))[0].edge == Edge(A, B, 1)
+        case _:
+            assert await graph.learn(walked("r", A))
+    await graph.mark(A, B, "ban")
+    assert await graph.in_edges(B) == [Edge(A, B, 1, 0, "ban")]
+    assert await graph.lessons(B) == await graph.feeds_into(A) == []
+    await graph.close()
 
 
 async def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:

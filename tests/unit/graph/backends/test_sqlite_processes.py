@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graph.backends.sqlite import SqliteGraph
-from graph.facts import Edge, ToolFacts
+from graph.facts import LESSONS, Edge, ToolFacts
 from tests.contract.graph_samples import A, B, walked
 from tests.unit.graph.backends.large_batch import large_batch
 
@@ -55,6 +55,18 @@ async def test_eight_processes_lose_no_increment(tmp_path: Path) -> None:
         assert len(finished(process)) == 25
     assert (await graph.out_edges(A))[0].edge == Edge(A, B, 0, 200)
     assert (await graph.facts([B]))[B] == ToolFacts(ok=200, quality=200.0, reliability=200.0)
+    await graph.close()
+
+
+async def test_fifty_processes_at_once_add_up(tmp_path: Path) -> None:
+    path = tmp_path / "graph.db"
+    graph = await new_store(path)
+    for process in [worker("learn", path, f"process {n}", 2) for n in range(50)]:
+        assert len(finished(process)) == 2
+    assert [edge async for edge in graph.edges()] == [Edge(A, B, 0, 100)]
+    for tool in (A, B):
+        assert (await graph.facts([tool]))[tool] == ToolFacts(ok=100, quality=100.0, reliability=100.0)
+        assert len({lesson.run for lesson in await graph.lessons(tool)}) == LESSONS
     await graph.close()
 
 

@@ -1,6 +1,7 @@
 """Stores for the tests of exports: a small one with everything in it, and generated ones."""
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from domain.trajectory import Outcome, RecordedCall
 from graph.backends.memory import MemoryGraph
 from graph.backends.recordings import SqliteRecordings
 from graph.backends.sqlite import SqliteGraph
-from graph.facts import Edge, GraphState, ToolFacts
+from graph.facts import Edge, GraphState, Lesson, ToolFacts
 from graph.recordings import Recordings
 from graph.store import GraphStore
 from graph.transfer.exporting import Exported, export_store
@@ -43,6 +44,8 @@ async def fill(graph: GraphStore, recordings: Recordings | None = None) -> None:
     await graph.put_tools([document(A, "line\nbreak \u2028"), document(C)])
     await graph.apply(batch("k1", {(A, B): 3, (B, FINISH): 1, (A, LOST): 1}, {A: 4}, {A: 3}))
     await graph.learn(walked("run ü", A, C, score=0.3))
+    await graph.mark(A, LOST, "mute")
+    await graph.mark(C, A, "pin")
     if recordings is not None:
         await recordings.add("r2", [(B, call("b")), (A, call("a1")), (A, call("a2"))])
         await recordings.add("r1", [(A, call("a3"))])
@@ -99,13 +102,24 @@ facts = st.builds(
     st.floats(-1e6, 1e6),
     st.floats(allow_nan=False, allow_infinity=False),
 )
-edges = st.builds(Edge, st.sampled_from(TOOLS), st.sampled_from((*TOOLS, FINISH)), counts, st.integers(1, 9))
+marks = st.sampled_from((None, "pin", "mute", "ban"))
+edges = st.builds(Edge, st.sampled_from(TOOLS), st.sampled_from((*TOOLS, FINISH)), counts, st.integers(1, 9), marks)
+moments = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.timezones())  # noqa: DTZ001
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+keys = texts.filter(lambda key: "\0" not in key)
+lessons = st.builds(
+    Lesson,
+    keys,
+    moments,
+    st.none() | st.floats(-1, 1).map(lambda x: x + 0.0),
+    st.lists(st.sampled_from(("ok", "transient", "gone")), max_size=3).map(tuple),
+)
 states = st.builds(
     GraphState,
     st.dictionaries(st.sampled_from((*TOOLS, FINISH)), facts),
     st.lists(edges, max_size=8),
-    st.lists(texts.filter(lambda key: "\0" not in key), max_size=5),
+    st.lists(keys, max_size=5),
+    st.lists(st.tuples(st.sampled_from(TOOLS), lessons), max_size=6),
 )
 documents = st.lists(st.builds(document, st.sampled_from((A, B, C)), texts), max_size=4)
 calls = st.builds(RecordedCall, texts, texts, texts, texts, texts, st.sampled_from(Outcome))

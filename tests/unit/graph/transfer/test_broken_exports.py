@@ -31,7 +31,7 @@ async def test_a_file_cut_off_anywhere(tmp_path: Path, name: str, share: float) 
     assert await refused(path)
 
 
-@pytest.mark.parametrize("lines", range(1, 15))
+@pytest.mark.parametrize("lines", range(1, 18))
 async def test_a_file_cut_off_between_lines(tmp_path: Path, lines: int) -> None:
     path = await sample(tmp_path / "e")
     run_changed(path, lambda all_lines: all_lines[:lines])
@@ -51,7 +51,7 @@ def with_line(number: int, line: bytes) -> Change:
 
 
 def chosen(*numbers: int) -> Change:
-    """These lines of the file's fifteen, in this order."""
+    """These lines of the file's eighteen, in this order."""
     return lambda lines: [lines[number] for number in numbers]
 
 
@@ -59,24 +59,27 @@ def chosen(*numbers: int) -> Change:
     ("change", "says"),
     [
         (edited(b'"imported":3', b'"imported":4'), "changed after it was written"),
-        (edited(b'"version":1', b'"version":2'), ":1: an export of version 2"),
+        (edited(b'"version":2', b'"version":3'), ":1: an export of version 3"),
         (edited(b'"calls":4', b'"calls":"4"'), "calls is missing or of the wrong type"),
         (edited(b'"calls":4', b'"calls":true'), "calls is missing or of the wrong type"),
         (edited(b'"calls":4', b'"calls":2'), "nor successes more than calls"),
         (edited(b'"id":"Maps/geo', b'"id":"?Maps/geo'), "cannot have a document"),
         (edited(b'"toolset":"s"', b'"toolset":7'), ":2: no document of a tool: toolset"),
+        (edited(b'"mark":"mute"', b'"mark":"hide"'), "'hide' is no mark"),
+        (edited(b'"outcomes":["ok"]', b'"outcomes":["no"]'), "ok, transient or gone"),
+        (edited(b'"at":"2026', b'"at":"when'), "Invalid isoformat"),
         (with_line(0, b"\x00\xff"), ":1: no export of Footpath"),
         (with_line(3, b"{oops"), ":4: no valid JSON"),
         (with_line(3, b"[1]"), ":4: no line of an export"),
         (with_line(3, b'{"kind":"wish"}'), ":4: 'wish' is no kind"),
         (chosen(), "no export of Footpath"),
-        (chosen(*range(1, 15)), ":1: no export of Footpath"),
-        (chosen(*range(5), *range(6, 15)), "the closing line counts"),
-        (chosen(0, 14), ":2: the closing line counts"),
-        (chosen(0, 1, 2, 4, 3, *range(5, 15)), ":5: it does not come after"),
-        (chosen(0, 1, 2, 3, 3, *range(4, 15)), ":5: it does not come after"),
-        (chosen(0, 3, 1, 2, *range(4, 15)), ":3: it does not come after"),
-        (chosen(*range(15), 14), "more after the closing line"),
+        (chosen(*range(1, 18)), ":1: no export of Footpath"),
+        (chosen(*range(5), *range(6, 18)), "the closing line counts"),
+        (chosen(0, 17), ":2: the closing line counts"),
+        (chosen(0, 1, 2, 4, 3, *range(5, 18)), ":5: it does not come after"),
+        (chosen(0, 1, 2, 3, 3, *range(4, 18)), ":5: it does not come after"),
+        (chosen(0, 3, 1, 2, *range(4, 18)), ":3: it does not come after"),
+        (chosen(*range(18), 17), "more after the closing line"),
         (without_last_end, "ends within a line"),
     ],
 )

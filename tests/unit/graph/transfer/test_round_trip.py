@@ -40,7 +40,7 @@ async def test_any_back_end_to_any_other_and_the_same_file_again(source: str, ta
     async with BACKENDS[source](tmp_path / "source") as old, BACKENDS[target](tmp_path / "target") as new:
         await fill(old)
         first = await exported(old, one)
-        assert await imported(one, new) == 13
+        assert await imported(one, new) == 16
         assert await exported(new, two) == first
         assert one.read_bytes() == two.read_bytes()
         assert await state(new) == await state(old)
@@ -95,6 +95,7 @@ async def test_equal_stores_give_equal_files_whatever_their_history(tmp_path: Pa
         {tool: facts async for tool, facts in graph.nodes()},
         [edge async for edge in graph.edges()][::-1],
         [key async for key in graph.applied_keys()][::-1],
+        [lesson async for lesson in graph.all_lessons()][::-1],
     )
     await other.restore(whole)
     await other.put_tools([tool async for tool in graph.documents()][::-1])
@@ -112,8 +113,8 @@ async def test_compressed_and_plain_hold_the_same_lines(tmp_path: Path) -> None:
 async def test_every_line_is_json_that_names_its_kind(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (await sample(tmp_path / "e")).read_bytes().split(b"\n")[:-1]]
     kinds = [line["kind"] for line in lines]
-    assert kinds == ["header", *["document"] * 2, *["node"] * 5, *["edge"] * 4, *["key"] * 2, "end"]
-    assert lines[-1]["counts"]["edges"] == 4
+    assert kinds == ["header", *["document"] * 2, *["node"] * 5, *["edge"] * 5, *["key"] * 2, *["lesson"] * 2, "end"]
+    assert lines[-1]["counts"]["edges"] == 5
 
 
 async def test_an_empty_store_is_exported_too(tmp_path: Path) -> None:

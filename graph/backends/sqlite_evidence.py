@@ -1,0 +1,60 @@
+"""What runs taught about a tool, and what an administrator said of an edge, in the embedded graph."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Collection, Iterable
+from datetime import datetime
+from typing import cast
+
+from domain.tool import ToolId
+from graph.backends import sqlite_schema as sql
+from graph.backends.sqlite_reading import SqliteReading, json_list
+from graph.checks import check_mark
+from graph.facts import LESSONS, Edge, Lesson, LiveOutcome, Mark
+
+
+class SqliteEvidence(SqliteReading):
+    """Lessons and marks of a ``GraphStore``."""
+
+    async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            ends = json_list([source, target])
+            check_mark(source, target, mark, {row[0] for row in connection.execute(sql.FACTS, (ends,))})
+            if mark:
+                connection.execute(sql.BEGIN_EDGE, (source, target))
+                connection.execute(sql.SET_MARK, (source, target, mark))
+            else:
+                connection.execute(sql.CLEAR_MARK, (source, target))
+                connection.execute(sql.END_EDGE, (source, target))
+
+        await self._database.write(write)
+
+    async def lessons(self, tool: ToolId) -> list[Lesson]:
+        return await self._database.read(lambda c: [_lesson(*row) for row in c.execute(sql.LESSONS, (tool,))])
+
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+        async for tool, *lesson in self._stream(sql.LESSON_PAGE, ("", "", "")):
+            yield ToolId(tool), _lesson(*lesson)
+
+
+def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolId, Lesson]]) -> None:
+    """Keep lessons; of each tool's, the newest stay."""
+    tools = [(tool,) for tool in sorted({tool for tool, _ in lessons})]
+    connection.executemany(sql.ADD_NODE, tools)
+    connection.executemany(
+        sql.KEEP_LESSON, ((tool, one.run, one.moment, one.score, ",".join(one.outcomes)) for tool, one in lessons)
+    )
+    connection.executemany(sql.DROP_LESSONS, ((tool, LESSONS) for (tool,) in tools))
+
+
+def set_marks(connection: sqlite3.Connection, edges: Iterable[Edge]) -> None:
+    """Make the marks of edges that are there these."""
+    marked = [edge for edge in edges if edge.mark]
+    (any_there,) = connection.execute(sql.ANY_MARK).fetchone()
+    if any_there:
+        connection.executemany(sql.CLEAR_MARK, ((edge.source, edge.target) for edge in edges if not edge.mark))
+    connection.executemany(sql.SET_MARK, ((edge.source, edge.target, edge.mark) for edge in marked))
+
+
+def _lesson(at: str, run: str, score: float | None, outcomes: str) -> Lesson:
+    told = cast("list[LiveOutcome]", outcomes.split(",") if outcomes else [])
+    return Lesson(run, datetime.fromisoformat(at), score, tuple(told))

@@ -1,0 +1,154 @@
+"""Computes the links of all tools, anew only for those that have changed or that rest on one that has.
+
+First what has to be computed is noted in the store, then it is computed portion by portion: interrupted at any moment, the next
+run goes on where this one was. Links come out as if all had been computed at once, but for substitutes of an unchanged tool to which
+a changed one is near without its being near in return.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from time import perf_counter
+from typing import Protocol
+
+from domain.tool import ToolDoc, ToolId
+from graph.feeds import FeedIndex, slim
+from graph.links import LinkCounts, LinkedGraph, ToolLinks
+from graph.substitution import Doable, best_substitutes
+
+RULES = 1
+"""Counts with the rules by which links are computed: after a change of it all are computed anew."""
+
+_PORTION = 250
+
+Near = Mapping[ToolId, Sequence[tuple[ToolId, float]]]
+"""For a tool, others with similar documents and their similarity in [-1, 1]."""
+
+
+class Similar(Protocol):
+    """Finds similar documents. ``identity``: by what; links found by another are computed anew."""
+
+    @property
+    def identity(self) -> str: ...
+
+    async def near(self, tools: Sequence[ToolId]) -> Near: ...
+
+
+class Progress(Protocol):
+    """Told how many tools of how many are linked."""
+
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What a run came to. ``computed``: tools whose links were; ``counts`` are those of the store."""
+
+    computed: int
+    counts: LinkCounts
+    seconds: float
+
+
+class _Catalogue:
+    """All documents, as far as links need them."""
+
+    def __init__(self) -> None:
+        self.tools: dict[ToolId, Doable] = {}
+        self._index = FeedIndex()
+
+    def add(self, doc: ToolDoc) -> None:
+        bare, fields = slim(doc)
+        self.tools[doc.id] = Doable(bare, fields)
+        self._index.add(bare, fields)
+
+    def links(self, tools: Sequence[ToolId], near: Near) -> list[ToolLinks]:
+        """The links of tools."""
+        return [
+            ToolLinks(
+                tool,
+                self._index.feeds(self.tools[tool].doc),
+                best_substitutes(
+                    self.tools[tool],
+                    ((self.tools[other], score) for other, score in near.get(tool, ()) if other in self.tools),
+                ),
+            )
+            for tool in tools
+        ]
+
+    def fed_by(self, producers: Collection[ToolId]) -> set[ToolId]:
+        """Every tool that one of these can feed."""
+        index = FeedIndex()
+        for tool in producers:
+            index.add(self.tools[tool].doc, self.tools[tool].fields)
+        return {tool for tool, known in self.tools.items() if index.feeds(known.doc)}
+
+
+async def link_tools(graph: LinkedGraph, similar: Similar | None, progress: Progress) -> Linked:
+    """Bring the links of all documents up to date; without ``similar`` there are no substitutes.
+
+    Raises:
+        UnavailableError: the store, or what finds similar documents.
+    """
+    start = perf_counter()
+    known = await graph.link_states()
+    basis = f"{RULES} {similar.identity if similar else ''}"
+    digests = {document.id: _digest(document, basis) async for document in graph.documents()}
+    changed = {tool: digest for tool, digest in digests.items() if tool not in known or known[tool].digest != digest}
+    pending = [tool for tool in digests if tool in changed or known[tool].pending]
+    if pending:
+        catalogue = await _read(graph)
+        if 0 < len(changed) < len(digests):
+            pending = await _affected(graph, similar, catalogue, changed, pending)
+        await graph.expect_links(changed, [tool for tool in pending if tool not in changed])
+        await _compute(graph, similar, catalogue, pending, progress)
+    return Linked(len(pending), await graph.link_counts(), perf_counter() - start)
+
+
+async def _read(graph: LinkedGraph) -> _Catalogue:
+    catalogue = _Catalogue()
+    waiting: list[ToolDoc] = []
+
+    def add() -> None:
+        for document in waiting:
+            catalogue.add(document)
+
+    async for document in graph.documents():
+        waiting.append(document)
+        if len(waiting) == _PORTION:
+            await asyncio.to_thread(add)
+            waiting.clear()
+    await asyncio.to_thread(add)
+    return catalogue
+
+
+async def _affected(
+    graph: LinkedGraph,
+    similar: Similar | None,
+    catalogue: _Catalogue,
+    changed: Collection[ToolId],
+    pending: Sequence[ToolId],
+) -> list[ToolId]:
+    """The pending tools, with those whose links rest on a changed one, or should from now on."""
+    found = {*pending, *await graph.linked_to(changed)}
+    found |= await asyncio.to_thread(catalogue.fed_by, changed)
+    if similar is not None:
+        found |= {tool for near in (await similar.near(sorted(changed))).values() for tool, _ in near}
+    return sorted(found & catalogue.tools.keys())
+
+
+async def _compute(
+    graph: LinkedGraph, similar: Similar | None, catalogue: _Catalogue, pending: Sequence[ToolId], progress: Progress
+) -> None:
+    done = 0
+    for start in range(0, len(pending), _PORTION):
+        portion = pending[start : start + _PORTION]
+        near: Near = await similar.near(portion) if similar is not None else {}
+        await graph.put_links(await asyncio.to_thread(catalogue.links, portion, near))
+        done += len(portion)
+        progress(done, len(pending))
+
+
+def _digest(document: ToolDoc, basis: str) -> str:
+    text = f"{basis}\n{document.model_dump_json(exclude_defaults=True)}"
+    return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,124 @@
+"""What every graph store promises of marks and of lessons."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import pytest
+
+from domain.errors import UsageError
+from domain.tool import FINISH, ToolId
+from graph.facts import LESSONS, Edge, GraphState, Lesson, LiveBatch, Mark
+from graph.store import GraphStore
+from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document, walked
+
+
+async def edges(graph: GraphStore) -> list[Edge]:
+    return [edge async for edge in graph.edges()]
+
+
+class GraphEvidence:
+    """Needs a fixture ``graph``: an empty store, set up."""
+
+    async def test_a_marked_edge_is_read_with_its_mark(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(A, B): 2, (A, C): 1}))
+        await graph.mark(A, B, "mute")
+        await graph.mark(A, B, "ban")
+        banned = Edge(A, B, 2, 0, "ban")
+        assert [n.edge for n in await graph.out_edges(A)] == await edges(graph) == [banned, Edge(A, C, 1)]
+        assert await graph.in_edges(B) == [banned]
+
+    async def test_counts_go_on_under_a_mark_and_stay_without(self, graph: GraphStore) -> None:
+        await graph.apply(batch("k", {(A, B): 2}))
+        await graph.mark(A, B, "pin")
+        await graph.learn(walked("r", A, B))
+        assert await edges(graph) == [Edge(A, B, 2, 1, "pin")]
+        await graph.mark(A, B, None)
+        assert await edges(graph) == [Edge(A, B, 2, 1)]
+
+    async def test_an_edge_never_walked_begins_and_ends_with_its_mark(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A), document(B)])
+        await graph.mark(A, B, "pin")
+        assert await edges(graph) == [Edge(A, B, 0, 0, "pin")]
+        for _ in range(2):
+            await graph.mark(A, B, None)
+            assert await edges(graph) == await graph.in_edges(B) == []
+
+    @pytest.mark.parametrize(
+        ("source", "target", "mark"), [(A, C, "pin"), (C, A, None), (FINISH, A, "ban"), (A, B, "hide")]
+    )
+    async def test_a_mark_that_makes_no_sense_is_refused(
+        self, graph: GraphStore, source: str, target: str, mark: Mark
+    ) -> None:
+        await graph.apply(batch("k", {(A, B): 1, (A, FINISH): 1}))
+        before = await edges(graph)
+        with pytest.raises(UsageError):
+            await graph.mark(source, target, mark)  # pyright: ignore[reportArgumentType]
+        assert await edges(graph) == before
+
+    async def test_marks_are_restored(self, graph: GraphStore) -> None:
+        moved = [Edge(A, LOST, 0, 0, "pin"), Edge(A, B, 1, 0, "ban"), Edge(A, C, 2)]
+        for _ in range(2):
+            await graph.restore(GraphState(edges=moved))
+            assert await edges(graph) == moved
+        await graph.restore(GraphState(edges=[Edge(A, B, 1)]))
+        assert (await graph.in_edges(B)) == [Edge(A, B, 1)]
+
+    async def test_what_runs_taught_is_kept_newest_first(self, graph: GraphStore) -> None:
+        earlier, later = NOON - timedelta(days=1), NOON.astimezone(timezone(timedelta(hours=5)))
+        await graph.learn(LiveBatch("r1", {}, ((A, 0.5), (B, -1.0)), ((A, "ok"), (A, "transient")), at=later))
+        await graph.learn(LiveBatch("r0", {(B, C): 1}, ((A, 1.0), (A, 0.5)), (), at=earlier))
+        await graph.learn(LiveBatch("r2", {}, (), ((A, "gone"),), at=later))
+        taught = [
+            Lesson("r2", NOON, None, ("gone",)),
+            Lesson("r1", NOON, 0.5, ("ok", "transient")),
+            Lesson("r0", earlier, 0.75, ()),
+        ]
+        assert await graph.lessons(A) == taught
+        assert await graph.lessons(C) == []
+        assert [lesson async for lesson in graph.all_lessons()] == [
+            *((A, lesson) for lesson in reversed(taught)),
+            (B, Lesson("r1", NOON, -1.0)),
+        ]
+
+    async def test_a_run_learnt_twice_taught_once(self, graph: GraphStore) -> None:
+        await graph.learn(walked("r", A))
+        await graph.learn(replace(walked("r", A, B), at=NOON + timedelta(1)))
+        assert await graph.lessons(A) == [Lesson("r", NOON, 1.0, ("ok",))]
+        assert await graph.lessons(B) == []
+
+    async def test_the_newest_lessons_stay(self, graph: GraphStore) -> None:
+        for n in range(LESSONS + 3):
+            await graph.learn(replace(walked(f"r{n:02}", A), at=NOON + timedelta(hours=n if n % 2 else -n)))
+        kept = await graph.lessons(A)
+        assert len(kept) == LESSONS
+        assert kept == sorted(kept, key=lambda lesson: lesson.at, reverse=True)
+        assert {"r48", "r50", "r52"}.isdisjoint(lesson.run for lesson in kept)
+
+    async def test_lessons_are_restored(self, graph: GraphStore) -> None:
+        moved = [(A, Lesson("r1", NOON, None, ("ok",))), (B, Lesson("r1", NOON, -0.5))]
+        for _ in range(2):
+            await graph.restore(GraphState(lessons=moved))
+            assert [lesson async for lesson in graph.all_lessons()] == moved
+        assert set(await graph.facts([A, B])) == {A, B}
+        assert (await graph.statistics()).batches == 0
+
+    async def test_lessons_are_streamed_over_pages(self, graph: GraphStore) -> None:
+        tools = [document(A).id, B, C, LOST]
+        taught = [(tool, Lesson(f"r{n:03}", NOON + timedelta(n % 7))) for tool in tools for n in range(LESSONS)]
+        taught += [(ToolId(f"c/s/{n:04}"), Lesson("r", NOON)) for n in range(2500)]
+        await graph.restore(GraphState(lessons=taught))
+        found = [lesson async for lesson in graph.all_lessons()]
+        assert found == sorted(taught, key=lambda one: (one[0], one[1].at, one[1].run))
+
+    async def test_fifty_learners_at_once_add_up(self, graph: GraphStore) -> None:
+        path = [(A, B, C), (C, B, A), (B, LOST, FINISH)]
+        runs = [walked(f"r{n}", *path[n % 3][:2], decay=1.0) for n in range(50)]
+        assert all(await asyncio.gather(*(graph.learn(run) for run in runs)))
+        assert not any(await asyncio.gather(*(graph.learn(run) for run in runs)))
+        walks = [pair for run in runs for pair in run.transitions]
+        assert {(e.source, e.target): e.live for e in await edges(graph)} == {pair: walks.count(pair) for pair in walks}
+        for tool, facts in (await graph.facts([A, B, C, LOST])).items():
+            events = sum(score_of == tool for run in runs for score_of, _ in run.scores)
+            assert (facts.ok, facts.quality, facts.reliability) == (events, events, events)
+            assert len(await graph.lessons(tool)) == min(events, LESSONS)

@@ -1,0 +1,82 @@
+"""What every link store promises."""
+
+import pytest
+
+from domain.errors import UsageError
+from graph.links import Feed, LinkCounts, LinkedGraph, LinkState, Substitute, ToolLinks
+from tests.contract.graph_samples import LOST, A, B, C, document
+
+INTO_B = [Feed(A, B, "items[].id", "item", 0.95), Feed(C, B, "id", "item", 1.0), Feed(A, B, "key", "ü", 0.95)]
+
+
+class LinkStoreContract:
+    """Needs a fixture ``graph``: an empty store, set up."""
+
+    async def test_an_empty_graph_has_no_links(self, graph: LinkedGraph) -> None:
+        assert await graph.link_counts() == LinkCounts(0, 0, 0)
+        assert await graph.link_states() == {}
+        assert await graph.feeds_out(A) == await graph.feeds_into(A) == await graph.substitutes(A) == []
+        assert await graph.linked_to([A]) == set()
+
+    async def test_links_are_read_from_both_ends_best_first(self, graph: LinkedGraph) -> None:
+        await graph.put_tools([document(A), document(B), document(C)])
+        pairs = [Substitute(B, A, 0.7), Substitute(B, C, 0.9, {"q": "query", "n": "limit"})]
+        await graph.put_links([ToolLinks(B, INTO_B, pairs), ToolLinks(C, [Feed(A, C, "x", "y", 0.6)])])
+        assert await graph.feeds_into(B) == [INTO_B[1], INTO_B[0], INTO_B[2]]
+        assert await graph.feeds_out(A) == [INTO_B[0], INTO_B[2], Feed(A, C, "x", "y", 0.6)]
+        assert await graph.substitutes(B) == pairs[::-1]
+        assert await graph.substitutes(A) == []
+        assert await graph.linked_to([A]) == {B, C}
+        assert await graph.linked_to([C]) == {B}
+        assert await graph.link_counts() == LinkCounts(4, 2, 0)
+
+    async def test_what_is_put_replaces_what_concerns_the_tool(self, graph: LinkedGraph) -> None:
+        await graph.put_tools([document(A), document(B), document(C)])
+        await graph.put_links(
+            [ToolLinks(B, INTO_B, [Substitute(B, A, 0.7)]), ToolLinks(A, [], [Substitute(A, B, 0.8)])]
+        )
+        await graph.put_links([ToolLinks(B, INTO_B[:1], [Substitute(B, C, 0.6, {"a": "b"})])])
+        assert await graph.feeds_into(B) == INTO_B[:1]
+        assert await graph.substitutes(B) == [Substitute(B, C, 0.6, {"a": "b"})]
+        assert await graph.substitutes(A) == [Substitute(A, B, 0.8)]
+
+    async def test_what_is_expected_is_pending_until_it_is_put(self, graph: LinkedGraph) -> None:
+        await graph.put_tools([document(A), document(B), document(C)])
+        await graph.put_links([ToolLinks(B, INTO_B)])
+        await graph.expect_links({A: "d1", B: "d2"})
+        assert len(await graph.feeds_into(B)) == 3
+        await graph.put_links([ToolLinks(A)])
+        assert await graph.link_states() == {A: LinkState("d1", False), B: LinkState("d2", True)}
+        await graph.expect_links({}, [A, C])
+        await graph.expect_links({B: "d3"})
+        assert await graph.link_states() == {A: LinkState("d1", True), B: LinkState("d3", True), C: LinkState("", True)}
+        assert (await graph.link_counts()).pending == 3
+
+    async def test_documents_and_facts_are_as_before(self, graph: LinkedGraph) -> None:
+        await graph.put_tools([document(A), document(B), document(C)])
+        await graph.expect_links({A: "d"})
+        await graph.put_links([ToolLinks(B, INTO_B)])
+        assert await graph.get_tools([A, B]) == {A: document(A), B: document(B)}
+        assert (await graph.statistics()).transitions == 0
+        assert await graph.out_edges(A) == []
+        await graph.put_tools([document(A, "other")])
+        assert (await graph.link_states())[A] == LinkState("d", True)
+
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            [ToolLinks(A), ToolLinks(LOST)],
+            [ToolLinks(A), ToolLinks(B, [Feed(LOST, B, "f", "p", 1.0)])],
+            [ToolLinks(A, [], [Substitute(A, LOST, 1.0)])],
+            [ToolLinks(A, [Feed(A, B, "f", "p", 1.0)])],
+            [ToolLinks(A, [], [Substitute(B, A, 1.0)])],
+            [ToolLinks(B, [Feed(A, B, "f", "p", 1.5)])],
+        ],
+    )
+    async def test_broken_links_are_refused_whole(self, graph: LinkedGraph, broken: list[ToolLinks]) -> None:
+        await graph.put_tools([document(A), document(B)])
+        with pytest.raises(UsageError):
+            await graph.put_links(broken)
+        with pytest.raises(UsageError):
+            await graph.expect_links({A: "d", LOST: "d"})
+        assert await graph.link_states() == {}

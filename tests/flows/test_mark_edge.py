@@ -1,0 +1,59 @@
+"""``scripts/mark_edge.py`` as an administrator runs it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graph.backends.sqlite import SqliteGraph
+from tests.contract.graph_samples import A, B, C, batch, document
+from wiring.layout import StoreFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, f"scripts/{script}.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = StoreFolder(tmp_path / "store")
+    folder.open(create=True)
+
+    async def fill() -> None:
+        graph = SqliteGraph(folder.graph)
+        await graph.setup()
+        await graph.put_tools([document(A, "geocode"), document(B, "now"), document(C, "now")])
+        await graph.apply(batch("k", {(A, B): 3, (A, C): 1}))
+        await graph.close()
+
+    asyncio.run(fill())
+    return folder.root
+
+
+def successors(store: Path) -> list[dict[str, object]]:
+    return json.loads(run("show_tool", A, "--store", store, "--json").stdout)["successors"]
+
+
+def test_an_edge_is_banned_and_cleared(store: Path) -> None:
+    done = run("mark_edge", "geocode", B, "ban", "--store", store, "--json")
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"source": A, "target": B, "mark": "ban"})
+    banned = {"id": B, "weight": 0.0, "imported": 3, "live": 0, "mark": "ban"}
+    assert successors(store) == [{"id": C, "weight": 1.0, "imported": 1, "live": 0}, banned]
+    assert "[ban]" in run("show_tool", A, "--store", store).stdout
+    assert run("mark_edge", A, B, "clear", "--store", store).returncode == 0
+    assert [link["weight"] for link in successors(store)] == [0.75, 0.25]
+
+
+def test_what_cannot_be_marked_is_told(store: Path, tmp_path: Path) -> None:
+    ambiguous = run("mark_edge", A, "now", "pin", "--store", store)
+    assert (ambiguous.returncode, ambiguous.stdout) == (2, "")
+    assert B in ambiguous.stderr
+    assert run("mark_edge", A, B, "hide", "--store", store).returncode == 2
+    assert run("mark_edge", "nobody", B, "pin", "--store", store).returncode == 2
+    assert run("mark_edge", A, B, "pin", "--store", tmp_path / "none").returncode == 3

@@ -1,0 +1,69 @@
+"""The links of a store's tools: coupling and substitutes, found with the vectors of the same store."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from domain.tool import ToolId
+from graph.linking import Linked, Near, Progress, link_tools
+from retriever.index import VectorIndex, Vectors
+from wiring.container import Container
+
+_PORTION = 2_000
+NEAREST = 30
+"""Similar tools that are looked at for each."""
+
+
+class VectorNeighbours:
+    """Finds similar documents by their stored vectors: all are read once, and compared by blocks."""
+
+    def __init__(self, index: VectorIndex, identity: str) -> None:
+        self.identity = identity
+        self._index = index
+        self._ids: list[ToolId] = []
+        self._rows: dict[ToolId, int] = {}
+        self._vectors: Vectors | None = None
+
+    async def near(self, tools: Sequence[ToolId]) -> Near:
+        """The :data:`NEAREST` of each tool that has a vector, best first. Raises ``UnavailableError``."""
+        if self._vectors is None:
+            self._vectors = await self._read()
+        return await asyncio.to_thread(self._near, [tool for tool in tools if tool in self._rows], self._vectors)
+
+    async def _read(self) -> Vectors:
+        known = sorted(await self._index.digests())
+        rows: list[Vectors] = []
+        # In portions: on their way they take ten times the memory that they need in the end.
+        for start in range(0, len(known), _PORTION):
+            found = await self._index.vectors(known[start : start + _PORTION])
+            self._ids += sorted(found)
+            rows += [np.stack([found[tool] for tool in sorted(found)])] if found else []
+        self._rows = {tool: row for row, tool in enumerate(self._ids)}
+        return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)
+
+    def _near(self, tools: Sequence[ToolId], vectors: Vectors) -> Near:
+        if not tools:
+            return {}
+        rows = np.asarray([self._rows[tool] for tool in tools])
+        scores = vectors[rows] @ vectors.T
+        scores[np.arange(len(rows)), rows] = -2  # not itself
+        most = min(NEAREST, len(self._ids) - 1)
+        best: list[list[int]] = np.argpartition(-scores, most - 1, axis=1)[:, :most].tolist() if most > 0 else []
+        return {
+            tool: sorted(((self._ids[k], float(scores[n, k])) for k in row), key=lambda hit: (-hit[1], hit[0]))
+            for n, (tool, row) in enumerate(zip(tools, best, strict=False))
+        }
+
+
+async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:
+    """Bring the links of a store up to date. ``embedded``: its tools are indexed, so that substitutes can be found.
+
+    Raises:
+        UnavailableError: the store cannot be used.
+    """
+    similar = None
+    if embedded:
+        embedder, index, _ = await container.retrieval()
+        similar = VectorNeighbours(index, embedder.identity)
+    return await link_tools(container.graph, similar, progress)
