@@ -10,17 +10,45 @@ _CHANGES: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
     for group in (
         "create add make new insert register open start save store write upload put",
-        "update edit change modify set rename move replace patch correct",
+        "update edit change modify set rename move replace patch correct mark",
         "delete remove cancel drop clear erase close stop unsubscribe",
         "send post publish message email notify submit share tweet reply",
         "book reserve schedule plan arrange appoint",
         "buy order pay purchase checkout transfer donate charge subscribe",
         "remind alarm",
         "follow like vote rate join block invite",
+        "complete finish mark tick done resolve accomplish fulfil fulfill",
+        "apply enrol enroll sign",
+        "confirm approve accept reject decline deny",
+        "assign unassign delegate",
+        "pause resume enable disable activate deactivate lock unlock archive restore",
+        "rent hire borrow refund withdraw",
     )
 )
 _LOOSE = frozenset({0, 1})
 """Kinds whose words ask for reading as often: "open the page", "set the scene", "make a list"."""
+_EITHER = frozenset(
+    {
+        "make",
+        "open",
+        "start",
+        "change",
+        "set",
+        "write",
+        "put",
+        "save",
+        "store",
+        "replace",
+        "add",
+        "plan",
+        "rate",
+        "share",
+        "like",
+    }
+)
+"""Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
+_UNDOES = frozenset({"delete", "remove", "cancel", "send", "transfer", "purchase", "buy", "pay", "unsubscribe"})
+"""What a name that begins so does, whatever the method says."""
 _READS = frozenset(
     {
         "get", "search", "find", "list", "look", "fetch", "query", "convert", "translate", "analyze", "analyse",
@@ -46,19 +74,43 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     """
     if tool.safe:
         return True
-    own = _changes(words(tool.api))[:1]
-    if not own and tool.method == "POST" and _READS & set(words(tool.api)):
+    named = words(tool.api)
+    own = [i for word in named[:1] for i, group in enumerate(_CHANGES) if word in group] or _changes(named)[:1]
+    if not own and _only_reads(tool):
         return True
     own = own or _changes(tuple(text_words(tool.description)))
     asked = _asked(request)
-    return any(_CHANGES[i] & asked for i in own)
+    return any(_CHANGES[i] & asked for i in own) or (bool(named) and named[0] in asked - _READS)
 
 
-def told_to_change(clause: str) -> frozenset[int]:
-    """The kinds of change that a clause itself tells somebody to make: it begins with the word for it; empty for a question."""
+def changes(tool: ToolDoc) -> bool:
+    """Whether a call may change something: by its method, unless its name only reads or computes; or by a name that undoes or sends."""
+    named = words(tool.api)
+    if tool.safe:
+        return bool(named) and named[0] in _UNDOES
+    return bool(_changes(named)) or not _only_reads(tool)
+
+
+def orders(tool: ToolDoc, clause: str) -> bool:
+    """Whether a clause begins with a word of change that this tool's own name begins with or stands for."""
+    first = _FIRST.match(clause)
+    verbs = (frozenset(words(first[1].lower())) if first else frozenset[str]()) - _READS - _EITHER
+    named = words(tool.api)
+    return changes(tool) and bool(verbs & set(named[:1]) or makes(tool, frozenset(_changes(tuple(verbs)))))
+
+
+def _only_reads(tool: ToolDoc) -> bool:
+    return tool.method == "POST" and bool(_READS & set(words(tool.api)))
+
+
+def told_to_change(clause: str, *, loose: bool = False) -> frozenset[int]:
+    """The kinds of change that a clause itself tells somebody to make: it begins with the word for it; empty for a question.
+
+    ``loose``: also those whose words ask for reading as often.
+    """
     first = _FIRST.match(clause)
     found = words(first[1].lower()) if first else ()
-    return frozenset(_changes(found)) - _LOOSE
+    return frozenset(_changes(found)) - (frozenset[int]() if loose else _LOOSE)
 
 
 def makes(tool: ToolDoc, kinds: frozenset[int]) -> bool:
