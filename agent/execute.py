@@ -8,6 +8,7 @@ from agent.compress import Compressed, compress
 from agent.executor import CallResult, Executor
 from agent.field_choices import FieldChoices
 from agent.grounding_of_changes import not_asked_for
+from agent.notes import TRIED
 from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.response_view import is_empty
 from agent.validation import validate
@@ -95,7 +96,7 @@ def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
     if len(tried) == 1 or good is tried[0]:
         return good
     before = "; ".join(json.dumps(made.arguments, ensure_ascii=False)[:80] for made in tried[:-1])
-    return good.model_copy(update={"note": f"{good.note} Tried before, without finding anything: {before}".strip()})
+    return good.model_copy(update={"note": f"{good.note} {TRIED} {before}".strip()})
 
 
 async def _prepare(

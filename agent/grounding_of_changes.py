@@ -4,14 +4,17 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from pydantic.types import JsonValue
 
 from agent.clauses import clauses
+from agent.lexicon import ARTICLES
 from agent.named_items import Known, alike, identifiers, stands, unnamed
 from agent.parts import parts
 from agent.policies.offline_changes import changes, makes, told_to_change
 from agent.policy import Arguments, ArgumentsQuestion
+from agent.spans import spans
 from agent.support import vocabulary
 from agent.tool_text import clean
 from domain.model import JsonObject
@@ -24,6 +27,7 @@ _PLACE = re.compile(r"\[(\d*|\*)\]|([^.\[\]]+)")
 _POINTS_BACK = re.compile(r"\b(?:it|its|them|their|that|this|these|those|one|ones|there|same|him|her|his|such)\b", re.I)
 _ALL = re.compile(r"\b(?:all|every|each|everyone|everybody)\b", re.I)
 _SHORTEST = 3
+_ANY_DAY = date(2000, 1, 1)
 
 Earlier = Sequence[tuple[ToolDoc, StepResult]]
 
@@ -48,10 +52,27 @@ def not_asked_for(question: ArgumentsQuestion, answer: Arguments) -> str:
     if not changes(question.tool):
         return ""
     call = _Call(question.tool, answer.values, question.earlier, _texts(question.request, question.tool))
+    nameless = _nameless(question, answer)
+    if nameless:
+        return f"{question.tool.api} was not called: the request does not say what {clean(nameless, 80)} is to be."
     for parameter, reference in _taken(call, answer.provenance):
         reasons = [_refused(call, reference, text) for text in call.texts]
         if all(reasons):
             return f"{question.tool.api} was not called: its {clean(parameter, 80)} would come from {reasons[0]}. Name what is meant, or give its identifier."
+    return ""
+
+
+def _nameless(question: ArgumentsQuestion, answer: Arguments) -> str:
+    """A required parameter whose value is only the order's own words: "Delete the book" names no book."""
+    own = frozenset(words(question.tool.api)) | ARTICLES
+    quoted = {span.value for span in spans(question.request, _ANY_DAY) if span.kind == "quoted"}
+    free = {parameter.name for parameter in question.tool.required if not parameter.enum}
+    for binding in answer.provenance:
+        value = answer.values.get(binding.parameter)
+        if binding.origin == "request" and binding.parameter in free and isinstance(value, str) and value not in quoted:
+            told = text_words(value)
+            if told and told <= own:
+                return binding.parameter
     return ""
 
 

@@ -49,6 +49,31 @@ _EITHER = frozenset(
 """Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
 _UNDOES = frozenset({"delete", "remove", "cancel", "send", "transfer", "purchase", "buy", "pay", "unsubscribe"})
 """What a name that begins so does, whatever the method says."""
+_OFTEN_NOUNS = frozenset({"mark", "sign", "finish", "rent", "lock", "archive", "resume", "block"})
+_NOUNS = _OFTEN_NOUNS | {
+    "book",
+    "order",
+    "post",
+    "message",
+    "email",
+    "share",
+    "tweet",
+    "alarm",
+    "schedule",
+    "charge",
+    "purchase",
+    "transfer",
+    "register",
+    "upload",
+    "patch",
+    "drop",
+}
+"""Words of a change that name things as often: an order puts an article, a pronoun or a quotation behind them."""
+_OBJECT = re.compile(
+    r"\s+(?:(?:a|an|the|me|my|us|our|it|its|this|that|these|those|them|their|his|her|all|any|some|both|for|to|up)\b|[\"'“‘«])",
+    re.I,
+)
+_NAME = re.compile(r"\s+[A-Z]")
 _READS = frozenset(
     {
         "get", "search", "find", "list", "look", "fetch", "query", "convert", "translate", "analyze", "analyse",
@@ -92,11 +117,25 @@ def changes(tool: ToolDoc) -> bool:
 
 
 def orders(tool: ToolDoc, clause: str) -> bool:
-    """Whether a clause begins with a word of change that this tool's own name begins with or stands for."""
+    """Whether a clause begins with a word of change, and gives the order to make it, that this tool's own name begins with or stands for."""
     first = _FIRST.match(clause)
-    verbs = (frozenset(words(first[1].lower())) if first else frozenset[str]()) - _READS - _EITHER
-    named = words(tool.api)
-    return changes(tool) and bool(verbs & set(named[:1]) or makes(tool, frozenset(_changes(tuple(verbs)))))
+    verbs = _verbs(clause) - _READS - _EITHER
+    rest = clause[first.end() :] if first else ""
+    if not first or (verbs & _NOUNS and not _OBJECT.match(rest) and (verbs & _OFTEN_NOUNS or not _NAME.match(rest))):
+        return False
+    return changes(tool) and made_by(tool, clause)
+
+
+def made_by(tool: ToolDoc, clause: str) -> bool:
+    """Whether a tool makes the change that a clause begins with the word of: by its name, or by a description that says so."""
+    verbs = _verbs(clause)
+    return bool(verbs & set(words(tool.api)[:1])) or makes(tool, frozenset(_changes(tuple(verbs))))
+
+
+def _verbs(clause: str) -> frozenset[str]:
+    """The word that a clause begins with, in its base form."""
+    first = _FIRST.match(clause)
+    return frozenset(words(first[1].lower())) if first else frozenset()
 
 
 def _only_reads(tool: ToolDoc) -> bool:
@@ -108,9 +147,10 @@ def told_to_change(clause: str, *, loose: bool = False) -> frozenset[int]:
 
     ``loose``: also those whose words ask for reading as often.
     """
-    first = _FIRST.match(clause)
-    found = words(first[1].lower()) if first else ()
-    return frozenset(_changes(found)) - (frozenset[int]() if loose else _LOOSE)
+    first, verbs = _FIRST.match(clause), _verbs(clause)
+    if first and verbs & _OFTEN_NOUNS and not _OBJECT.match(clause[first.end() :]):
+        return frozenset()
+    return frozenset(_changes(tuple(verbs))) - (frozenset[int]() if loose else _LOOSE)
 
 
 def makes(tool: ToolDoc, kinds: frozenset[int]) -> bool:
