@@ -96,13 +96,14 @@ class Expander:
         ]
         spare = [
             tool
-            for tool in sorted(self._pool.producers, key=lambda t: (-self._pool_worth(t), t))
+            for tool in sorted({**self._pool.found, **self._pool.producers}, key=lambda t: (-self._pool_worth(t), t))
             if tool not in (*offered, *state.path, *state.banned) and not state.is_dead((*state.path, tool))
         ]
         found: dict[ToolId, None] = {}
-        for tool in offered[: self._settings.k]:
+        sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.floor]
+        for tool in sought[: self._settings.k]:
             lacking = fillable(evidence.doc(tool), self._request, docs).missing
-            if not lacking or max(evidence.relevance(tool)) < self._settings.floor:
+            if not lacking:
                 continue
             if any(
                 len(fillable(evidence.doc(tool), self._request, (*docs, other)).missing) < len(lacking)
@@ -120,7 +121,7 @@ class Expander:
         return [(tool, 0.0, "retriever") for tool in list(found)[:_HELPERS]]
 
     def _pool_worth(self, tool: ToolId) -> float:
-        return self._pool.producers[tool] * self._available(tool) if self._pool else 0.0
+        return self._pool.producers.get(tool, 0.0) * self._available(tool) if self._pool else 0.0
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
