@@ -101,7 +101,8 @@ class Expander:
         ]
         found: dict[ToolId, None] = {}
         sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.floor]
-        for tool in sought[: self._settings.k]:
+        sought = sought[: self._settings.k]
+        for tool in sought:  # what helps may itself need help
             lacking = fillable(evidence.doc(tool), self._request, docs).missing
             if not lacking:
                 continue
@@ -118,6 +119,7 @@ class Expander:
             helper = next(gives, None)
             if helper is not None:
                 found[helper] = None
+                sought += [helper] * (helper not in sought and len(found) < _HELPERS)
         return [(tool, 0.0, "retriever") for tool in list(found)[:_HELPERS]]
 
     def _pool_worth(self, tool: ToolId) -> float:
