@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
+from agent.lexicon import SHORT_UNITS
 from agent.needs import Need
 from agent.values import enum_value
 from domain.tool import ToolDoc
@@ -27,7 +28,8 @@ def unit_of(tool: ToolDoc, place: str, need: Need) -> JsonValue:
     tokens = re.findall(r"[^\W\d_]+", _described(tool.response_schema or "", _INDEX.sub("[]", place)).lower())
     for size in range(_LONGEST, 0, -1):
         for at in range(len(tokens) - size + 1):
-            unit = enum_value(" ".join(tokens[at : at + size]), need)
+            name = " ".join(tokens[at : at + size])
+            unit = None if name in SHORT_UNITS else enum_value(name, need)
             if unit is not None:
                 return unit
     return None
