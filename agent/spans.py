@@ -118,7 +118,8 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
     )
     for kind, places in kinds:
         for start, end in places(request):
-            if not any(quote.start <= start and end <= quote.end for quote in quotes):
+            inside = any(quote.start <= start and end <= quote.end for quote in quotes)
+            if not inside and not _MEASURED.fullmatch(request[start:end]):
                 found.append(Span(kind, request[start:end], request[start:end], start, end))
     found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
