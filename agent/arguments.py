@@ -8,6 +8,7 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from agent.feeding import fed
+from agent.measured import unit_of
 from agent.needs import Need, need_of
 from agent.policy import Arguments, ArgumentsQuestion
 from agent.readings import Reading, readings
@@ -70,6 +71,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
     choices = _choices(question, needs, today or _today(), avoid)
     bound = _assign(choices, needs)
+    bound |= _measured(question, needs, bound)
     values: JsonObject = {}
     provenance: list[Binding] = []
     missing: list[str] = []
@@ -89,7 +91,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     missing: list[str] = []
     feeds: list[Feed] = []
     taken: list[tuple[Span, Need]] = []
-    for parameter in tool.required:
+    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
         need = need_of(parameter)
         best = next((c for c in _from_request(need, request, day) if not _taken(c.span, need, taken)), None)
         source = None if need.kind in _DECIDED and not tool.safe else _feeding(parameter, need, tool, path)
@@ -99,7 +101,47 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
             taken.append((best.span, need))
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
-    return Fillable(tuple(missing), tuple(feeds))
+    order = [parameter.name for parameter in tool.required]
+    left = _unmeasured(missing, tool, feeds, path) if missing and feeds else missing
+    return Fillable(
+        tuple(sorted(left, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
+    )
+
+
+def _later(need: Need, request: str, today: date) -> float:
+    """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
+    if need.kind != "unit" or not need.role:
+        return 0.0
+    return -max((item.score for item in _from_request(need, request, today)), default=0.0)
+
+
+def _measured(
+    question: ArgumentsQuestion, needs: Mapping[str, Need], bound: Mapping[str, _Choice]
+) -> dict[str, _Choice]:
+    """The unit of a value that an earlier response gave, where a required parameter wants it: what is converted *from* it."""
+    taken = [choice.binding.reference for choice in bound.values() if choice.binding.origin == "step"]
+    found: dict[str, _Choice] = {}
+    for parameter in question.tool.required:
+        need = needs[parameter.name]
+        if need.kind != "unit" or need.role == "to":
+            continue
+        for reference in taken:
+            step, _, place = reference.partition(".")
+            unit = unit_of(question.earlier[int(step) - 1][0], place, need)
+            if unit is not None:
+                binding = Binding(parameter=parameter.name, origin="step", reference=reference)
+                found[parameter.name] = _Choice(parameter, 1.0, unit, binding)
+    return found
+
+
+def _unmeasured(missing: Sequence[str], tool: ToolDoc, feeds: Sequence[Feed], path: Sequence[ToolDoc]) -> list[str]:
+    """What is missing but for the units of what steps of the path give."""
+    needs = {parameter.name: need_of(parameter) for parameter in tool.required}
+    return [
+        name
+        for name in missing
+        if needs[name].role == "to" or not any(unit_of(path[f.step - 1], f.field, needs[name]) for f in feeds)
+    ]
 
 
 def _today() -> date:
