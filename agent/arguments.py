@@ -32,6 +32,9 @@ Avoid = frozenset[tuple[str, str]]
 _DECIDED = frozenset({"date", "time", "year", "number"})
 """What a call that changes something takes from the request only: when and how much is for the asker to say."""
 
+_PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
+"""What a query that looks for such a thing wants is a name, not a sentence."""
+
 _UNTOUCHED = frozenset({"secret", "technical"})
 
 
@@ -254,6 +257,8 @@ def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | No
         and not parameter.enum
         and parameter.name.lower() in _WHOLE_REQUEST
         and request.strip()
+        and not any(flow.count > 1 for flow in parameter.flows)  # recorded calls took it from an answer
+        and not need_of(parameter).described & _PLACES
     ):
         binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE)
         return _Choice(parameter, 0.0, request.strip(), binding)
