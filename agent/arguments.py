@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
+from agent.expected import UNTOUCHED, feeding, unmeasured
 from agent.feeding import fed
 from agent.measured import unit_of
 from agent.needs import Need, need_of
@@ -17,7 +18,6 @@ from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import best_field
 
 WHOLE = "the whole request"
 """The reference of a value that is the request's own text, for want of anything better."""
@@ -32,7 +32,8 @@ Avoid = frozenset[tuple[str, str]]
 _DECIDED = frozenset({"date", "time", "year", "number"})
 """What a call that changes something takes from the request only: when and how much is for the asker to say."""
 
-_UNTOUCHED = frozenset({"secret", "technical"})
+_PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
+"""What a query that looks for such a thing wants is a name, not a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
         need = need_of(parameter)
         best = next((c for c in _from_request(need, request, day) if not _taken(c.span, need, taken)), None)
-        source = None if need.kind in _DECIDED and not tool.safe else _feeding(parameter, need, tool, path)
+        source = None if need.kind in _DECIDED and not tool.safe else feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:
@@ -102,7 +103,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
     order = [parameter.name for parameter in tool.required]
-    left = _unmeasured(missing, tool, feeds, path) if missing and feeds else missing
+    left = unmeasured(missing, tool, feeds, path) if missing and feeds else missing
     return Fillable(
         tuple(sorted(left, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
     )
@@ -134,22 +135,12 @@ def _measured(
     return found
 
 
-def _unmeasured(missing: Sequence[str], tool: ToolDoc, feeds: Sequence[Feed], path: Sequence[ToolDoc]) -> list[str]:
-    """What is missing but for the units of what steps of the path give."""
-    needs = {parameter.name: need_of(parameter) for parameter in tool.required}
-    return [
-        name
-        for name in missing
-        if needs[name].role == "to" or not any(unit_of(path[f.step - 1], f.field, needs[name]) for f in feeds)
-    ]
-
-
 def _today() -> date:
     return datetime.now().astimezone().date()
 
 
 def _from_request(need: Need, request: str, today: date, *, lenient: bool = False) -> tuple[Reading, ...]:
-    return () if need.kind in _UNTOUCHED else _read(need, request, today, lenient)
+    return () if need.kind in UNTOUCHED else _read(need, request, today, lenient)
 
 
 @lru_cache(maxsize=16_384)
@@ -170,18 +161,6 @@ def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
     return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
-def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
-    """The last step of the path that fits best."""
-    if need.kind in _UNTOUCHED:
-        return None
-    best: Feed | None = None
-    for step, producer in enumerate(path, start=1):
-        coupling = best_field(producer, parameter, tool)
-        if coupling is not None and (best is None or coupling.score >= best.score):
-            best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
-    return best
-
-
 def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[_Choice]:
     choices: list[_Choice] = []
     avoided = {name for name, _ in avoid}
@@ -192,7 +171,7 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
                 continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
             choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
-        if parameter.required and need.kind not in _UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
+        if parameter.required and need.kind not in UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))
@@ -254,6 +233,8 @@ def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | No
         and not parameter.enum
         and parameter.name.lower() in _WHOLE_REQUEST
         and request.strip()
+        and not any(flow.count > 1 for flow in parameter.flows)  # recorded calls took it from an answer
+        and not need_of(parameter).described & _PLACES
     ):
         binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE)
         return _Choice(parameter, 0.0, request.strip(), binding)

@@ -147,7 +147,9 @@ def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
     return end
 
 
-_AT = frozenset({"present", "most", "least", "last", "first", "once", "all", "home", "work", "night", "noon", "best", "worst"})
+_AT = frozenset(
+    {"present", "most", "least", "last", "first", "once", "all", "home", "work", "night", "noon", "best", "worst"}
+)
 """What *at* says of when or how much, and names nothing."""
 
 

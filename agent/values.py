@@ -38,6 +38,8 @@ def _is_no_value(span: Span, need: Need) -> bool:
     """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
     if span.kind in ("name", "phrase") and set(words(span.text)) <= set(need.words):
         return True
+    if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
+        return span.text[:1].isalpha()  # "one company": none has the id 1
     if span.kind in ("name", "phrase") and _NUMBERED.fullmatch(span.text):
         return need.kind in _NAMED
     if need.kind == "currency" and span.kind == "code":

@@ -72,15 +72,11 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
         for i, best in enumerate(situation.best_relevance)
         if best >= parameters.fitting
         for way in ways.values()
-        if way.goal.relevance[i] >= min(COVERED * best, max(parameters.fitting, COVERED * _reached(ways, i)))
+        if way.goal.relevance[i]
+        >= min(COVERED * best, max(parameters.fitting, COVERED * max(w.goal.relevance[i] for w in ways.values())))
         and share([*situation.path, *_tools(way)], situation.clauses[i]) >= parameters.mostly
     }
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
-
-
-def _reached(ways: dict[int, Route], clause: int) -> float:
-    """The best relevance to a clause of all that can be reached."""
-    return max((way.goal.relevance[clause] for way in ways.values()), default=0.0)
 
 
 def _tools(way: Route) -> list[ToolDoc]:
