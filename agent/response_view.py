@@ -121,7 +121,13 @@ def _without_ids(record: list[Leaf], asked: frozenset[str]) -> list[Leaf]:
     """A record without its identifiers, which tell a person nothing, unless one is asked for or nothing else is there."""
     if "id" in asked:
         return record
-    return [(name, value) for name, value in record if words(name.rpartition(".")[2])[-1:] != ("id",)] or record
+    return [(name, value) for name, value in record if not _is_id(name, asked)] or record
+
+
+def _is_id(name: str, asked: frozenset[str]) -> bool:
+    """An identifier, but for that of a thing of which a reference is asked for: a ``booking_id`` is a booking's reference."""
+    own = words(name.rpartition(".")[2])
+    return own[-1:] == ("id",) and not ("reference" in asked and frozenset(own[:-1]) & asked)
 
 
 def _scored(record: list[Leaf], asked: frozenset[str]) -> dict[str, float]:

@@ -81,6 +81,8 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
+_MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
+"""What is measured and looks like a code: dust by its size, gases by their formulas."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 
 
@@ -116,7 +118,8 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
     )
     for kind, places in kinds:
         for start, end in places(request):
-            if not any(quote.start <= start and end <= quote.end for quote in quotes):
+            inside = any(quote.start <= start and end <= quote.end for quote in quotes)
+            if not inside and not _MEASURED.fullmatch(request[start:end]):
                 found.append(Span(kind, request[start:end], request[start:end], start, end))
     found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
@@ -193,7 +196,7 @@ def _codes(request: str) -> Iterator[Span]:
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
                 yield Span("currency", hit[part], hit[part], hit.start(part), hit.end(part))
-    for hit in _CODE.finditer(request):
+    for hit in (hit for hit in _CODE.finditer(request) if not _MEASURED.fullmatch(hit[0])):
         yield Span("code", hit[0], hit[0].lstrip("#"), hit.start(), hit.end())
 
 

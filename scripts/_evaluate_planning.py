@@ -1,12 +1,11 @@
 """`evaluate.py planning`: planned paths against the relevant APIs of each request."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 import typer
+from _scoring import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -17,7 +16,7 @@ from agent.planners.planner import Planner
 from agent.planners.retrieve import K, retrieve
 from agent.policy import Cost, Policy
 from agent.search import search
-from domain.errors import UnavailableError, UsageError
+from domain.errors import UsageError
 from domain.tool import ToolId
 from evaluation.names import Key
 from evaluation.oracle import OraclePolicy
@@ -28,7 +27,6 @@ from graph.store import GraphReads
 from wiring.container import Container, open_container
 from wiring.runs import budget_of
 
-console = Console(stderr=True)
 Edges = Literal["real", "none", "shuffled"]
 
 
@@ -42,25 +40,13 @@ def planning(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How well planned paths match: precision, recall, F1 of their distinct APIs, and their length. No call is made."""
-    try:
+    with scoring():
         planners: dict[str, Planner] = {"dfs": search, "retrieve": retrieve(start_tools)}
         if planner not in planners:
             raise UsageError(f"no planner is called {planner!r}; there are: {', '.join(planners)}")
         asked, skipped = read_queries(queries)
         figures = asyncio.run(_planning(asked, store, planners[planner], policy, edges))
-    except (UsageError, UnavailableError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was scored")
-        raise typer.Exit(130) from None
-    for item in skipped:
-        console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
-    if as_json:
-        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
-    else:
-        _show({**figures["groups"], "all": figures["overall"]})
-    raise typer.Exit(1 if skipped else 0)
+    tell(figures, _show, as_json=as_json, skipped=skipped)
 
 
 async def _planning(
@@ -74,7 +60,9 @@ async def _planning(
         cost = Cost()
 
         async def planned(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
-            who: Policy = OraclePolicy(relevant) if policy == "oracle" else container.policy(policy)
+            who: Policy = (
+                OraclePolicy(relevant, container.policy("offline")) if policy == "oracle" else container.policy(policy)
+            )
             steps = walk(
                 request, reads, finder, who, planner=planner, weights=container.weights, settings=settings,
                 budget=budget_of(container),
@@ -103,12 +91,13 @@ async def _edges(container: Container, edges: Edges) -> GraphReads:
     return await shuffled(container.graph) if edges == "shuffled" else container.graph
 
 
-def _show(rows: dict[str, dict[str, Any]]) -> None:
+def _show(figures: dict[str, Any]) -> None:
+    rows: dict[str, dict[str, Any]] = {**figures["groups"], "all": figures["overall"]}
     shown = Table(box=None)
     for column in ("", "n", "precision", "recall", "F1", "95 % interval", "path length"):
         shown.add_column(column, justify="right" if column else "left")
     for name, row in rows.items():
         low, high = row["f1_interval"]
-        figures = (f"{row[key]:.3f}" for key in ("precision", "recall", "f1"))
-        shown.add_row(name, str(row["n"]), *figures, f"{low:.3f} to {high:.3f}", f"{row['path_length']:.2f}")
+        values = (f"{row[key]:.3f}" for key in ("precision", "recall", "f1"))
+        shown.add_row(name, str(row["n"]), *values, f"{low:.3f} to {high:.3f}", f"{row['path_length']:.2f}")
     Console().print(shown)

@@ -72,7 +72,8 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
         for i, best in enumerate(situation.best_relevance)
         if best >= parameters.fitting
         for way in ways.values()
-        if way.goal.relevance[i] >= COVERED * best
+        if way.goal.relevance[i]
+        >= min(COVERED * best, max(parameters.fitting, COVERED * max(w.goal.relevance[i] for w in ways.values())))
         and share([*situation.path, *_tools(way)], situation.clauses[i]) >= parameters.mostly
     }
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
