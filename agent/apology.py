@@ -16,13 +16,21 @@ def apology(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considere
     """What kept a run from its answer.
 
     A host that cannot be reached, a key that is missing or refused and an address that is forbidden come first: no other request
-    will fare better before that is mended. ``reason``: why the walk ended. ``considered``: the first tools, by name.
+    will fare better before that is mended. Of what changes something the run itself has told before. ``reason``: why the walk ended. ``considered``: the first tools, by name.
     """
     told = [(tool, result, clean(fit_to_tell(result.note)).rstrip(".") or result.status) for tool, result in failed]
-    troubles = [f"{title(tool)} could not be called: {note}." for tool, result, note in told if is_trouble(result)]
+    troubles = [
+        f"{title(tool)} could not be called: {note}."
+        for tool, result, note in told
+        if is_trouble(result) and not changes(tool)
+    ]
     ends = clean(reason, 300).rstrip(".")
     lines = [f"This could not be answered: {line}" for line in dict.fromkeys(troubles)]
-    lines.append(f"Nothing else served: {ends}." if troubles else f"This could not be answered: {ends}.")
+    lines.append(
+        f"Nothing else served: {ends}."
+        if any(is_trouble(result) for _, result in failed)
+        else f"This could not be answered: {ends}."
+    )
     lines += [
         f"{title(tool)} gave no answer: {note}."
         for tool, result, note in told

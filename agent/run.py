@@ -19,6 +19,7 @@ from agent.field_choices import FieldChoices
 from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.progress import Progress
+from agent.reach import leave_alone, nothing_near
 from agent.reuse import ReusingExecutor
 from agent.search import SearchDeps, search
 from agent.secrets import Secrets
@@ -134,6 +135,11 @@ class _Turn:
                 break
             step, result = progress.stuck
             yield progress.go_around(step, result, _why(result))
+            leave_alone(progress, self._evidence, self._executor)
+            over = nothing_near(self._request, result, progress, self._evidence)
+            if over is not None:
+                yield over
+                break
         async for event in self._answer():
             yield event
 

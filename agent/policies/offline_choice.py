@@ -7,7 +7,7 @@ from agent.coverage import COVERED, answerable
 from agent.policies.offline_changes import makes, may_call, told_to_change
 from agent.policies.offline_gaps import onward
 from agent.policies.offline_parameters import ChoiceParameters
-from agent.policies.offline_reasons import fed_by, finished, given
+from agent.policies.offline_reasons import fed_by, finished, given, lacks
 from agent.policies.offline_routes import Missing, Route, available, route
 from agent.policy import Candidate, Choice, Situation
 from agent.support import bare
@@ -247,5 +247,5 @@ def _unfit(situation: Situation, ways: dict[int, Route], parameters: ChoiceParam
         return f"{barred[0].tool.api} would change something, which the request does not ask for"
     lacking = max(fit, key=lambda c: (max(c.relevance, default=0.0), available(c)))
     if not ways and lacking.missing:
-        return f"{lacking.tool.api} fits, but nothing here gives its {', '.join(lacking.missing)}"
+        return f"{lacking.tool.api} fits, but nothing here gives its {lacks(situation, lacking)}"
     return "what fits here adds nothing to the path"
