@@ -181,13 +181,13 @@ def _option(
         for way in ways.values()
         if way.goal.relevance[clause] >= parameters.acceptable * best and (not kinds or makes(way.goal.tool, kinds))
     ]
-    most = max((_evidence(way) for way in fit), default=0.0)
+    most = max((way.evidence for way in fit), default=0.0)
     options = [
         _Option(
             clause,
             way,
             (way.goal.relevance[clause] / best) ** 2
-            * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
+            * (1 - parameters.walked + parameters.walked * way.evidence / (most or 1.0))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
             * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
@@ -205,11 +205,6 @@ def _option(
 def _locked(tool: ToolDoc) -> bool:
     """Whether a tool cannot be called without a secret, which may not be there."""
     return any(credential.required for credential in tool.credentials)
-
-
-def _evidence(way: Route) -> float:
-    """Weight of the goal times the chance that all steps succeed."""
-    return way.goal.weight * way.chance
 
 
 def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceParameters) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from agent.measured import unit_of
 from agent.needs import need_of
-from domain.tool import Parameter, ToolDoc
+from domain.tool import Parameter, ToolDoc, ToolId
 
 _SCHEMA = {
     "type": "object",
@@ -36,7 +36,7 @@ _UNITS = ("inch", "kilometre", "kilometre_per_hour", "celsius", "kelvin")
 )
 def test_a_field_is_measured_in_what_its_description_names(place: str, unit: str | None) -> None:
     tool = ToolDoc(
-        id="Weather/Sky/now",
+        id=ToolId("Weather/Sky/now"),
         function="now",
         category="Weather",
         toolset="Sky",
@@ -49,7 +49,7 @@ def test_a_field_is_measured_in_what_its_description_names(place: str, unit: str
 
 def test_without_a_list_of_units_none_is_told() -> None:
     tool = ToolDoc(
-        id="Weather/Sky/now",
+        id=ToolId("Weather/Sky/now"),
         function="now",
         category="Weather",
         toolset="Sky",
