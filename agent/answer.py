@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from agent.comparing import compared
+from agent.measures import units_of
 from agent.notes import fit_to_tell
 from agent.policies.offline_changes import changes
 from agent.response_view import View, is_empty, view
@@ -53,10 +54,11 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
         tool, result = steps[number - 1]
         if changes(tool) and (not result.response.strip() or is_empty(result.response)):
             continue
-        yield from _lines(number, view(result.response, asked))
+        yield from _lines(number, view(result.response, asked, "", units_of(tool, result.arguments)))
     on_the_way = [n for n in good if n in used]
     for number in on_the_way:
-        found = view(steps[number - 1][1].response, asked, used[number])
+        tool, result = steps[number - 1]
+        found = view(result.response, asked, used[number], units_of(tool, result.arguments))
         if found.matched and not is_empty(steps[number - 1][1].response):
             yield from _lines(number, View(found.lines[:1], found.matched))
     yield from _open(steps, unanswered)

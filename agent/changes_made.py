@@ -75,8 +75,9 @@ def _line(tool: ToolDoc, result: StepResult) -> str:
 def _values(tool: ToolDoc, result: StepResult) -> list[str]:
     """The first few plain values of a call, the required ones first."""
     names = [parameter.name for parameter in sorted(tool.parameters, key=lambda parameter: not parameter.required)]
-    plain = [result.arguments[name] for name in names if isinstance(result.arguments.get(name), (str, int, float))]
-    return [clean(str(value), 60) for value in plain[:_SHOWN]]
+    given = [result.arguments[name] for name in names if name in result.arguments]
+    plain = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
+    return [clean(str(one), 60) for one in plain if isinstance(one, (str, int, float))][:_SHOWN]
 
 
 def _given(result: StepResult) -> list[str]:

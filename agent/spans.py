@@ -16,7 +16,7 @@ from agent.lexicon import (
     SHORT_UNITS,
     UNITS,
 )
-from agent.numbers import spelled_in
+from agent.numbers import negated, spelled_in
 from agent.phrases import names_in, phrases_in, titles_in
 from graph.identifiers import singular
 
@@ -156,7 +156,7 @@ def _add(found: list[Span], span: Span) -> None:
 def _numbers(request: str) -> Iterator[Span]:
     money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
-        value = hit[0].replace(",", "").replace("−", "-")
+        value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
         tail = re.match(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])", request[hit.end() :])
         head = request[hit.start() - 1 : hit.start()]
         unit = _unit(tail[1] if tail else "", head)
@@ -165,7 +165,14 @@ def _numbers(request: str) -> Iterator[Span]:
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
     for start, end, number in spelled_in(request):
         tail = re.match(r"\s*([^\W\d_]+)", request[end:])
-        yield Span("number", request[start:end], str(number), start, end, unit=_unit(tail[1] if tail else "", ""))
+        yield Span(
+            "number",
+            request[start:end],
+            f"{negated(request, start)}{number}",
+            start,
+            end,
+            unit=_unit(tail[1] if tail else "", ""),
+        )
 
 
 def _unit(tail: str, head: str) -> str:

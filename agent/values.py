@@ -23,7 +23,8 @@ _NAMED = frozenset({"query", "place", "person", "organization", "country"})
 def value_for(span: Span, need: Need) -> JsonValue:
     """The value, or None where the span does not fit the parameter's type, bounds, enum or form."""
     if need.enum:
-        return enum_value(span.value, need) if enum_value(span.value, need) is not None else enum_value(span.text, need)
+        meant = enum_value(span.value, need)
+        return listed(enum_value(span.text, need) if meant is None else meant, need)
     if need.type == "boolean" or need.type == "object" or _is_no_value(span, need):
         return None
     text = _text(span, need)
@@ -32,6 +33,11 @@ def value_for(span: Span, need: Need) -> JsonValue:
     if need.type in ("number", "integer"):
         return _number(text, need)
     return [text] if need.type == "array" else text
+
+
+def listed(value: JsonValue, need: Need) -> JsonValue:
+    """A value of an enum as a call takes it: of a list's items, as a list of one."""
+    return [value] if need.type == "array" and value is not None else value
 
 
 def _is_no_value(span: Span, need: Need) -> bool:
