@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from agent.changing import makes, may_call, told_to_change
 from agent.coverage import COVERED, answerable
-from agent.policies.offline_changes import makes, may_call, told_to_change
 from agent.policies.offline_gaps import onward
 from agent.policies.offline_parameters import ChoiceParameters
 from agent.policies.offline_reasons import fed_by, finished, given
