@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.changing import changes
 from agent.comparing import compared
 from agent.measures import units_of
 from agent.notes import fit_to_tell
-from agent.policies.offline_changes import changes
 from agent.response_view import View, is_empty, view
 from agent.tool_text import clean
 from agent.wording import asked_words

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from agent.answer import title
+from agent.changing import changes
 from agent.notes import fit_to_tell
-from agent.policies.offline_changes import changes
 from agent.tool_text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc

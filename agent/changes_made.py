@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.changing import changes, made_by, orders, told_to_change
 from agent.notes import fit_to_tell
-from agent.policies.offline_changes import changes, made_by, orders, told_to_change
 from agent.tool_text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc

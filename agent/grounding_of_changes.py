@@ -8,11 +8,11 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
+from agent.changing import changes, makes, told_to_change
 from agent.clauses import clauses
 from agent.lexicon import ARTICLES
 from agent.named_items import Known, alike, identifiers, stands, unnamed
 from agent.parts import parts
-from agent.policies.offline_changes import changes, makes, told_to_change
 from agent.policy import Arguments, ArgumentsQuestion
 from agent.spans import spans
 from agent.support import vocabulary

@@ -7,7 +7,7 @@ request, where the graph's own does not (thesis 4.3.2.4).
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.policies.offline_changes import makes, may_call, told_to_change
+from agent.changing import makes, may_call, told_to_change
 from agent.policies.offline_gaps import unsaid
 from agent.policy import Choice, Situation
 from agent.remembering import next_of

@@ -35,6 +35,11 @@ class Route:
         return self.steps[-1]
 
     @property
+    def evidence(self) -> float:
+        """Weight of the goal times the chance that all steps succeed."""
+        return self.goal.weight * self.chance
+
+    @property
     def chance(self) -> float:
         """The chance that every step succeeds; an untested tool counts as one half."""
         chance = 1.0
