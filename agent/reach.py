@@ -5,8 +5,8 @@ others that merely happen to be in the store.
 """
 
 from agent.apology import is_trouble
+from agent.changing import may_call
 from agent.evidence import Evidence
-from agent.policies.offline_changes import may_call
 from agent.progress import Progress
 from agent.reuse import ReusingExecutor
 from agent.tool_text import clean
