@@ -14,7 +14,7 @@ _SHOWN = 3
 _DONE, _LOST = "ok", "unknown"
 
 _MARKS = frozenset({"id", "reference", "confirmation"})
-_NEAR = 0.7
+_NEAR = 0.5
 
 Judged = Sequence[tuple[ToolDoc, tuple[float, ...]]]
 """Tools with their relevance to each clause."""

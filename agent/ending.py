@@ -20,10 +20,17 @@ def unreplaced(progress: Progress, evidence: Evidence) -> bool:
 
 
 def undone(progress: Progress, evidence: Evidence, clauses: Sequence[str]) -> tuple[str, ...]:
-    """The changes that a request orders and that were not made, as far as a tool at hand makes such."""
+    """The changes that a request orders and that were not made, as far as a tool at hand makes such.
+
+    One that was called, or was to be, and failed has shown what it is for: its relevance does not matter then.
+    """
+    tried = {result.tool for result in progress.called if result.status not in ("ok", "unknown")}
     made = {result.tool for result in progress.called if result.status in ("ok", "unknown")}
     judged = {doc.id: (doc, evidence.relevance(doc.id)) for doc in evidence.all}
-    return unmet(clauses, tuple(judged.values()), [judged[tool] for tool in made])
+    meant = {
+        tool: (doc, (1.1,) * len(clauses) if tool in tried else relevance) for tool, (doc, relevance) in judged.items()
+    }
+    return unmet(clauses, tuple(meant.values()), [judged[tool] for tool in made])
 
 
 def changed(progress: Progress, evidence: Evidence, clauses: Sequence[str], steps: Steps) -> Iterator[str]:

@@ -12,7 +12,7 @@ from agent.need_kinds import WORK_WORDS
 from agent.needs import FITS, Need
 from agent.shapes import likeness
 from agent.spans import Span
-from agent.standing import is_personal, standing
+from agent.standing import is_aim, is_personal, standing
 from agent.values import enum_value, listed, value_for
 from graph.identifiers import words
 
@@ -107,7 +107,7 @@ def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Re
         if not isinstance(value, str) or len(value) < 2:
             continue
         hit = re.search(rf"(?<!\w){re.escape(value.replace('_', ' '))}s?(?!\w)", request, re.I)
-        if hit:
+        if hit and (need.required or not is_aim(request, hit.start())):
             before = tuple(re.findall(r"\w+", request[: hit.start()].lower())[-4:])
             span = Span("phrase", hit[0], hit[0], hit.start(), hit.end(), before)
             yield Reading(listed(value, need), min(1.0, 0.9 + _role(need, span)), span)

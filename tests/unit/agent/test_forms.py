@@ -47,6 +47,11 @@ def test_items_of_a_list_may_be_few() -> None:
     assert found.values == {"state": ["done"]}
 
 
+def test_what_a_thing_is_to_become_is_no_filter() -> None:
+    question = ArgumentsQuestion("Mark the task 'Ferry' as done", tool(Parameter(name="state", type="array", json_schema=STATES)), ())  # fmt: skip
+    assert bind(question).values == {}
+
+
 def test_a_recipient_is_an_address_and_no_quotation() -> None:
     request = "Send an e-mail to joe@example.org with the subject 'Hi there' and the body 'See you'"
     parameters = (TO, Parameter(name="subject", required=True), Parameter(name="body", required=True))
