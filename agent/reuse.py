@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from agent.executor import CallResult, Executor
-from domain.errors import FootpathError
+from agent.notes import REPEATED
+from domain.errors import FootpathError, ForbiddenAddressError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
@@ -20,13 +21,14 @@ _CUT_OFF = "The call was cut off before its answer came, so it is not known whet
 class _Host:
     failures: int = 0
     why: str = ""
+    refused: ForbiddenAddressError | None = None
 
 
 class ReusingExecutor:
     """An executor for one run. Writes are not repeated either: after a change of plan that would do the thing twice.
 
     Identical calls that are made at the same moment wait for the first. A host that cannot be connected to, or that failed
-    ``MOST_FAILURES`` times in a row, is not called again.
+    ``MOST_FAILURES`` times in a row, is not called again; nor is one whose address is forbidden.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -43,10 +45,15 @@ class ReusingExecutor:
             if key in self._made:
                 return _again(self._made[key])
             host = self._hosts[_place(tool.url)]
+            if host.refused:
+                raise host.refused
             if host.why:
                 return CallResult("transient", "", attempts=0, note=host.why, reached=False)
             try:
                 result = await self._executor.call(tool, arguments)
+            except ForbiddenAddressError as error:
+                host.refused = error if _place(tool.url) else None
+                raise
             except FootpathError:
                 raise  # nothing was sent
             except BaseException:
@@ -57,14 +64,18 @@ class ReusingExecutor:
             _remember(host, _place(tool.url), result)
             return result
 
+    def left_alone(self, url: str) -> bool:
+        """Whether the host of a URL is not called any more in this run."""
+        host = self._hosts[_place(url)]
+        return bool(host.why or host.refused)
+
     async def close(self) -> None:
         """Close the executor that makes the calls."""
         await self._executor.close()
 
 
 def _again(made: CallResult) -> CallResult:
-    said = "Answered from the same call, made before in this run."
-    return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, said) if part))
+    return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, REPEATED) if part))
 
 
 def _place(url: str) -> str:

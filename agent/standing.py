@@ -1,5 +1,7 @@
 """What a span is not, by the words around it: the title of a book is no city, the country in "the capital of Norvania" neither."""
 
+import re
+
 from agent.lexicon import NAMING_CUES
 from agent.need_kinds import GENERIC, ORGANIZATION_WORDS, WORK_WORDS
 from agent.needs import Need
@@ -13,10 +15,17 @@ _SEATS = frozenset(
 _ACTING = frozenset({"by", "has", "have", "had", "did", "does", "is", "with", "author"})
 _SMALL = frozenset({"the", "a", "an", "of", "called", "titled", "named", "entitled", "'", '"'})
 
+_AIM = re.compile(r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL)
+
 
 def is_organization(span: Span) -> bool:
     """Whether a name says itself that it is an organisation's: ``Ilsenau Polytechnic``."""
     return bool(ORGANIZATION_WORDS & set(words(span.text)))
+
+
+def is_aim(request: str, start: int) -> bool:
+    """Whether what starts here is what a thing is to become, not what it is: ``mark the task as [done]``."""
+    return _AIM.match(request[:start]) is not None
 
 
 def is_personal(span: Span) -> bool:

@@ -1,6 +1,6 @@
 """What a path given on the command line is, told by what lies there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,15 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
     if path.suffix in (".yaml", ".yml"):
         return _openapi(path, server)
     return _tool_lines(path)
+
+
+def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:
+    """The addresses that OpenAPI documents name themselves, for which ``server`` is not taken; none where there is no ``server``."""
+    from graph.importers.openapi_servers import elsewhere
+
+    documents = [path for path in paths if server and path.suffix in (".json", ".yaml", ".yml") and path.is_file()]
+    docs = (doc for path in documents for doc in read_tools(path, server) if isinstance(doc, ToolDoc) and doc.url)
+    return tuple(dict.fromkeys(other for doc in docs if (other := elsewhere(server, doc.url))))
 
 
 def read_records(path: Path, kind: Kind) -> Source:

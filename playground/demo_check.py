@@ -1,4 +1,4 @@
-"""Whether an answer is right: the expected values are in it, and it was found the way the demo is to show."""
+"""Whether an answer is right: the expected values are in it. Which way it was found is told apart from that."""
 
 import re
 from dataclasses import dataclass
@@ -15,13 +15,18 @@ MAX_ANSWER = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``problem`` is empty where the answer is right. ``calls`` are the operations that succeeded, in order."""
+    """``problem`` is empty where the answer is right. ``calls`` are the operations that succeeded, in order.
+
+    ``unmet``: the failing operation that the request is to show a way around, where the run did not come by it. An answer that was
+    found on a better way is right all the same.
+    """
 
     request: DemoRequest
     calls: tuple[str, ...]
     answer: str
     around: tuple[str, ...]
     problem: str
+    unmet: str = ""
 
     @property
     def right(self) -> bool:
@@ -36,7 +41,8 @@ def judge(request: DemoRequest, events: list[Event]) -> Verdict:
     around = tuple(_operation(result.tool) for result in calls if result.status == "failed" and result.tool in left)
     end = next((event for event in events if isinstance(event, RunFinished)), None)
     answer = end.answer if end else ""
-    return Verdict(request, done, answer, around, _problem(request, end, around))
+    unmet = request.fails if request.fails not in around else ""
+    return Verdict(request, done, answer, around, _problem(request, end), unmet)
 
 
 def numbers_in(text: str) -> list[float]:
@@ -44,7 +50,7 @@ def numbers_in(text: str) -> list[float]:
     return [float(found.replace(",", "")) for found in _NUMBER.findall(_MARK.sub("", text))]
 
 
-def _problem(request: DemoRequest, end: RunFinished | None, around: tuple[str, ...]) -> str:
+def _problem(request: DemoRequest, end: RunFinished | None) -> str:
     if end is None or end.outcome != "answered":
         return f"the run ended without an answer ({end.outcome if end else 'no end'}{_reason(end)})"
     if len(end.answer) > MAX_ANSWER:
@@ -56,8 +62,6 @@ def _problem(request: DemoRequest, end: RunFinished | None, around: tuple[str, .
     for wanted in request.texts:
         if wanted.casefold() not in end.answer.casefold():
             return f"{wanted} is not in the answer"
-    if request.fails and request.fails not in around:
-        return f"{request.fails} was not met and gone around"
     return ""
 
 

@@ -71,8 +71,15 @@ def main(
 
 def _build(**options: Any) -> "tuple[Ingested, Summary]":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
+    from graph.sources import addresses_kept
     from wiring.build import BuildOptions, build
 
+    kept = addresses_kept(options["tools"], options["server"])
+    if kept:
+        told = (
+            f"warning: --server is for relative servers only; the documents name {', '.join(kept[:5])}, which is kept"
+        )
+        console.print(told, style="yellow", markup=False, soft_wrap=True)
     with progress_bars() as progress:
         return asyncio.run(build(BuildOptions(**options), progress))
 

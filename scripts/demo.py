@@ -56,6 +56,7 @@ def _summary(verdicts: list[Verdict]) -> None:
         expected = ", ".join([*(f"{number:g}" for number in request.numbers), *request.texts])
         tolerance = f" (± {request.tolerance:g})" if request.tolerance else ""
         around = f"\n[yellow]around {', '.join(verdict.around)}[/yellow]" if verdict.around else ""
+        around += f"\n[dim]{verdict.unmet}, which fails, was not on the way[/dim]" if verdict.unmet else ""
         told = "[green]right[/green]" if verdict.right else f"[red]wrong[/red]: {escape(verdict.problem)}"
         table.add_row(
             escape(request.request), escape(" → ".join(verdict.calls)) + around, escape(expected + tolerance), told

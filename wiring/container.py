@@ -1,6 +1,8 @@
 """Settings to objects: opens what is asked for, closes everything. Adapters are imported when first needed."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -20,6 +22,7 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
+from wiring.mistyped import mistyped, named_in
 from wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -200,6 +203,13 @@ class Container:
         return executor
 
 
+def _told_settings() -> Settings:
+    """The settings of the process; what is set and ignored is told on stderr."""
+    for warning in mistyped([*os.environ, *named_in(Path(".env"))]):
+        print(f"warning: {warning}", file=sys.stderr)
+    return read_settings()
+
+
 @asynccontextmanager
 async def open_container(
     settings: Settings | None = None, store: Path | None = None, *, create: bool = False
@@ -211,7 +221,7 @@ async def open_container(
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
-    settings = settings or read_settings()
+    settings = settings or _told_settings()
     folder = StoreFolder(store or settings.store)
     # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
     await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))

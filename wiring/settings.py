@@ -15,6 +15,16 @@ EXAMPLES = frozenset(
 """Passwords that stand in examples, this project's and others', and are the first that anyone tries."""
 
 
+_HTTP = "must be an address such as http://host:8080/v1: with http:// or https:// in front, without a user, a ? or a #"
+_IN_WORDS = {
+    "graph_url": "must be an address such as bolt://host:7687 or neo4j+s://host, without a user or a password",
+    "vector_url": _HTTP.replace("8080/v1", "6333"),
+    "model_url": _HTTP,
+    "vector_collection": "must be 1 to 100 letters, digits, _ or -",
+}
+"""What the patterns of these settings ask for."""
+
+
 class Settings(BaseSettings):
     """Defaults work on one machine with nothing installed. ``.env.example`` lists the same names, a line each."""
 
@@ -143,5 +153,8 @@ def read_settings(**given: object) -> Settings:
         found: list[str] = []
         for problem in error.errors(include_url=False, include_input=False):
             names = [f"FOOTPATH_{str(part).upper()}" for part in problem["loc"][:1]]
-            found.append(": ".join([*names, problem["msg"].removeprefix("Value error, ")]))
+            said = problem["msg"].removeprefix("Value error, ")
+            if problem["type"] == "string_pattern_mismatch":
+                said = _IN_WORDS.get(str(problem["loc"][0]), said)
+            found.append(": ".join([*names, said]))
         raise UsageError(f"the settings cannot be used. {'; '.join(found)}") from error

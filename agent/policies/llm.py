@@ -8,13 +8,13 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel
 
 from agent.answer import title
+from agent.changing import may_call
 from agent.models.chat import ChatModel, Reply
 from agent.policies.llm_arguments import ArgumentsAnswer, arguments_of, complaint_of
 from agent.policies.llm_ask import Allowance, Asker
 from agent.policies.llm_prompts import Fence, instructions
 from agent.policies.llm_show import answer_text, arguments_text, fields_text, situation_text
 from agent.policies.llm_spoken import Spoken
-from agent.policies.offline_changes import may_call
 from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Notice, Situation
 from agent.tool_text import clean
 from domain.errors import InvalidDecisionError

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from agent.policy import Candidate, Situation
+from agent.arguments import bind
+from agent.policy import ArgumentsQuestion, Candidate, Situation
 from domain.tool import ToolDoc
 from graph.coupling import best_field
 
@@ -17,6 +18,16 @@ def given(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
     """The names of the fields by which one tool serves another."""
     found = [best_field(producer, parameter, consumer) for parameter in consumer.required]
     return list(dict.fromkeys(coupling.field.name or coupling.field.path for coupling in found if coupling))
+
+
+def lacks(situation: Situation, candidate: Candidate) -> str:
+    """The required inputs of a candidate that neither the request nor the path fills, judged over all its inputs at once.
+
+    One by one, as the walk looks at them, a value may be counted for an input that a better one then has no use for.
+    """
+    bound = bind(ArgumentsQuestion(situation.request, candidate.tool, ()))
+    fed = {feed.parameter for feed in candidate.feeds}
+    return ", ".join([name for name in bound.missing if name not in fed] or candidate.missing)
 
 
 def finished(situation: Situation, done: frozenset[int], able: Sequence[int]) -> str:

@@ -33,6 +33,13 @@ def url_of(server: str, route: str, *holders: Schema) -> str:
     return _joined(server, route) if server and not named else ""
 
 
+def elsewhere(server: str, url: str) -> str:
+    """The address that a document itself names instead of ``server``, which is for relative servers only; empty where they agree."""
+    given, own = urlsplit(server), urlsplit(url)
+    same = (given.scheme, given.netloc.lower()) == (own.scheme, own.netloc.lower())
+    return "" if same or not own.netloc else f"{own.scheme}://{own.netloc}"
+
+
 def _servers(holder: Schema) -> list[Any]:
     return items(holder.get("servers"))
 

@@ -15,8 +15,9 @@ from evaluation.asked import read_asked
 from evaluation.rightness import judge
 from playground.child import running_playground
 from playground.record import DATA
+from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server
-from tests.models.rule_based import RuleBasedModel
+from tests.models.rule_based import OTHER, RuleBasedModel
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.runs import budget_of, run_deps
@@ -117,3 +118,8 @@ def test_it_runs_alone() -> None:
                 assert b'"id": "rules"' in answer.read()
         finally:
             child.terminate()
+
+
+def test_a_strangers_message_gets_an_answer() -> None:
+    alone = ChatRequest("/v1/chat/completions", {}, {"messages": [{"role": "user", "content": "Say hello."}]})
+    assert RuleBasedModel()(alone) == OTHER

@@ -212,3 +212,9 @@ async def test_a_request_without_words_is_not_answered(tmp_path: Path) -> None:
     records, transcript = await asked("???", await deps(tmp_path, ScriptedExecutor()))
     assert outcome(transcript) == "gave_up"
     assert not [record for record in records if isinstance(record.event, CallStarted)]
+
+
+async def test_what_came_before_the_failed_step_is_no_answer(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=down)
+    _, transcript = await asked(WEATHER, await deps(tmp_path, executor))
+    assert outcome(transcript) == "gave_up"

@@ -20,6 +20,8 @@ from tests.models.rules_choosing import choose
 from tests.models.rules_filling import fill
 
 REFUSAL = "I'm sorry, but I can't help with that."
+OTHER = "Here are rules for Footpath's own prompts only."
+"""What is said to anything else: a check of the endpoint, or a person."""
 _FENCE = re.compile(r"\b[0-9a-f]{12}\b")
 _MARKS = {
     "a graph of tools": "choose",
@@ -44,9 +46,12 @@ class RuleBasedModel:
         self.purposes: Counter[str] = Counter()
 
     def __call__(self, request: ChatRequest) -> str:
-        system, prompt = str(request.messages[0]["content"]), str(request.messages[1]["content"])
-        purpose = next(purpose for mark, purpose in _MARKS.items() if mark in system)
-        self.purposes[purpose] += 1
+        system = str(request.messages[0]["content"])
+        purpose = next((purpose for mark, purpose in _MARKS.items() if mark in system), "")
+        self.purposes[purpose or "other"] += 1
+        if not purpose or len(request.messages) < 2:
+            return OTHER
+        prompt = str(request.messages[1]["content"])
         luck = self._luck(request)
         said = _mended(purpose, prompt, request)
         if luck.random() >= self._rate:

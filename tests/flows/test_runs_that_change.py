@@ -1,0 +1,50 @@
+"""Whole runs that change something: only what the request names, and told by the run itself."""
+
+from pathlib import Path
+
+from agent.policies.offline import OfflinePolicy
+from agent.policy import Arguments, ArgumentsQuestion, Choice, Situation
+from domain.plan import Binding
+from tests.flows.small_world import FOUND, ScriptedExecutor, ok
+from tests.flows.test_runs import answer, asked, deps, outcome
+
+
+async def test_a_change_is_told_by_the_run_itself(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(delete_book=ok({}), search_books=ok({"books": []}))
+    _, transcript = await asked('Delete the book "Dune"', await deps(tmp_path, executor))
+    assert ("delete_book", {"title": "Dune"}) in executor.made
+    assert answer(transcript).startswith("Done: delete_book Dune [")
+
+
+async def test_nothing_is_deleted_that_is_not_named(tmp_path: Path) -> None:
+    books = ok({"books": [{"title": "Dune", "author": "Frank Herbert"}, {"title": "Emma", "author": "Jane Austen"}]})
+    executor = ScriptedExecutor(search_books=books, delete_book=ok({}), search_places=FOUND)
+    _, transcript = await asked("Delete the book", await deps(tmp_path, executor))
+    assert "delete_book" not in [name for name, _ in executor.made]
+    assert outcome(transcript) == "gave_up"
+
+
+class _Changes(OfflinePolicy):
+    """A policy that deletes what comes first in a list, and finishes where it may not."""
+
+    async def choose(self, situation: Situation) -> Choice:
+        offered = [candidate.tool.api for candidate in situation.candidates]
+        wanted = "search_books" if not situation.path else "delete_book"
+        if wanted not in offered or any("delete_book" in reason for reason in situation.memory):
+            return Choice("finish" if situation.path else "give_up", "no more")
+        return Choice("finish", "done") if len(situation.path) > 1 else Choice("advance", "next", offered.index(wanted))
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        if question.tool.api == "search_books":
+            return Arguments({"title": "all"}, (Binding(parameter="title", origin="request", reference="all"),))
+        first = Binding(parameter="title", origin="step", reference="1.books[0].title")
+        return Arguments({"title": "Dune"}, (first,))
+
+
+async def test_no_policy_changes_what_merely_comes_first(tmp_path: Path) -> None:
+    books = ok({"books": [{"title": "Dune"}, {"title": "Emma"}]})
+    executor = ScriptedExecutor(search_books=books, delete_book=ok({}))
+    _, transcript = await asked("Delete all books", await deps(tmp_path, executor, _Changes()))
+    assert [name for name, _ in executor.made] == ["search_books"]
+    assert outcome(transcript) == "gave_up"
+    assert answer(transcript).startswith("Not done: delete_book. delete_book was not called: its title would come from")
