@@ -25,6 +25,7 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
         choices=container.field_choices(),
         secrets=await container.secrets(),
         memory=await container.memory(),
+        at_once=chosen.subtasks_at_once,
     )
 
 
@@ -37,4 +38,5 @@ def budget_of(container: Container) -> Budget:
         tokens=chosen.max_tokens,
         depth=chosen.max_depth,
         seconds=chosen.max_seconds,
+        reflections=chosen.max_reflections,
     )

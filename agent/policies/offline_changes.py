@@ -54,6 +54,11 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     return any(_CHANGES[i] & asked for i in own)
 
 
+def changes_asked(text: str) -> frozenset[str]:
+    """The words by which a text asks for a change."""
+    return frozenset(word for word in _asked(text) if any(word in group for group in _CHANGES))
+
+
 def told_to_change(clause: str) -> frozenset[int]:
     """The kinds of change that a clause itself tells somebody to make: it begins with the word for it; empty for a question."""
     first = _FIRST.match(clause)
