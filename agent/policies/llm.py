@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
@@ -79,7 +80,9 @@ class LlmPolicy:
         return llm_subtasks.decomposition_of(answer, question)
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """The model's judgement; without a valid one, what the planning came to stands."""
+        """The model's judgement; without a valid one, what the planning came to stands. It is shown the start tools that may be called."""
+        allowed = tuple(c for c in question.starts if may_call(c.tool, question.request))
+        question = replace(question, starts=allowed)
         prompt = self._fence.message(*reflection_text(question, self._fence))
         messages = [await instructions("reflect"), prompt]
         answer, _ = await self._ask.decide(

@@ -4,8 +4,8 @@ from agent.arguments import fillable
 from agent.policies.offline_changes import may_call
 from agent.policy import Reflection, ReflectionQuestion
 
-FLOOR = 0.33
-"""Relevance that some tool of a path must reach: below it not even a tool that uses every value of the request is taken."""
+FLOOR = 0.25
+"""Relevance that some tool of a path must reach: the one below which the retriever adds no candidate. Paths of memories may fall below it."""
 
 
 def reflected(question: ReflectionQuestion) -> Reflection:
