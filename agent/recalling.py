@@ -14,15 +14,15 @@ SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
-async def recall(request: str, deps: RunDeps, evidence: Evidence, seconds: float = SECONDS) -> MemoryRecalled | None:
+async def recall(request: str, deps: RunDeps, evidence: Evidence) -> MemoryRecalled | None:
     """What is recalled, which is left with the evidence; None where the run has no memory."""
     if deps.memory is None:
         return None
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS):
             recalled = await deps.memory.recall(request, deps.recalled, evidence.present)
     except TimeoutError:
-        return _without(f"it did not answer within {seconds:g} seconds")
+        return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
         return _without(f"{error.code}: {error}")
     evidence.recalled = tuple(recalled)

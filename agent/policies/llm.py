@@ -161,6 +161,9 @@ class LlmPolicy:
                     yield spoken.end(cut=piece.cut) + _based_on(spoken.text, steps)
                 elif text := spoken.add(piece):
                     yield text
+                    if spoken.full:
+                        yield spoken.end(cut=True) + _based_on(spoken.text, steps)
+                        return
 
 
 def _based_on(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
