@@ -36,7 +36,7 @@ from tests.flows.small_world import (
     finder,
     graph,
 )
-from tests.models.brain import Brain, Line, advance_to, bind, judge, move
+from tests.models.brain import Brain, Line, Said, advance_to, bind, judge, move
 from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import model_server
 
@@ -49,8 +49,8 @@ HUGE = "la " * 70_000
 BUDGET = Budget(decisions=40, model_calls=40, seconds=30)
 
 
-def script(**changed: list[Line]) -> Brain:
-    usual: dict[str, list[Line]] = {
+def script(**changed: Sequence[Line]) -> Brain:
+    usual: dict[str, Sequence[Line]] = {
         "choose": [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish", "all is served")],
         "arguments": [CITY, POINT],
         "answer": ["It will be 4.5 degrees [2]."],
@@ -80,12 +80,12 @@ async def told(
     return [record.event for record in records], end, Transcript.of(records)
 
 
-def to_and_fro(request: ChatRequest) -> Line:
+def to_and_fro(request: ChatRequest) -> Said:
     """On where there is anything to go on to, and back again at once."""
     return move("backtrack", "no, not that") if "[[path so far" in request.prompt else advance_first(request)
 
 
-def advance_first(request: ChatRequest) -> Line:
+def advance_first(request: ChatRequest) -> Said:
     lines = request.prompt.partition("[[candidates ")[2]
     return {"reason": "this one", "action": "advance", "number": 1} if lines else move("give_up", "none is left")
 
@@ -102,7 +102,7 @@ async def test_a_model_that_goes_to_and_fro_comes_to_an_end(tmp_path: Path) -> N
 async def test_a_model_that_never_finishes_is_stopped_and_the_best_path_taken(tmp_path: Path) -> None:
     """Every advance is taken, none is ever the last: back only where nothing is left."""
 
-    def on(request: ChatRequest) -> Line:
+    def on(request: ChatRequest) -> Said:
         lines = request.prompt.partition("[[candidates ")[2]
         return {"reason": "on and on", "action": "advance", "number": 1} if lines else move("backtrack", "a dead end")
 
