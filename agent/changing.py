@@ -108,6 +108,11 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     return any(_CHANGES[i] & asked for i in own) or (bool(named) and named[0] in asked - _READS)
 
 
+def changes_asked(text: str) -> frozenset[str]:
+    """The words by which a text asks for a change."""
+    return frozenset(word for word in _asked(text) if any(word in group for group in _CHANGES))
+
+
 def changes(tool: ToolDoc) -> bool:
     """Whether a call may change something: by its method, unless its name only reads or computes; or by a name that undoes or sends."""
     named = words(tool.api)

@@ -33,10 +33,10 @@ def undone(progress: Progress, evidence: Evidence, clauses: Sequence[str]) -> tu
     return unmet(clauses, tuple(meant.values()), [judged[tool] for tool in made])
 
 
-def changed(progress: Progress, evidence: Evidence, clauses: Sequence[str], steps: Steps) -> Iterator[str]:
-    """What a run changed and failed to change, a line each."""
-    lines = list(told(steps, [(evidence.doc(result.tool), result) for result in progress.called]))
+def changed(steps: Steps, called: Steps, undone: Sequence[str]) -> Iterator[str]:
+    """What a run changed and failed to change, a line each. ``called``: every call. ``undone``: the clauses that no call served."""
+    lines = list(told(steps, called))
     yield from lines
     if not lines:
-        for clause in undone(progress, evidence, clauses):
+        for clause in undone:
             yield f'Not done: "{clean(clause, 200)}". No call made this change.\n'

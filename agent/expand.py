@@ -12,6 +12,7 @@ from agent.pool import Pool, gather
 from agent.remembering import next_of
 from agent.rounds import asked_of
 from agent.search import Node
+from agent.substitutes import SubstituteReads, stand_ins
 from domain.tool import FINISH, ToolId
 from graph.weights import UNTESTED, rank
 
@@ -35,16 +36,26 @@ class WalkSettings:
 class Expander:
     """Makes the nodes of one run's walk."""
 
-    def __init__(self, request: str, evidence: Evidence, settings: WalkSettings) -> None:
+    def __init__(
+        self,
+        request: str,
+        evidence: Evidence,
+        settings: WalkSettings,
+        given: Path = (),
+        links: SubstituteReads | None = None,
+    ) -> None:
+        """``given``: the tools of steps that are done already, which come before every path. ``links``: tells what can stand in for a tool."""
         self._request = request
         self._evidence = evidence
         self._settings = settings
+        self._given = given
+        self._links = links
         self._pool: Pool | None = None
-        self._nodes: dict[tuple[Path, Path], Node] = {}
+        self._nodes: dict[tuple[Path, Path, ToolId | None], Node] = {}
 
     async def __call__(self, state: Frontier) -> Node:
         """The node at the end of a state's path; read once while nothing new is banned."""
-        key = (state.path, state.banned)
+        key = (state.path, state.banned, state.instead_of)
         if key not in self._nodes:
             self._nodes[key] = await self._expand(state)
         return self._nodes[key]
@@ -53,8 +64,9 @@ class Expander:
         chosen = self._settings
         if self._pool is None:
             self._pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor)
-        await self._evidence.read(state.path)
-        relevance = tuple(self._evidence.relevance(tool) for tool in state.path)
+        path = (*self._given, *state.path)
+        await self._evidence.read(path)
+        relevance = tuple(self._evidence.relevance(tool) for tool in path)
         best = self._pool.best_relevance(self._evidence, state.banned)
         closed = {*state.path, *state.banned}
         if state.path:
@@ -63,13 +75,14 @@ class Expander:
             offers, finish = self._start(closed, self._pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         offers += self._helpers(offers, state)
+        offers = await self._instead(offers, state)
         again = self._again(state)
         offers += _unweighted(again, "graph")
         return Node(
-            path=self._evidence.docs(state.path),
+            path=self._evidence.docs(path),
             path_relevance=relevance,
             best_relevance=best,
-            candidates=tuple(self._candidate(offer, state.path) for offer in offers),
+            candidates=tuple(self._candidate(offer, path) for offer in offers),
             finish_weight=finish,
             value=_value(relevance, best, chosen.floor),
             again=again,
@@ -83,11 +96,20 @@ class Expander:
         await self._evidence.read(tools[:_REMEMBERED])
         return _unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
 
+    async def _instead(self, offers: list[Offer], state: Frontier) -> list[Offer]:
+        """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
+        tools = [tool for tool in await stand_ins(self._links, state.instead_of) if state.is_open(tool)]
+        await self._evidence.read(tools)
+        weights = {tool: weight for tool, weight, _ in offers}
+        first: list[Offer] = [(t, weights.get(t, 0.0), "substitute") for t in tools if self._evidence.has(t)]
+        known = {offer[0] for offer in first}
+        return [*first, *(offer for offer in offers if offer[0] not in known)]
+
     def _helpers(self, offers: Sequence[Offer], state: Frontier) -> list[Offer]:
         """A producer or two outside the K, where a candidate lacks what none of the others, untried here, would give."""
         if self._pool is None:
             return []
-        docs, evidence = self._evidence.docs(state.path), self._evidence
+        docs, evidence = self._evidence.docs((*self._given, *state.path)), self._evidence
         offered = [tool for tool, _, _ in offers]
         untried = [
             evidence.doc(tool)

@@ -1,7 +1,7 @@
 """What a run teaches the graph: one batch, keyed by the run, so that learning twice equals once (thesis 3.4.2)."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 from agent.scoring import scores
@@ -37,7 +37,7 @@ def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch
         return None
     return LiveBatch(
         key=f"run:{kept[0].run}",
-        transitions=_transitions(done, transcript.failed_after, answered=answered),
+        transitions=_transitions(transcript),
         scores=scores(done, transcript.failed, answered=answered),
         outcomes=tuple(outcomes),
         decay=decay,
@@ -50,14 +50,17 @@ def _evidence(result: StepResult) -> LiveOutcome | None:
     return _EVIDENCE.get(result.outcome) if result.attempts else None
 
 
-def _transitions(
-    done: Sequence[StepResult], failed_after: Sequence[tuple[ToolId, ToolId]], *, answered: bool
-) -> Counter[tuple[ToolId, ToolId]]:
-    walked = [result.tool for result in done if result.status == "ok"]
-    found = Counter(pairwise(walked))
-    found.update(failed_after)
-    if answered and walked:
-        found[walked[-1], FINISH] += 1
+def _transitions(transcript: Transcript) -> Counter[tuple[ToolId, ToolId]]:
+    """Within each subtask: its steps follow each other, those of different subtasks do not."""
+    found: Counter[tuple[ToolId, ToolId]] = Counter()
+    alone = len(transcript.walked) == 1
+    for subtask in transcript.walked:
+        walked = [subtask.steps[step].tool for step in sorted(subtask.steps) if subtask.steps[step].status == "ok"]
+        found.update(pairwise(walked))
+        found.update(subtask.failed_after)
+        answered = transcript.end is not None and transcript.end.outcome == "answered" if alone else subtask.answered
+        if answered and walked:
+            found[walked[-1], FINISH] += 1
     for pair in [pair for pair in found if pair[0] == pair[1]]:
         del found[pair]
     return found

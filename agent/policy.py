@@ -4,14 +4,63 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from agent.tool_text import clean
 from domain.event import Feed
 from domain.memory import Recalled
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
-Origin = Literal["start", "graph", "retriever", "memory"]
-"""Who brought a candidate: the retriever at the start, the graph's edges, the retriever later on, a memory's path."""
+NAMED = 80
+"""Characters of a subtask's name."""
+
+Origin = Literal["start", "graph", "retriever", "memory", "substitute"]
+"""Who brought a candidate: the retriever at the start, the graph's edges, the retriever later on, a memory's path, or a link to a
+tool that does the same as one whose call has failed.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPart:
+    """One thing that a request asks. ``found``: the tools nearest to it with their scores in [0, 1], best first."""
+
+    text: str
+    found: tuple[tuple[ToolId, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposeQuestion:
+    """What ``decompose`` sees: the request, and what it asks as far as rules can tell."""
+
+    request: str
+    parts: tuple[AskedPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
+
+    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
+    """
+
+    number: int
+    name: str
+    description: str
+    category: str = ""
+    depends_on: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """At least one subtask; a request that needs no split is its own, in its own words."""
+
+    subtasks: tuple[Subtask, ...]
+    reason: str
+
+
+def whole(request: str, reason: str) -> Decomposition:
+    """A request that is not split."""
+    return Decomposition((Subtask(1, clean(request, NAMED), request),), reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +88,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and why earlier branches died.
+    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and the moves made before, with their reasons.
 
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
     that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first.
@@ -54,6 +103,36 @@ class Situation:
     finish_weight: float
     memory: tuple[str, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectionQuestion:
+    """What ``reflect`` sees: how a walk ended (thesis 4.3.2.3). ``path``: the one that it ended with, else the best it has seen, which may be
+    empty; ``given``: the tools of earlier subtasks whose results it builds on. ``relevance``: of each tool in ``path``, one value per clause.
+    ``starts``: the candidates that the start offered. ``memory``: the moves of the walk.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    given: tuple[ToolDoc, ...]
+    path: tuple[ToolDoc, ...]
+    relevance: tuple[tuple[float, ...], ...]
+    starts: tuple[Candidate, ...]
+    how: Literal["finished", "gave_up", "budget"]
+    reason: str
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """``success``: go on with the path. ``partial``: right up to the step ``first_wrong`` (from 1; one more than there are steps: all are
+    right, and something is left to do). ``total``: start anew without the start tools ``noisy``; without any, there is nothing to try.
+    """
+
+    verdict: Literal["success", "partial", "total"]
+    reason: str
+    first_wrong: int | None = None
+    noisy: tuple[ToolId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +201,16 @@ class Policy(Protocol):
     cost: Cost
     notices: list[Notice]
 
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """The subtasks of a request; once per run."""
+        ...
+
     async def choose(self, situation: Situation) -> Choice:
         """The next move of the walk."""
+        ...
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """What a walk that has ended is worth, and where to go on if it is not good enough."""
         ...
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:

@@ -1,9 +1,8 @@
-"""What one run has done so far, and the account it gives at the end."""
+"""What one subtask of a run has done so far."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.answer import Steps
 from agent.apology import apology
 from agent.budget import Meter
 from agent.frontier import Frontier, Path
@@ -13,11 +12,8 @@ from domain.event import (
     CallFinished,
     CandidatesConsidered,
     Event,
-    Outcome,
     PathEnded,
-    RunFinished,
     StepBacktracked,
-    Usage,
 )
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId, tool_id_parts
@@ -32,12 +28,14 @@ _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
 
 @dataclass(slots=True)
 class Progress:
-    """The changing part of a run. ``done``: results by step (from 1) of ``path``. ``failed``: steps that were gone around.
-    ``writes``: tools of the path that change something, whose empty response means nothing. ``called``: every result of the run.
-    ``lost``: paths of which a step was gone around, with that step.
+    """The changing part of a subtask. ``given``: how many steps of earlier subtasks it builds on; the first of ``path`` has the number
+    after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of the path that
+    change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
+    was gone around, with that step's place among their own (from 1).
     """
 
     meter: Meter
+    given: int = 0
     state: Frontier = field(default_factory=Frontier)
     path: Path = ()
     done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
@@ -46,7 +44,6 @@ class Progress:
     called: list[StepResult] = field(default_factory=list[StepResult])
     lost: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
     ended: PathEnded | None = None
-    answer: str = ""
     starts: tuple[ToolId, ...] = ()
     considered: int = 0
     backtracks: int = 0
@@ -76,7 +73,7 @@ class Progress:
         common = 0
         while common < min(len(path), len(self.path)) and path[common] == self.path[common]:
             common += 1
-        self.done = {step: result for step, result in self.done.items() if step <= common}
+        self.done = {step: result for step, result in self.done.items() if step <= self.given + common}
         self.path = path
 
     @property
@@ -85,7 +82,8 @@ class Progress:
         bad = next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
         if bad is not None and bad[1].status != "missing":
             return bad
-        suspects = range(1, bad[0]) if bad else range(len(self.done), len(self.done) + 1)
+        last = self.given + len(self.done)
+        suspects = range(self.given + 1, bad[0]) if bad else range(last, last + 1)
         hollow = next((step for step in suspects if self._hollow(step)), None)
         return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
 
@@ -103,9 +101,10 @@ class Progress:
     def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
         """Reopen the node where a step was chosen; what came after it is void."""
         self.failed.append(result)
-        self.lost.append((self.path, step))
+        self.lost.append((self.path, step - self.given))
         self.done = {earlier: kept for earlier, kept in self.done.items() if earlier < step}
-        self.state = self.state.reopen(step - 1, reason, ban=self._speaks_against_tool(result))
+        ban = self._speaks_against_tool(result)
+        self.state = self.state.reopen(step - 1 - self.given, reason, ban=ban, replace=result.status != "missing")
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
 
     def _speaks_against_tool(self, result: StepResult) -> bool:
@@ -115,29 +114,6 @@ class Progress:
             return True
         of_arguments = result.http_status in _OF_ARGUMENTS or result.note == _NOTHING["note"]
         return result.status == "failed" and result.attempts > 0 and not of_arguments
-
-    def steps(self, docs: dict[ToolId, ToolDoc]) -> Steps:
-        """The steps of the path with their results, then those that failed on the way."""
-        failed = {(result.tool, result.status): result for result in self.failed}
-        results = [*(self.done[step] for step in sorted(self.done)), *failed.values()]
-        return [(docs[result.tool], result) for result in results]
-
-    def finished(self, outcome: Outcome, error: str = "") -> RunFinished:
-        """The run's last event."""
-        cost = self.meter.cost
-        usage = Usage(
-            considered=self.considered,
-            decisions=self.meter.decisions,
-            backtracks=self.backtracks,
-            model_calls=cost.model_calls,
-            prompt_tokens=cost.prompt_tokens,
-            completion_tokens=cost.completion_tokens,
-            by_purpose=dict(cost.by_purpose),
-            plan_seconds=self.plan_seconds,
-            execute_seconds=self.execute_seconds,
-            total_seconds=self.meter.elapsed,
-        )
-        return RunFinished(outcome=outcome, answer=self.answer, usage=usage, error=error)
 
     def apology(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
         """Why there is no answer, what was tried and what was considered."""

@@ -1,69 +1,38 @@
-"""One run: plan, execute, go around what fails, answer. A short generator of numbered events (DESIGN section 1)."""
+"""One run: split the request, serve its subtasks, bring their results together. A short generator of numbered events (DESIGN section 1)."""
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
+from agent.account import finished, outcome_of
+from agent.answer import Steps
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
-from agent.ending import changed, undone, unreplaced
-from agent.evidence import Evidence, ToolFinder
-from agent.execute import execute
-from agent.executor import Executor
-from agent.expand import Expander, WalkSettings
-from agent.field_choices import FieldChoices
-from agent.memory import LongTermMemory
-from agent.policy import Policy
-from agent.progress import Progress
-from agent.reach import leave_alone, nothing_near
+from agent.decompose import decompose, waiting
+from agent.ending import changed
+from agent.evidence import Evidence
+from agent.numbering import counted_through, given_to, renumbered
+from agent.policy import Subtask
 from agent.reuse import ReusingExecutor
-from agent.search import SearchDeps, search
-from agent.secrets import Secrets
+from agent.run_deps import RunDeps
+from agent.schedule import side_by_side
 from agent.streams import closing
 from agent.tool_text import clean
+from agent.turn import Shared, Turn, told_notices
 from domain.errors import FootpathError
-from domain.event import (
-    AnswerDelta,
-    CallFinished,
-    CallStarted,
-    Event,
-    EventRecord,
-    MemoryRecalled,
-    Outcome,
-    PathEnded,
-    PlanReady,
-    PolicyFellBack,
-    RecalledPath,
-    RunStarted,
-)
-from domain.plan import Plan, StepResult
-from domain.tool import ToolDoc, ToolId
-from graph.flows import FlowStore
-from graph.store import GraphStore
-from graph.weights import WeightParameters
+from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+
+__all__ = ["RunDeps", "run"]
 
 _log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class RunDeps:
-    """What a run works with. ``policy`` is this run's own; everything else may be shared between runs."""
-
-    store: GraphStore
-    search: ToolFinder
-    policy: Policy
-    executor: Executor
-    weights: WeightParameters = field(default_factory=WeightParameters)
-    settings: WalkSettings = field(default_factory=WalkSettings)
-    choices: FieldChoices = field(default_factory=FieldChoices)
-    secrets: Secrets | None = None
-    memory: LongTermMemory | None = None
-    flows: FlowStore | None = None
-    recalled: int = 8
+Told = tuple[int, Event]
+"""An event with the number of its subtask; 0: of the run as a whole."""
 
 
 async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
@@ -72,173 +41,107 @@ async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> Asyn
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
     with the outcome ``failed`` and ``code: message``.
     """
-    turn = _Turn(request, deps, Progress(Meter(budget or Budget(), deps.policy.cost)))
     name, seq = uuid4().hex, 0
-    async with closing(turn.guarded()) as events:
-        async for event in events:
-            turn.progress.note(event)
+    meter = Meter(budget or Budget(), deps.policy.cost)
+    whole = _Run(request, Shared(deps, meter, ReusingExecutor(deps.executor)))
+    async with closing(whole.guarded()) as events:
+        async for subtask, event in events:
             seq += 1
-            yield EventRecord(run=name, seq=seq, at=datetime.now(UTC), event=event)
+            yield EventRecord(run=name, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
 
 
-class _Turn:
+class _Run:
     """One run from start to end; made, used once and dropped."""
 
-    def __init__(self, request: str, deps: RunDeps, progress: Progress) -> None:
-        self.progress = progress
+    def __init__(self, request: str, shared: Shared) -> None:
         self._request = request
-        self._deps = deps
-        self._clauses = clauses(request) or (request,)
-        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets, deps.flows)
-        self._walk = SearchDeps(Expander(request, self._evidence, deps.settings), deps.policy.choose)
-        self._executor = ReusingExecutor(deps.executor)
+        self._shared = shared
+        self._deps = shared.deps
+        self._turns: dict[int, Turn] = {}
+        self._answer = ""
 
-    async def guarded(self) -> AsyncIterator[Event]:
+    async def guarded(self) -> AsyncIterator[Told]:
         """The run's events, whatever happens."""
         try:
             async with closing(self._events()) as events:
                 async for event in events:
-                    for notice in self._notices():
-                        yield notice
                     yield event
         except asyncio.CancelledError:
-            yield self.progress.finished("cancelled")
+            yield 0, self._finished("cancelled")
             raise
         except FootpathError as error:
-            yield self.progress.finished("failed", f"{error.code}: {error}")
+            yield 0, self._finished("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order, not tear the stream
             _log.exception("a run failed")
-            yield self.progress.finished("failed", f"internal: {type(error).__name__}; the log has the details")
+            yield 0, self._finished("failed", f"internal: {type(error).__name__}; the log has the details")
 
-    def _notices(self) -> list[PolicyFellBack]:
-        """What the policy has to say since the last event: taken out, told before what it decided then."""
-        notices = self._deps.policy.notices
-        told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
-        notices.clear()
-        return told
-
-    async def _events(self) -> AsyncIterator[Event]:
-        progress = self.progress
-        yield RunStarted(request=self._request, planner="dfs", policy=self._deps.policy.name)
-        async for event in self._recall():
-            yield event
-        while True:
-            async for event in self._plan():
-                yield event
-            ended = progress.ended
-            if ended is None or not ended.path:
-                break
-            yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
-            async for event in self._execute(ended):
-                yield event
-            if progress.stuck is None or progress.stuck[1].status == "unknown" or progress.meter.exhausted:
-                break
-            step, result = progress.stuck
-            yield progress.go_around(step, result, _why(result))
-            leave_alone(progress, self._evidence, self._executor)
-            over = nothing_near(self._request, result, progress, self._evidence)
-            if over is not None:
-                yield over
-                break
-        async for event in self._answer():
-            yield event
-
-    async def _recall(self) -> AsyncIterator[Event]:
-        """What long-term memory knows of such requests."""
-        deps = self._deps
-        if deps.memory is None:
-            return
-        recalled = await deps.memory.recall(self._request, deps.recalled, self._evidence.present)
-        self._evidence.recalled = tuple(recalled)
-        paths = [RecalledPath(request=r.memory.request, path=r.memory.path, similarity=r.similarity) for r in recalled]
-        yield MemoryRecalled(memories=tuple(paths))
-
-    async def _plan(self) -> AsyncIterator[Event]:
-        """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
-        progress, began = self.progress, time.perf_counter()
-        steps = search(self._request, self._clauses, progress.state, self._walk, progress.meter)
-        async with closing(steps):
-            async for event, state in steps:
-                progress.state = state
-                progress.plan_seconds += time.perf_counter() - began
-                yield event
-                began = time.perf_counter()
-
-    async def _execute(self, ended: PathEnded) -> AsyncIterator[Event]:
-        """Make the calls that are not made yet, within the time that is left."""
-        progress, policy = self.progress, self._deps.policy
-        tools = self._evidence.docs(ended.path)
-        progress.writes = {tool.id for tool in tools if not tool.safe}
-        calls = execute(self._request, tools, policy, self._executor, dict(progress.done), self._deps.choices)
-        started: CallStarted | None = None
-        async with closing(calls):
-            while True:
-                began = time.perf_counter()
-                try:
-                    async with asyncio.timeout(progress.meter.seconds_left):
-                        event = await anext(calls, None)
-                except TimeoutError:
-                    event = _out_of_time(tools, started, len(progress.done) + 1)
-                progress.execute_seconds += time.perf_counter() - began
-                if event is None:
-                    return
-                started = event if isinstance(event, CallStarted) else None
-                yield event
-                if isinstance(event, CallFinished) and event.result.status != "ok":
-                    return
-
-    async def _answer(self) -> AsyncIterator[Event]:
-        """Answer from what succeeded; where nothing did, say why."""
-        progress = self.progress
-        docs: dict[ToolId, ToolDoc] = {
-            result.tool: self._evidence.doc(result.tool) for result in (*progress.done.values(), *progress.failed)
+    async def _events(self) -> AsyncIterator[Told]:
+        yield 0, RunStarted(request=self._request, planner="dfs", policy=self._deps.policy.name)
+        evidence = self._evidence(self._request)
+        subtasks = (await decompose(self._request, evidence, self._deps.policy, self._deps.settings.found)).subtasks
+        for notice in told_notices(self._deps):
+            yield 0, notice
+        streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
+            one.number: partial(self._serve, one, evidence if len(subtasks) == 1 else None) for one in subtasks
         }
-        steps = progress.steps(docs)
-        outcome = self._outcome()
-        for line in changed(progress, self._evidence, self._clauses, steps):
-            progress.answer += line
-            yield AnswerDelta(text=line)
+        async with closing(side_by_side(streams, waiting(subtasks), self._deps.at_once)) as events:
+            async for event in events:
+                yield event
+        async for event in self._bring_together():
+            yield 0, event
+
+    def _evidence(self, request: str) -> Evidence:
+        deps = self._deps
+        return Evidence(clauses(request) or (request,), deps.store, deps.search, deps.weights, deps.secrets, deps.flows)
+
+    def _serve(self, subtask: Subtask, evidence: Evidence | None) -> AsyncIterator[Event]:
+        """The events of one subtask, begun when what it builds on is done."""
+        carried = {number: turn.carried() for number, turn in self._turns.items()}
+        given = [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
+        turn = Turn(subtask, self._shared, evidence or self._evidence(subtask.description), tuple(given))
+        lacking = [self._turns[n].subtask.name for n in subtask.depends_on if self._turns[n].outcome != "answered"]
+        self._turns[subtask.number] = turn
+        return turn.events(lacking=", ".join(lacking))
+
+    async def _bring_together(self) -> AsyncIterator[Event]:
+        """One answer from all that succeeded, with what is missing; where nothing did, why."""
+        steps = self._steps()
+        turns = [self._turns[number] for number in sorted(self._turns)]
+        for line in self._changed(turns, steps):
+            yield self._said(line)
         if any(result.status in ("ok", "unknown") for _, result in steps):
             async with closing(self._deps.policy.answer(self._request, steps)) as pieces:
                 async for piece in pieces:
-                    progress.answer += piece
-                    yield AnswerDelta(text=piece)
+                    for notice in told_notices(self._deps):
+                        yield notice
+                    yield self._said(piece)
+            missing = [turn for turn in turns if turn.outcome != "answered"] if len(turns) > 1 else []
+            for turn in missing:
+                yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
         else:
-            reason = progress.ended.reason if progress.ended else "the walk did not end"
-            apology = progress.apology(reason, steps)
-            progress.answer += apology
-            yield AnswerDelta(text=apology)
-        yield progress.finished(outcome)
+            yield self._said("".join(turn.apology() for turn in turns))
+        yield self._finished(outcome_of([turn.outcome for turn in turns]))
 
-    def _outcome(self) -> Outcome:
-        progress = self.progress
-        if progress.meter.exhausted and (progress.stuck or progress.ended is None or progress.ended.how == "budget"):
-            return "budget"
-        if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
-            return "gave_up"
-        lost = unreplaced(progress, self._evidence) or undone(progress, self._evidence, self._clauses)
-        return "gave_up" if lost else "answered"
+    @staticmethod
+    def _changed(turns: Sequence[Turn], steps: Steps) -> Iterator[str]:
+        """What the run changed and failed to change, a line each."""
+        called = [(turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called]
+        return changed(steps, called, [clause for turn in turns for clause in turn.undone])
 
+    def _said(self, text: str) -> AnswerDelta:
+        self._answer += text
+        return AnswerDelta(text=text)
 
-def _why(result: StepResult) -> str:
-    """Why a step is gone around."""
-    if result.status == "missing" or result.http_status == 200:
-        return clean(result.note)
-    status = f"HTTP {result.http_status}" if result.http_status else result.status
-    return f"the call failed for good ({status}){': ' + clean(result.note) if result.note else ''}"
+    def _steps(self) -> Steps:
+        """The steps of all subtasks in order, counted through, then those that failed on the way."""
+        turns = [self._turns[number] for number in sorted(self._turns)]
+        numbers = counted_through([turn.carried() for turn in turns])
+        steps: list[tuple[ToolDoc, StepResult]] = []
+        for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):
+            for turn, made in zip(turns, results, strict=True):
+                steps += [(turn.evidence.doc(r.tool), renumbered(r, numbers[turn.subtask.number])) for r in made]
+        return steps
 
-
-def _out_of_time(tools: tuple[ToolDoc, ...], started: CallStarted | None, step: int) -> CallFinished:
-    """What is to be said of a step that the budget's seconds cut off: of a write, that its effect is unknown."""
-    if started is not None:
-        step = started.step
-    tool = tools[step - 1]
-    lost = started is not None and not tool.safe
-    result = StepResult(
-        tool=tool.id,
-        arguments=started.arguments if started else {},
-        provenance=started.provenance if started else (),
-        status="unknown" if lost else "failed",
-        note="the budget's time was used up during this step",
-    )
-    return CallFinished(step=step, result=result)
+    def _finished(self, outcome: Outcome, error: str = "") -> RunFinished:
+        subtasks = [turn.progress for turn in self._turns.values()]
+        return finished(outcome, self._answer, self._shared.meter, subtasks, error)

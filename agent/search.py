@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agent.budget import Meter
 from agent.frontier import Frontier
 from agent.policy import Candidate, Choice, Situation
+from agent.short_term import told
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
@@ -17,7 +18,7 @@ Step = tuple[WalkEvent, Frontier]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is known at the end of a path. ``value``: how much of the request the path serves, from 0 up. ``again``: the candidates
+    """What is known at the end of a path. ``path``: its tools, after those of steps that are done already. ``value``: how much of the request the path serves, from 0 up. ``again``: the candidates
     that the path has already, offered once more for another value.
     """
 
@@ -61,7 +62,7 @@ async def search(
             yield PathEnded(path=state.path, how="finished", reason=choice.reason), state
             return
         if choice.action == "advance" and choice.index is not None and 0 <= choice.index < len(candidates):
-            state = state.push(candidates[choice.index].tool.id)
+            state = state.push(candidates[choice.index].tool.id, choice.reason)
             yield StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason), state
             continue
         dropped, state = state.path[-1:], state.backtrack(choice.reason)
@@ -107,6 +108,6 @@ def _situation(
         best_relevance=node.best_relevance,
         candidates=candidates,
         finish_weight=node.finish_weight,
-        memory=state.reasons,
+        memory=told(state.trail),
         recalled=node.recalled,
     )

@@ -4,24 +4,86 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent.frontier import Path
-from domain.event import CallFinished, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted
+from agent.numbering import Carried, counted_through, renumbered
+from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted, SubtaskStarted
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolId
 
 
 @dataclass(slots=True)
-class Transcript:
-    """``steps``: results by step of the last plan. ``failed``: results of steps that were gone around, in order.
+class SubtaskTranscript:
+    """``steps``: results of the last plan by step, counted on from the steps it was ``given``. ``failed``: steps that were gone around.
 
-    ``failed_after``: of those that followed another tool, that tool and theirs.
+    ``failed_after``: of those that followed another tool, that tool and theirs. ``finished``: its last walk finished a path.
     """
 
-    request: str = ""
+    number: int = 0
+    name: str = ""
+    description: str = ""
+    depends_on: tuple[int, ...] = ()
+    given: int = 0
     path: Path = ()
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed: list[StepResult] = field(default_factory=list[StepResult])
     failed_after: list[tuple[ToolId, ToolId]] = field(default_factory=list[tuple[ToolId, ToolId]])
+    finished: bool = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether a finished path was carried out from its first step to its last."""
+        done = [self.steps[step] for step in sorted(self.steps)]
+        return self.finished and len(done) == len(self.path) > 0 and all(result.status == "ok" for result in done)
+
+    def add(self, event: Event) -> None:
+        """Take one more of its events into account."""
+        match event:
+            case SubtaskStarted():
+                self.number, self.name, self.description = event.subtask, event.name, event.description
+                self.depends_on, self.given = event.depends_on, event.given
+            case PlanReady():
+                self.finished = event.plan.complete
+                self._plan(event.plan.path)
+            case PathEnded() if not event.path:
+                self._plan(())
+            case CallFinished():
+                self.steps[event.step] = event.result
+            case _:
+                return
+
+    def _plan(self, path: Path) -> None:
+        """A new plan: the results of what it shares with the last one stay, failures are set aside."""
+        kept: dict[int, StepResult] = {}
+        shared = True
+        for step in sorted(self.steps):
+            result, at = self.steps[step], step - self.given
+            shared = shared and at <= len(path) and path[at - 1] == result.tool and result.status == "ok"
+            if shared:
+                kept[step] = result
+            else:
+                self.failed.append(result)
+                if at > 1 and result.status != "ok":
+                    self.failed_after.append((self.path[at - 2], result.tool))
+        self.path, self.steps = path, kept
+
+    def to_json(self, numbers: dict[int, int]) -> JsonObject:
+        """The last plan's steps come first, in order; failed ones after them."""
+        steps = [*(self.steps[step] for step in sorted(self.steps)), *self.failed]
+        return {
+            "name": self.name,
+            "description": self.description,
+            "depends_on": list(self.depends_on),
+            "path": list(self.path),
+            "steps": [_step(renumbered(step, numbers)) for step in steps],
+        }
+
+
+@dataclass(slots=True)
+class Transcript:
+    """``subtasks`` by number. ``path``, ``steps`` and what failed are those of all subtasks in order, the steps counted through."""
+
+    request: str = ""
+    subtasks: dict[int, SubtaskTranscript] = field(default_factory=dict[int, SubtaskTranscript])
     end: RunFinished | None = None
 
     @classmethod
@@ -37,42 +99,54 @@ class Transcript:
         match record.event:
             case RunStarted() as event:
                 self.request = event.request
-            case PlanReady() as event:
-                self._plan(event.plan.path)
-            case PathEnded() as event if not event.path:
-                self._plan(())
-            case CallFinished() as event:
-                self.steps[event.step] = event.result
             case RunFinished() as event:
                 self.end = event
-            case _:
-                return
+            case event:
+                self.subtasks.setdefault(record.subtask, SubtaskTranscript(record.subtask)).add(event)
 
-    def _plan(self, path: Path) -> None:
-        """A new plan: the results of what it shares with the last one stay, failures are set aside."""
-        kept: dict[int, StepResult] = {}
-        shared = True
-        for step in sorted(self.steps):
-            result = self.steps[step]
-            shared = shared and step <= len(path) and path[step - 1] == result.tool and result.status == "ok"
-            if shared:
-                kept[step] = result
-            else:
-                self.failed.append(result)
-                if step > 1 and result.status != "ok":
-                    self.failed_after.append((self.path[step - 2], result.tool))
-        self.path, self.steps = path, kept
+    @property
+    def walked(self) -> list[SubtaskTranscript]:
+        """The subtasks in order; events of the run as a whole are none."""
+        return [self.subtasks[n] for n in sorted(self.subtasks) if n or len(self.subtasks) == 1]
+
+    @property
+    def path(self) -> Path:
+        """The tools of the last plans."""
+        return tuple(tool for one in self.walked for tool in one.path)
+
+    @property
+    def steps(self) -> dict[int, StepResult]:
+        """The results of the last plans, by step."""
+        numbers = self._numbers()
+        return {
+            numbers[one.number][step]: renumbered(one.steps[step], numbers[one.number])
+            for one in self.walked
+            for step in sorted(one.steps)
+        }
+
+    @property
+    def failed(self) -> list[StepResult]:
+        """The results of steps that were gone around."""
+        return [result for one in self.walked for result in one.failed]
+
+    @property
+    def failed_after(self) -> list[tuple[ToolId, ToolId]]:
+        """Of those that followed another tool, that tool and theirs."""
+        return [pair for one in self.walked for pair in one.failed_after]
+
+    def _numbers(self) -> dict[int, dict[int, int]]:
+        return counted_through([Carried(one.number, one.depends_on, one.steps) for one in self.walked])
 
     def to_json(self) -> JsonObject:
-        """The keys of the command contract. The last plan's steps come first, in order; failed ones after them."""
+        """The keys of the command contract."""
         end = self.end or RunFinished.model_validate({"outcome": "failed", "answer": "", "usage": {}})
-        usage = end.usage
-        steps = [*(self.steps[step] for step in sorted(self.steps)), *self.failed]
-        subtask: JsonObject = {"name": self.request, "path": list(self.path), "steps": [_step(step) for step in steps]}
+        usage, numbers = end.usage, self._numbers()
+        told = [one.to_json(numbers[one.number]) for one in self.walked]
+        whole: JsonObject = {"name": self.request, "path": [], "steps": []}
         found: JsonObject = {
             "answer": end.answer,
             "outcome": end.outcome,
-            "subtasks": [subtask],
+            "subtasks": [*told] or [whole],
             "considered": usage.considered,
             "backtracks": usage.backtracks,
             "model_calls": usage.model_calls,

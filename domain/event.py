@@ -28,7 +28,7 @@ class ConsideredTool(Model):
     weight: float
     availability: float | None
     relevance: float
-    origin: Literal["start", "graph", "retriever", "memory"]
+    origin: Literal["start", "graph", "retriever", "memory", "substitute"]
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
 
@@ -48,11 +48,28 @@ class RecalledPath(Model):
     similarity: float
 
 
+class SubtaskStarted(Model):
+    """A part of the request is begun; all events of it carry its number. A request that is not split has one subtask: itself.
+
+    ``depends_on``: numbers of the subtasks whose results it builds on. ``given``: how many steps come from them; they are the steps 1
+    to ``given`` of this subtask, in order, and its own are counted on from there.
+    """
+
+    kind: Literal["subtask.started"] = "subtask.started"
+    subtask: int
+    name: str
+    description: str
+    category: str = ""
+    depends_on: tuple[int, ...] = ()
+    given: int = 0
+
+
 class MemoryRecalled(Model):
-    """What long-term memory holds of requests like this one, the most alike first."""
+    """What long-term memory holds of requests like this one, the most alike first. ``note``: why it could not be asked."""
 
     kind: Literal["memory.recalled"] = "memory.recalled"
     memories: tuple[RecalledPath, ...]
+    note: str = ""
 
 
 class CandidatesConsidered(Model):
@@ -86,6 +103,20 @@ class PathEnded(Model):
     path: tuple[ToolId, ...]
     how: Literal["finished", "gave_up", "budget"]
     reason: str
+
+
+class ReflectionMade(Model):
+    """A path was judged (thesis 4.3.2.3); ``path`` is the one that was looked at. ``first_wrong``: its step, from 1, from which on it is
+    walked anew, after a ``partial`` failure. ``noisy``: start tools that are left out after a ``total`` one. ``resumed``: whether the walk goes on.
+    """
+
+    kind: Literal["reflection.made"] = "reflection.made"
+    path: tuple[ToolId, ...]
+    verdict: Literal["success", "partial", "total"]
+    first_wrong: int | None = None
+    noisy: tuple[ToolId, ...] = ()
+    reason: str
+    resumed: bool = False
 
 
 class PlanReady(Model):
@@ -139,12 +170,14 @@ class AnswerDelta(Model):
 class Usage(Model):
     """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds.
 
-    ``by_purpose``: model calls by the decision they were made for (choose, arguments, …).
+    ``by_purpose``: model calls by the decision they were made for (choose, arguments, …). ``plan_seconds`` and ``execute_seconds`` add up
+    those of subtasks that ran side by side. ``reflections``: those that made the walk go on.
     """
 
     considered: int = 0
     decisions: int = 0
     backtracks: int = 0
+    reflections: int = 0
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -164,11 +197,13 @@ class RunFinished(Model):
 
 Event = Annotated[
     RunStarted
+    | SubtaskStarted
     | MemoryRecalled
     | CandidatesConsidered
     | StepChosen
     | StepBacktracked
     | PathEnded
+    | ReflectionMade
     | PlanReady
     | CallStarted
     | CallFinished
@@ -181,7 +216,7 @@ Event = Annotated[
 
 
 class EventRecord(Model):
-    """An event with its place in a run: ``seq`` counts from 1 without gaps."""
+    """An event with its place in a run: ``seq`` counts from 1 without gaps; ``subtask`` 0: of the run as a whole."""
 
     run: str
     seq: int

@@ -19,22 +19,26 @@ from domain.event import (
     PathEnded,
     PlanReady,
     PolicyFellBack,
+    ReflectionMade,
     ResponseCompressed,
     RunFinished,
     RunStarted,
     StepBacktracked,
     StepChosen,
+    SubtaskStarted,
 )
 from domain.plan import Binding
 from domain.tool import ToolId, tool_id_parts
 
 Planning = (
     RunStarted
+    | SubtaskStarted
     | MemoryRecalled
     | CandidatesConsidered
     | StepChosen
     | StepBacktracked
     | PathEnded
+    | ReflectionMade
     | PlanReady
     | PolicyFellBack
 )
@@ -50,6 +54,7 @@ class AskView:
         self._console = console
         self._most = 100 if all_candidates else 5
         self._answering = False
+        self._request = ""
 
     def show(self, event: Event) -> None:
         """Write one event."""
@@ -67,9 +72,14 @@ class AskView:
         """What happens before any call."""
         match event:
             case RunStarted():
-                self._line(f"[bold]{escape(clean(event.request, 400))}[/bold]\n")
+                self._request = clean(event.request, 400)
+                self._line(f"[bold]{escape(self._request)}[/bold]\n")
+            case SubtaskStarted():
+                self._subtask(event)
             case MemoryRecalled():
                 self._memories(event)
+            case ReflectionMade():
+                self._reflection(event)
             case CandidatesConsidered():
                 self._candidates(event)
             case StepChosen():
@@ -88,7 +98,22 @@ class AskView:
             case _:
                 assert_never(event)
 
+    def _subtask(self, event: SubtaskStarted) -> None:
+        """A part of the request; a request that is its own only part is on the screen already."""
+        if clean(event.description, 400) != self._request:
+            waits = f" after {', '.join(map(str, event.depends_on))}" if event.depends_on else ""
+            self._line(f"\n[bold]subtask {event.subtask}{waits}[/bold]  {escape(clean(event.description, 400))}")
+
+    def _reflection(self, event: ReflectionMade) -> None:
+        """A judgement that changes nothing is not worth a line."""
+        if event.verdict == "success" or not event.resumed:
+            return
+        place = f" from step {event.first_wrong} on" if event.verdict == "partial" else ""
+        self._line(f"  [yellow]↺ {event.verdict} failure, again{place}[/yellow]  {escape(clean(event.reason, 300))}")
+
     def _memories(self, event: MemoryRecalled) -> None:
+        if event.note:
+            self._line(f"[yellow]{escape(clean(event.note, 400))}[/yellow]")
         for one in event.memories[: min(3, self._most)]:
             path = " → ".join(_name(tool) for tool in one.path)
             self._line(f"[dim]remembered {one.similarity:.2f}  {escape(clean(one.request, 120))}: {path}[/dim]")

@@ -26,6 +26,8 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
         secrets=await container.secrets(),
         memory=await container.memory(),
         flows=await container.flows(),
+        links=container.graph,
+        at_once=chosen.subtasks_at_once,
     )
 
 
@@ -38,4 +40,5 @@ def budget_of(container: Container) -> Budget:
         tokens=chosen.max_tokens,
         depth=chosen.max_depth,
         seconds=chosen.max_seconds,
+        reflections=chosen.max_reflections,
     )

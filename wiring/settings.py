@@ -80,6 +80,10 @@ class Settings(BaseSettings):
     max_decisions: int = Field(default=60, ge=1, description="Decisions a run may take.")
     max_depth: int = Field(default=8, ge=1, le=50, description="Longest path.")
     max_seconds: float = Field(default=120.0, gt=0, description="Wall time a run may take, in seconds.")
+    max_reflections: int = Field(default=3, ge=0, description="How often a run may walk anew after judging its path.")
+    subtasks_at_once: int = Field(
+        default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
+    )
 
     call_timeout: float = Field(default=20.0, gt=0, description="Seconds one call may take, all in all.")
     response_limit: int = Field(default=1_048_576, ge=1_024, description="Bytes of a response that are read.")

@@ -5,7 +5,19 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from agent.policies.breaker import Breaker
-from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Notice, Policy, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    DecomposeQuestion,
+    Decomposition,
+    FieldsQuestion,
+    Notice,
+    Policy,
+    Reflection,
+    ReflectionQuestion,
+    Situation,
+)
 from agent.tool_text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -31,6 +43,14 @@ class FallbackPolicy:
         self._breaker = breaker
         self._standing_in = False
         self._spent = False
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """The first policy's subtasks, else the second's."""
+        return await self._decided(lambda policy: policy.decompose(question))
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """The first policy's judgement, else the second's."""
+        return await self._decided(lambda policy: policy.reflect(question))
 
     async def choose(self, situation: Situation) -> Choice:
         """The first policy's move, else the second's."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
@@ -10,12 +11,27 @@ from pydantic import BaseModel
 from agent.answer import title
 from agent.changing import may_call
 from agent.models.chat import ChatModel, Reply
+from agent.policies import llm_reflection, llm_subtasks
 from agent.policies.llm_arguments import ArgumentsAnswer, arguments_of, complaint_of
 from agent.policies.llm_ask import Allowance, Asker
 from agent.policies.llm_prompts import Fence, instructions
-from agent.policies.llm_show import answer_text, arguments_text, fields_text, situation_text
+from agent.policies.llm_reflection import ReflectionAnswer, reflection_of, reflection_text
+from agent.policies.llm_show import answer_text, arguments_text, fields_text, parts_text, situation_text
 from agent.policies.llm_spoken import Spoken
-from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Notice, Situation
+from agent.policies.llm_subtasks import DecomposeAnswer
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    DecomposeQuestion,
+    Decomposition,
+    FieldsQuestion,
+    Notice,
+    Reflection,
+    ReflectionQuestion,
+    Situation,
+    whole,
+)
 from agent.tool_text import clean
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
@@ -49,6 +65,30 @@ class LlmPolicy:
         self._fence = Fence()
         self.cost = self._ask.cost
         self.notices: list[Notice] = []
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """The model's subtasks. It is asked where rules see several parts; where it gives no valid split, there is none."""
+        if len(question.parts) < 2:
+            return whole(question.request, "it asks one thing")
+        prompt = self._fence.message(*parts_text(question, self._fence))
+        messages = [await instructions("decompose"), prompt]
+        answer, _ = await self._ask.decide(
+            "decompose", messages, DecomposeAnswer, lambda a: llm_subtasks.complaint_of(a, question)
+        )
+        if answer is None:
+            return whole(question.request, "the model gave no valid split")
+        return llm_subtasks.decomposition_of(answer, question)
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """The model's judgement; without a valid one, what the planning came to stands. It is shown the start tools that may be called."""
+        allowed = tuple(c for c in question.starts if may_call(c.tool, question.request))
+        question = replace(question, starts=allowed)
+        prompt = self._fence.message(*reflection_text(question, self._fence))
+        messages = [await instructions("reflect"), prompt]
+        answer, _ = await self._ask.decide(
+            "reflect", messages, ReflectionAnswer, lambda a: llm_reflection.complaint_of(a, question)
+        )
+        return reflection_of(answer, question)
 
     async def choose(self, situation: Situation) -> Choice:
         """The model's move. One that is not on offer counts as a dead end, once it was told back.
@@ -121,6 +161,9 @@ class LlmPolicy:
                     yield spoken.end(cut=piece.cut) + _based_on(spoken.text, steps)
                 elif text := spoken.add(piece):
                     yield text
+                    if spoken.full:
+                        yield spoken.end(cut=True) + _based_on(spoken.text, steps)
+                        return
 
 
 def _based_on(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:

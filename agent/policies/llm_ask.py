@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from agent.models.chat import AnswerForm, ChatModel, Message, Reply, TokenUsage
+from agent.models.chat import AnswerForm, ChatModel, Message, Reply, TokenUsage, estimated
 from agent.policy import Cost
 from agent.tool_text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
@@ -73,14 +73,22 @@ class Asker:
             InvalidDecisionError: it is empty. Else as ``decide``.
         """
         seconds = self._begin(purpose)
-        with self._in_time():
-            async with aclosing(cast("Any", self._model.stream(messages, seconds=seconds))) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Reply):
-                        self._count(piece.usage)
-                        if not piece.text.strip():
-                            raise InvalidDecisionError("the model's answer is empty")
-                    yield piece
+        heard, counted = "", False
+        try:
+            with self._in_time():
+                async with aclosing(cast("Any", self._model.stream(messages, seconds=seconds))) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Reply):
+                            self._count(piece.usage)
+                            counted = True
+                            if not piece.text.strip():
+                                raise InvalidDecisionError("the model's answer is empty")
+                        else:
+                            heard += piece
+                        yield piece
+        finally:
+            if heard and not counted:  # nobody says what an answer costs that is not heard to its end
+                self._count(estimated(messages, heard))
 
     async def _complete(self, purpose: str, messages: Sequence[Message], form: AnswerForm) -> Reply:
         seconds = self._begin(purpose)

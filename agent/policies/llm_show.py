@@ -5,29 +5,39 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.policies.llm_prompts import Fence
-from agent.policy import ArgumentsQuestion, Candidate, FieldsQuestion, Situation
+from agent.policy import ArgumentsQuestion, Candidate, DecomposeQuestion, FieldsQuestion, Situation
 from agent.tool_text import clean
 from domain.plan import StepResult
-from domain.tool import Parameter, ToolDoc
+from domain.tool import Parameter, ToolDoc, tool_id_parts
 
 SHOWN_RESPONSE = 1_100
 """Characters of one response: what compression leaves, and its mark of a cut."""
 
 _REQUEST = 4_000
 _PARAMETERS = 60
-_REASONS = 12
+_MOVE = 300
+_NEAR = 6
 _EXAMPLE = 2_500
 
 
+def parts_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
+    """The request, and its parts with the categories of the tools nearest to each."""
+    lines: list[str] = []
+    for number, part in enumerate(question.parts, start=1):
+        near = dict.fromkeys(clean(tool_id_parts(tool)[0], 60) for tool, _ in part.found[:_NEAR])
+        lines.append(f"{number}. {clean(part.text, 300)} | near: {', '.join(near) or 'nothing'}")
+    return (request_text(question.request, fence), fence.block("parts", "\n".join(lines)), "The subtasks?")
+
+
 def situation_text(situation: Situation, offered: Sequence[tuple[int, Candidate]], fence: Fence) -> tuple[str, ...]:
-    """The request, the path, the reasons of dead branches, the candidates: what changes least comes first."""
+    """The request, the path, the moves before, the candidates: what changes least comes first."""
     path = "\n".join(f"{number}. {line(tool)}" for number, tool in enumerate(situation.path, start=1))
-    dead = "\n".join(f"- {clean(reason, 240)}" for reason in situation.memory[-_REASONS:])
+    moves = moves_text(situation.memory)
     lines = "\n".join(_candidate(number, candidate) for number, (_, candidate) in enumerate(offered, start=1))
     return (
         request_text(situation.request, fence),
         fence.block("path so far", path) if path else "The path is empty: this is the start.",
-        fence.block("why earlier branches were given up", dead) if dead else "",
+        fence.block("moves so far", moves) if moves else "",
         f"Share of past paths that ended here: {situation.finish_weight:.2f}" if path else "",
         fence.block("candidates", lines) if lines else "There are no candidates here.",
         f"Your move? {_moves(len(offered), at_start=not path)}",
@@ -61,6 +71,11 @@ def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
 def answer_text(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], fence: Fence) -> tuple[str, ...]:
     """The request and all that was done for it."""
     return (request_text(request, fence), fence.block("steps", steps_text(steps)), "The answer?")
+
+
+def moves_text(memory: Sequence[str]) -> str:
+    """Short-term memory as lines; it comes short enough."""
+    return "\n".join(f"- {clean(move, _MOVE)}" for move in memory)
 
 
 def request_text(request: str, fence: Fence) -> str:

@@ -1,23 +1,50 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
-from agent.policies.offline_choice import ChoiceParameters, Share, Verdict, decide
+from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
 from agent.policies.offline_fields import telling_fields
-from agent.policies.offline_memory import remembered
+from agent.policies.offline_memory import Missing, remembered
+from agent.policies.offline_parts import decomposed
+from agent.policies.offline_reflection import reflected
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
+from agent.policies.offline_substitute import substituted
 from agent.policies.offline_uses import Uses
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    DecomposeQuestion,
+    Decomposition,
+    FieldsQuestion,
+    Notice,
+    Reflection,
+    ReflectionQuestion,
+    Situation,
+)
 from agent.support import bare
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 
 
+@dataclass(slots=True)
+class _Worked:
+    """What was worked out for one subtask: what each tool was chosen for, what its calls are for, what is open."""
+
+    uses: Uses
+    purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
+    calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
+    tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
+    unserved: tuple[str, ...] = ()
+    finished: bool = False
+
+
 class OfflinePolicy:
-    """Made for one run, of which it keeps what it worked out: missing inputs, what each tool was chosen for, what is open."""
+    """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
 
     name = "offline"
 
@@ -26,11 +53,17 @@ class OfflinePolicy:
         self.notices: list[Notice] = []
         self._parameters = parameters or ChoiceParameters()
         self._missing: dict[tuple[str, ToolId, tuple[ToolId, ...]], frozenset[str]] = {}
-        self._purpose: dict[ToolId, str] = {}
-        self._calls: dict[Prefix, Call] = {}
-        self._uses: Uses | None = None
-        self._tried: dict[Prefix, tuple[Arguments, ...]] = {}
-        self._unserved: tuple[str, ...] = ()
+        self._worked: dict[str, _Worked] = {}
+
+    def _of(self, request: str) -> _Worked:
+        """What is kept of a subtask, by its description."""
+        if request not in self._worked:
+            self._worked[request] = _Worked(Uses(request))
+        return self._worked[request]
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """Parts that have nothing to do with each other; see :func:`agent.policies.offline_parts.decomposed`."""
+        return decomposed(question)
 
     async def choose(self, situation: Situation) -> Choice:
         """Weight, availability, relevance and executability decide; see :func:`agent.policies.offline_choice.decide`."""
@@ -41,22 +74,25 @@ class OfflinePolicy:
                 self._missing[key] = frozenset(fillable(tool, situation.request, path).missing)
             return self._missing[key]
 
-        now = fresh(situation)
-        found, known = decide(now, missing, self._parameters, self._share(situation)), remembered(now, missing)
-        if known and known.overrules(found.choice):
-            found = Verdict(known.choice, "", ())
+        now, worked = fresh(situation), self._of(situation.request)
+        instead = substituted(now, missing)
+        found = Verdict(instead, "", ()) if instead else self._found(now, missing, worked)
         verdict = once_more(situation, found)
-        self._unserved = verdict.unserved
-        if verdict.choice.action == "finish":
-            self._calls = calls(situation, verdict)
+        worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
+        if worked.finished:
+            worked.calls = calls(situation, verdict)
         if verdict.choice.index is not None and verdict.purpose:
-            self._purpose[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
+            worked.purpose[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
         return verdict.choice
 
-    def _share(self, situation: Situation) -> Share:
-        if self._uses is None:
-            self._uses = Uses(situation.request)
-        return self._uses.share
+    def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
+        """The rules' own move, unless memory knows a better one."""
+        own, known = decide(situation, missing, self._parameters, worked.uses.share), remembered(situation, missing)
+        return Verdict(known.choice, "", ()) if known and known.overrules(own.choice) else own
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """By documents and relevance; see :func:`agent.policies.offline_reflection.reflected`."""
+        return reflected(question)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
@@ -64,16 +100,17 @@ class OfflinePolicy:
         gets all it needs from earlier results. After a complaint, the request's next best names are taken; without any, nothing changes.
         """
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
-        tried = self._tried.get(prefix, ()) if question.complaint else ()
-        found = self._bound(question, prefix) if not tried else _another(question, tried)
-        self._tried[prefix] = (*tried, found)
+        worked = self._of(question.request)
+        tried = worked.tried.get(prefix, ()) if question.complaint else ()
+        found = self._bound(question, prefix, worked) if not tried else _another(question, tried)
+        worked.tried[prefix] = (*tried, found)
         return found
 
-    def _bound(self, question: ArgumentsQuestion, prefix: Prefix) -> Arguments:
-        call = self._calls.get(prefix)
+    def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
+        call = worked.calls.get(prefix)
         if call is not None:
             question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
-        part = call.part.text if call else self._purpose.get(question.tool.id, question.request)
+        part = call.part.text if call else worked.purpose.get(question.tool.id, question.request)
         for text in ("", part) if bare(part) == part else (part,):
             if text != question.request and question.tool.required:
                 bound = bind(replace(question, request=text))
@@ -88,8 +125,13 @@ class OfflinePolicy:
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """The fields of the responses that the request asks about, with the calls they rest on."""
-        for piece in compose(request, steps, self._unserved):
+        for piece in compose(request, steps, self._open()):
             yield piece
+
+    def _open(self) -> tuple[str, ...]:
+        """What no step serves. Of several subtasks, those that came to nothing are named by the run."""
+        told = [worked for worked in self._worked.values() if worked.finished or len(self._worked) == 1]
+        return tuple(dict.fromkeys(clause for worked in told for clause in worked.unserved))
 
 
 def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:

@@ -1,17 +1,44 @@
 """What every policy promises, whoever decides and however badly it goes. Test classes inherit this and give the fixture ``policy``."""
 
 from dataclasses import replace
+from typing import Literal
 
-from agent.policy import ArgumentsQuestion, Candidate, FieldsQuestion, Policy, Situation
+import pytest
+
+from agent.policies.llm_subtasks import added_to
+from agent.policy import (
+    ArgumentsQuestion,
+    AskedPart,
+    Candidate,
+    DecomposeQuestion,
+    FieldsQuestion,
+    Policy,
+    ReflectionQuestion,
+    Situation,
+)
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
+from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE
 
 REQUEST = "What is the temperature in Paris on the next days?"
 FOUND = '{"results": [{"city": "Paris", "latitude": 48.85, "longitude": 2.35, "population": 2100000}]}'
 PLACES = StepResult(
     tool=GEOCODE.id, arguments={"city": "Paris"}, status="ok", attempts=1, http_status=200, response=FOUND
 )
+
+
+TWO = 'What is the temperature in Paris? Who is the author of the book "Dune"?'
+TWO_PARTS = (
+    AskedPart("What is the temperature in Paris", ((NEW_WEATHER.id, 0.8), (OLD_WEATHER.id, 0.7))),
+    AskedPart('Who is the author of the book "Dune"', ((BOOKS.id, 0.9),)),
+)
+
+
+def reflection(*path: ToolDoc, how: Literal["finished", "gave_up", "budget"] = "finished") -> ReflectionQuestion:
+    return ReflectionQuestion(
+        request=REQUEST, clauses=(REQUEST,), given=(), path=path, relevance=tuple((0.5,) for _ in path),
+        starts=(candidate(GEOCODE), candidate(BOOKS, 0.3)), how=how, reason="so it is",
+    )  # fmt: skip
 
 
 def situation(*candidates: Candidate, path: tuple[ToolDoc, ...] = ()) -> Situation:
@@ -26,6 +53,37 @@ def candidate(tool: ToolDoc, relevance: float = 0.6) -> Candidate:
 
 
 class PolicyContract:
+    async def test_what_asks_one_thing_is_not_split(self, policy: Policy) -> None:
+        found = await policy.decompose(DecomposeQuestion(REQUEST, (AskedPart(REQUEST, ((NEW_WEATHER.id, 0.8),)),)))
+        assert [(one.number, one.description, one.depends_on) for one in found.subtasks] == [(1, REQUEST, ())]
+
+    async def test_subtasks_are_in_order_and_add_nothing(self, policy: Policy) -> None:
+        found = await policy.decompose(DecomposeQuestion(TWO, TWO_PARTS))
+        assert found.reason
+        assert [one.number for one in found.subtasks] == list(range(1, len(found.subtasks) + 1))
+        for one in found.subtasks:
+            assert one.name
+            assert one.description
+            assert added_to(TWO, one.description) == []
+            assert all(1 <= other < one.number for other in one.depends_on)
+        if len(found.subtasks) == 1:
+            assert found.subtasks[0].description == TWO
+
+    @pytest.mark.parametrize(
+        "question",
+        [reflection(GEOCODE, NEW_WEATHER), reflection(NEW_WEATHER), reflection(how="gave_up"), reflection(GEOCODE, how="gave_up"),
+         reflection(REMOVE), reflection(GEOCODE, how="budget"), reflection(how="budget")],
+        ids=["good", "lacks", "nothing", "left", "changes", "cut", "cut at once"],
+    )  # fmt: skip
+    async def test_a_judgement_names_what_is_there(self, policy: Policy, question: ReflectionQuestion) -> None:
+        found = await policy.reflect(question)
+        assert found.reason
+        assert (found.first_wrong is not None) == (found.verdict == "partial")
+        assert found.first_wrong is None or (question.path and 1 <= found.first_wrong <= len(question.path) + 1)
+        assert set(found.noisy) <= {GEOCODE.id, BOOKS.id}
+        assert not found.noisy or found.verdict == "total"
+        assert found.verdict != "success" or (question.path and question.how != "gave_up")
+
     async def test_a_choice_is_on_offer(self, policy: Policy) -> None:
         offered = situation(candidate(GEOCODE), candidate(BOOKS, 0.3))
         choice = await policy.choose(offered)

@@ -11,7 +11,7 @@ from agent.policies.llm import LlmPolicy
 from agent.policies.offline import OfflinePolicy
 from agent.policy import Policy
 from tests.contract.policy import PolicyContract
-from tests.models.brain import Brain, advance, bind, move
+from tests.models.brain import Brain, advance, bind, move, split
 from tests.models.openai_replies import BROKEN_JSON, WEB_PAGE, ChatRequest, Reply, Resets, Respond, scripted
 from tests.models.openai_server import model_server
 
@@ -25,6 +25,7 @@ def sensible(request: ChatRequest) -> Reply | str:
     city = bind(("city", "Paris", "request", "Paris"))
     none = bind(missing=["latitude", "longitude"])
     return Brain(
+        decompose=[split("What is the temperature in Paris?", 'Who is the author of the book "Dune"?')],
         choose=[advance(1) if "\n1. Places" in request.prompt else move("give_up")],
         arguments=[city if "search_places" in request.prompt.partition("[[tool ")[2] else point if known else none],
         fields_to_keep=[{"numbers": [2, 3]}],
@@ -39,6 +40,8 @@ def inventive(request: ChatRequest) -> Reply | str:
         ("city", "Berlin", "request", "Berlin"), ("api_key", "sk-1", "default", ""),
     )  # fmt: skip
     return Brain(
+        decompose=[split("What is the temperature in Lima?", "Delete the book", after=(2, 7))],
+        reflect=[{"reason": "", "verdict": "partial", "first_wrong": 12, "noisy": [5]}],
         choose=[advance(99)], arguments=[made_up], fields_to_keep=[{"numbers": [0, 77]}], answer=["   "]
     )(request)  # fmt: skip
 

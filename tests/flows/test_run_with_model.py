@@ -90,8 +90,8 @@ async def test_the_model_plans_fills_and_answers(tmp_path: Path) -> None:
     assert end.answer == "It will be 4.5 degrees [2].\nBased on: [2] Weather Set/get_daily_forecast\n"
     assert "".join(e.text for e in events if isinstance(e, AnswerDelta)) == end.answer
     assert not any(isinstance(e, PolicyFellBack) for e in events)
-    assert end.usage.by_purpose == {"choose": 3, "arguments": 2, "answer": 1}
-    assert end.usage.model_calls == 6
+    assert end.usage.by_purpose == {"choose": 3, "reflect": 1, "arguments": 2, "answer": 1}
+    assert end.usage.model_calls == 7
     assert end.usage.prompt_tokens > 1_000
     assert end.usage.completion_tokens > 10
 
@@ -122,7 +122,7 @@ async def test_what_stays_invented_is_missing_and_never_sent(tmp_path: Path) -> 
 async def test_the_endpoint_dies_half_way_and_the_run_goes_on(tmp_path: Path) -> None:
     executor, brain = (
         calls(),
-        script(choose=[advance_to("search_places"), ILL, ILL, ILL], arguments=[ILL], answer=[ILL]),
+        script(choose=[advance_to("search_places"), ILL, ILL, ILL], reflect=[ILL], arguments=[ILL], answer=[ILL]),
     )
     async with world(brain, tmp_path, executor) as (deps, server):
         events, end, _ = await told(deps)

@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 
 from tests.models.openai_replies import ChatRequest, Reply
 
-PURPOSES = ("choose", "arguments", "fields_to_keep", "answer")
+PURPOSES = ("decompose", "choose", "reflect", "arguments", "fields_to_keep", "answer")
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""
 Line = Said | Callable[[ChatRequest], Said]
@@ -27,11 +27,25 @@ def purpose_of(request: ChatRequest) -> str:
     return next(purpose for purpose, beginning in _beginnings().items() if system.startswith(beginning))
 
 
+WHOLE: dict[str, JsonValue] = {
+    "reason": "it is one thing",
+    "subtasks": [{"name": "all", "description": "all", "category": "", "depends_on": []}],
+}
+GOOD: dict[str, JsonValue] = {"reason": "it serves the request", "verdict": "success", "first_wrong": None, "noisy": []}
+HOPELESS: dict[str, JsonValue] = {**GOOD, "reason": "no tool here serves it", "verdict": "total"}
+
+
+def content(request: ChatRequest) -> Mapping[str, JsonValue]:
+    """A judge who lets everything stand as it is."""
+    return HOPELESS if "The planning gave up" in request.prompt or "There is no path." in request.prompt else GOOD
+
+
 class Brain:
-    """``asked``: the decisions that were asked for, in order."""
+    """``asked``: the decisions that were asked for, in order. Where nothing is said of them, nothing is split and every path is good enough."""
 
     def __init__(self, **script: Sequence[Line]) -> None:
-        self._script = {purpose: list(lines) for purpose, lines in script.items()}
+        self._script: dict[str, list[Line]] = {"decompose": [WHOLE], "reflect": [content]}
+        self._script |= {purpose: list(lines) for purpose, lines in script.items()}
         self.asked: list[str] = []
 
     def __call__(self, request: ChatRequest) -> Reply | str:
@@ -60,6 +74,25 @@ def advance_to(name: str) -> Callable[[ChatRequest], Mapping[str, JsonValue]]:
         return advance(int(numbers[0])) if numbers else move("give_up", f"there is no {name}")
 
     return choose
+
+
+def split(*descriptions: str, after: Sequence[int] = ()) -> dict[str, JsonValue]:
+    """Subtasks; the last one depends on those that it comes ``after``."""
+    subtasks: list[JsonValue] = [
+        {
+            "name": text[:30],
+            "description": text,
+            "category": "",
+            "depends_on": list(after) if number == len(descriptions) else [],
+        }
+        for number, text in enumerate(descriptions, start=1)
+    ]
+    return {"reason": "they are apart", "subtasks": subtasks}
+
+
+def judge(verdict: str, first_wrong: int | None = None, noisy: Sequence[int] = ()) -> dict[str, JsonValue]:
+    """A judgement of a path."""
+    return {"reason": f"a {verdict} one", "verdict": verdict, "first_wrong": first_wrong, "noisy": list(noisy)}
 
 
 def bind(*bindings: tuple[str, JsonValue, str, str], missing: Sequence[str] = ()) -> dict[str, JsonValue]:

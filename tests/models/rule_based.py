@@ -18,12 +18,15 @@ from tests.models.openai_server import model_server
 from tests.models.rules_answering import answer, fields
 from tests.models.rules_choosing import choose
 from tests.models.rules_filling import fill
+from tests.models.rules_judging import judge, split
 
 REFUSAL = "I'm sorry, but I can't help with that."
 OTHER = "Here are rules for Footpath's own prompts only."
 """What is said to anything else: a check of the endpoint, or a person."""
 _FENCE = re.compile(r"\b[0-9a-f]{12}\b")
 _MARKS = {
+    "split a request": "decompose",
+    "judge a planned path": "reflect",
     "a graph of tools": "choose",
     "fill in the arguments": "arguments",
     "name the fields": "fields",
@@ -77,7 +80,7 @@ class RuleBasedModel:
             )
             if purpose == "arguments":
                 ways["invented value"] = lambda: json.dumps(_invented(said, luck))
-            else:
+            elif purpose in ("choose", "fields"):
                 ways["wrong number"] = lambda: json.dumps(_misnumbered(said, luck))
         way = luck.choice(sorted(ways))
         self.errors[way] += 1
@@ -86,6 +89,10 @@ class RuleBasedModel:
 
 def _decided(purpose: str, prompt: str) -> "dict[str, object] | str":
     match purpose:
+        case "decompose":
+            return split(prompt)
+        case "reflect":
+            return judge(prompt)
         case "choose":
             return choose(prompt).told()
         case "arguments":

@@ -80,3 +80,33 @@ def test_marking_below_a_dead_prefix_adds_nothing() -> None:
 def test_a_state_is_a_value_that_survives_json() -> None:
     state = walked(A, B).backtrack("because").reopen(0, "failed", ban=True)
     assert Frontier.model_validate_json(state.model_dump_json()) == state
+
+
+def test_resume_stands_before_the_wrong_step_which_is_dead_there() -> None:
+    state = walked(A, B, C).resume((A, B, C), 1, "B is wrong")
+    assert (state.path, len(state.offered)) == ((A,), 2)
+    assert not state.is_open(B)
+    assert state.offer([B, C]).push(C).path == (A, C)
+
+
+def test_resume_brings_a_path_back_that_was_left() -> None:
+    left = walked(A, B).backtrack("x").backtrack("y").backtrack("z")
+    assert left.given_up
+    state = left.resume((A, B), 1, "B was wrong, A was not").offer([B, C])
+    assert not state.given_up
+    assert state.open == (C,)
+    whole = left.resume((A, B), 2, "go on").offer([C])
+    assert (whole.path, whole.open) == ((A, B), (C,))
+
+
+def test_restart_stands_at_the_start_without_the_noisy_tools() -> None:
+    state = walked(A, B).restart((A,), "noise").offer([A, B])
+    assert (state.path, state.open) == ((), (B,))
+    assert state.push(B).offer([A]).open == (A,), "they are noise to start with, and nowhere else"
+
+
+def test_only_a_failed_call_asks_for_a_stand_in() -> None:
+    state = walked(A, B).reopen(1, "503")
+    assert state.instead_of == B
+    assert state.offer([C]).push(C).instead_of is None
+    assert walked(A, B).reopen(1, "a value is missing", replace=False).instead_of is None

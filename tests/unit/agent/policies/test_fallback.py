@@ -6,7 +6,20 @@ import pytest
 
 from agent.policies.breaker import Breaker
 from agent.policies.fallback import BROKEN_OFF, FallbackPolicy
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    DecomposeQuestion,
+    Decomposition,
+    FieldsQuestion,
+    Notice,
+    Reflection,
+    ReflectionQuestion,
+    Situation,
+    whole,
+)
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -35,6 +48,14 @@ class Scripted:
         error = self._script.pop(0) if self._script else None
         if error is not None:
             raise error
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        self._next()
+        return whole(question.request, self.name)
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        self._next()
+        return Reflection("success", self.name)
 
     async def choose(self, situation: Situation) -> Choice:
         self._next()

@@ -1,0 +1,37 @@
+"""What a run works with."""
+
+from dataclasses import dataclass, field
+
+from agent.evidence import ToolFinder
+from agent.executor import Executor
+from agent.expand import WalkSettings
+from agent.field_choices import FieldChoices
+from agent.memory import LongTermMemory
+from agent.policy import Policy
+from agent.secrets import Secrets
+from agent.substitutes import SubstituteReads
+from graph.flows import FlowStore
+from graph.store import GraphStore
+from graph.weights import WeightParameters
+
+
+@dataclass(frozen=True, slots=True)
+class RunDeps:
+    """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
+
+    ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed.
+    """
+
+    store: GraphStore
+    search: ToolFinder
+    policy: Policy
+    executor: Executor
+    weights: WeightParameters = field(default_factory=WeightParameters)
+    settings: WalkSettings = field(default_factory=WalkSettings)
+    choices: FieldChoices = field(default_factory=FieldChoices)
+    secrets: Secrets | None = None
+    memory: LongTermMemory | None = None
+    flows: FlowStore | None = None
+    recalled: int = 8
+    links: SubstituteReads | None = None
+    at_once: int = 3

@@ -1,0 +1,74 @@
+"""Streams side by side: each begins when those that it waits for have ended, so many at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from typing import TypeVar
+
+from agent.streams import closing
+
+T = TypeVar("T")
+
+
+class _End:
+    """A stream is over. ``error``: why it broke off."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+
+async def side_by_side(
+    streams: Mapping[int, Callable[[], AsyncIterator[T]]], waits_for: Mapping[int, Collection[int]], at_once: int
+) -> AsyncIterator[tuple[int, T]]:
+    """The items of all streams as they come, each with its stream's number.
+
+    A stream is made when those that it waits for have ended. The first that breaks off ends all others with its error; so does
+    whoever stops listening. Streams that wait for each other never begin: the caller sees to it that none do.
+    """
+    if len(streams) == 1:  # nothing to put side by side, so no tasks either
+        for number, stream in streams.items():
+            async with closing(stream()) as items:
+                async for item in items:
+                    yield number, item
+        return
+    told: asyncio.Queue[tuple[int, T] | _End] = asyncio.Queue(1)
+    over = {number: asyncio.Event() for number in streams}
+    places = asyncio.Semaphore(at_once)
+
+    async def follow(number: int) -> None:
+        for other in waits_for[number]:
+            await over[other].wait()
+        async with places, closing(streams[number]()) as items:
+            async for item in items:
+                await told.put((number, item))
+        over[number].set()
+
+    tasks = [asyncio.create_task(_reporting(follow(number), told)) for number in streams]
+    try:
+        left = len(tasks)
+        while left:
+            item = await told.get()
+            if not isinstance(item, _End):
+                yield item
+            elif item.error is not None:
+                raise item.error
+            else:
+                left -= 1
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _reporting(work: Awaitable[None], told: "asyncio.Queue[tuple[int, T] | _End]") -> None:
+    """Do the work; say how it ended, unless whoever listens has ended it."""
+    try:
+        await work
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        await told.put(_End(error))
+    except Exception as error:  # noqa: BLE001  # raised again where the items are taken
+        await told.put(_End(error))
+    else:
+        await told.put(_End())

@@ -1,0 +1,245 @@
+"""One subtask: plan and reflect, execute, go around what fails. A generator of events over a state that is its own."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from agent.budget import Meter
+from agent.ending import undone, unreplaced
+from agent.evidence import Evidence
+from agent.execute import execute
+from agent.expand import Expander
+from agent.in_time import in_time
+from agent.numbering import Carried
+from agent.policy import Choice, Situation, Subtask
+from agent.progress import Progress
+from agent.reach import leave_alone, nothing_near
+from agent.recalling import recall
+from agent.reflect import PATIENCE, Judged, Reflector, better, made, resumed
+from agent.reuse import ReusingExecutor
+from agent.run_deps import RunDeps
+from agent.search import SearchDeps, search
+from agent.streams import closing
+from agent.tool_text import clean
+from domain.event import (
+    Event,
+    Outcome,
+    PathEnded,
+    PlanReady,
+    PolicyFellBack,
+    SubtaskStarted,
+)
+from domain.plan import Plan, StepResult
+from domain.tool import ToolDoc
+
+Given = tuple[tuple[ToolDoc, StepResult], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the subtasks of one run share: what it works with, its account, and the calls that it has made."""
+
+    deps: RunDeps
+    meter: Meter
+    executor: ReusingExecutor
+
+
+class Turn:
+    """One subtask from start to end; made, used once and dropped. ``given``: the steps of earlier subtasks that it builds on."""
+
+    def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
+        self.subtask = subtask
+        self.evidence = evidence
+        self.progress = Progress(shared.meter, len(given))
+        self._deps = shared.deps
+        self._request = subtask.description
+        self._given = given
+        self._executor = shared.executor
+        before = tuple(tool for tool, _ in given)
+        ids = tuple(tool.id for tool in before)
+        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.deps.links)
+        self._walking = SearchDeps(expand, self._choose)
+        self._reflector = Reflector(self._request, before, evidence, expand, shared.deps.policy)
+        self._moves = 0
+        self._done_already = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of it."""
+        progress = self.progress
+        if self._done_already:
+            return "gave_up" if self.undone else "answered"
+        if progress.meter.exhausted and (progress.stuck or progress.ended is None or progress.ended.how == "budget"):
+            return "budget"
+        if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
+            return "gave_up"
+        return "gave_up" if unreplaced(progress, self.evidence) or self.undone else "answered"
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """The changes that it orders and that no call made."""
+        return undone(self.progress, self.evidence, self.evidence.clauses)
+
+    @property
+    def done(self) -> list[StepResult]:
+        """The results of its own steps, in order."""
+        return [self.progress.done[step] for step in sorted(self.progress.done)]
+
+    @property
+    def failed(self) -> list[StepResult]:
+        """The steps that were gone around, each tool once for each way in which it failed."""
+        return list({(result.tool, result.status): result for result in self.progress.failed}.values())
+
+    def carried(self) -> Carried:
+        """What it has carried out so far."""
+        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done)
+
+    def step(self, number: int) -> tuple[ToolDoc, StepResult]:
+        """One of its own steps, with its tool."""
+        result = self.progress.done[number]
+        return self.evidence.doc(result.tool), result
+
+    def apology(self) -> str:
+        """Why it has no answer, what was tried and what was considered."""
+        ended = self.progress.ended
+        failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
+        return self.progress.apology(ended.reason if ended else "the walk did not end", failed)
+
+    @property
+    def why_not(self) -> str:
+        """Why it is not answered, as far as its walk says."""
+        stuck = self.progress.stuck
+        if stuck is not None:
+            return why(stuck[1])
+        return self.progress.ended.reason if self.progress.ended else "its walk did not end"
+
+    async def events(self, *, lacking: str = "") -> AsyncIterator[Event]:
+        """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
+        async with closing(self._nothing(lacking) if lacking else self._events()) as events:
+            async for event in events:
+                for notice in told_notices(self._deps):
+                    yield notice
+                self.progress.note(event)
+                yield event
+
+    def _started(self) -> SubtaskStarted:
+        one = self.subtask
+        return SubtaskStarted(
+            subtask=one.number,
+            name=one.name,
+            description=one.description,
+            category=one.category,
+            depends_on=one.depends_on,
+            given=len(self._given),
+        )
+
+    async def _nothing(self, lacking: str) -> AsyncIterator[Event]:
+        yield self._started()
+        yield PathEnded(path=(), how="gave_up", reason=f"it builds on what could not be found: {lacking}")
+
+    async def _events(self) -> AsyncIterator[Event]:
+        progress = self.progress
+        yield self._started()
+        recalled = await recall(self._request, self._deps, self.evidence)
+        if recalled is not None:
+            yield recalled
+        while True:
+            async for event in self._plan():
+                yield event
+            ended = progress.ended
+            if ended is None or not ended.path:
+                return
+            yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
+            async for event in self._execute(ended):
+                yield event
+            if progress.stuck is None or progress.stuck[1].status == "unknown" or progress.meter.exhausted:
+                return
+            step, result = progress.stuck
+            yield progress.go_around(step, result, why(result))
+            leave_alone(progress, self.evidence, self._executor)
+            over = nothing_near(self._request, result, progress, self.evidence)
+            if over is not None:
+                yield over
+                return
+
+    async def _plan(self) -> AsyncIterator[Event]:
+        """Walk and reflect until a path is good enough or nothing more may be tried; then the best one is gone on with."""
+        progress, meter = self.progress, self.progress.meter
+        best: Judged | None = None
+        verdict = ""
+        while True:
+            async for event in self._walk():
+                yield event
+            ended = progress.ended
+            if ended is None or meter.exhausted or not meter.may_reflect or self._done_already:
+                break
+            path, reflection = await self._reflector.reflect(ended, progress.state)
+            verdict = reflection.verdict
+            state = resumed(progress.state, path, ended, reflection)
+            yield made(path, reflection, goes_on=state is not None)
+            if state is None:
+                break
+            meter.reflections += 1
+            if verdict == "partial" and ended.how == "finished":
+                judged = await self._reflector.judged(ended, progress.state)
+                best = judged if best is None or judged.value >= best.value else best
+            progress.state, verdict = state, ""
+        if ended is not None and best is not None:
+            last = await self._reflector.judged(ended, progress.state)
+            kept = better(ended, last.value, verdict, best)
+            if kept is not None:
+                progress.state = kept.state
+                yield kept.ended.model_copy(update={"reason": f"the best path so far: {kept.ended.reason}"})
+
+    async def _walk(self) -> AsyncIterator[Event]:
+        """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
+        progress, began = self.progress, time.perf_counter()
+        self._moves = 0
+        steps = search(self._request, self.evidence.clauses, progress.state, self._walking, progress.meter)
+        async with closing(steps):
+            async for event, state in steps:
+                progress.state = state
+                if isinstance(event, PathEnded) and self._moves > PATIENCE:
+                    progress.state = state.resume(state.best, len(state.best), event.reason)
+                    event = PathEnded(path=state.best, how="budget", reason=event.reason)
+                progress.plan_seconds += time.perf_counter() - began
+                yield event
+                began = time.perf_counter()
+
+    async def _choose(self, situation: Situation) -> Choice:
+        """The policy's move, while the walk has not lost its way and a reflection could set it right."""
+        self._moves += 1
+        if self._moves > PATIENCE and self.progress.meter.may_reflect:
+            return Choice("give_up", f"{PATIENCE} moves, and no end of the path")
+        self._moves = min(self._moves, PATIENCE)
+        choice = await self._deps.policy.choose(situation)
+        only_given = len(situation.path) == len(self._given) > 0
+        self._done_already = choice.action == "finish" and only_given
+        return choice
+
+    async def _execute(self, ended: PathEnded) -> AsyncIterator[Event]:
+        """Make the calls that are not made yet, within the time that is left."""
+        progress = self.progress
+        tools = (*(tool for tool, _ in self._given), *self.evidence.docs(ended.path))
+        progress.writes = {tool.id for tool in tools[progress.given :] if not tool.safe}
+        done = dict(enumerate((result for _, result in self._given), start=1)) | progress.done
+        calls = execute(self._request, tools, self._deps.policy, self._executor, done, self._deps.choices)
+        async with closing(in_time(calls, tools, progress)) as events:
+            async for event in events:
+                yield event
+
+
+def told_notices(deps: RunDeps) -> list[PolicyFellBack]:
+    """What the policy has to say since it was asked last: taken out, told before what it decided then."""
+    notices = deps.policy.notices
+    told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
+    notices.clear()
+    return told
+
+
+def why(result: StepResult) -> str:
+    """Why a step is gone around."""
+    if result.status == "missing" or result.http_status == 200:
+        return clean(result.note)
+    status = f"HTTP {result.http_status}" if result.http_status else result.status
+    return f"the call failed for good ({status}){': ' + clean(result.note) if result.note else ''}"

@@ -1,0 +1,269 @@
+"""Requests of several subtasks: side by side, one after the other, in part, and broken off."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agent.executor import CallResult
+from agent.models.langchain import LangchainModel, ModelParameters
+from agent.policies.breaker import Breaker
+from agent.policies.fallback import FallbackPolicy
+from agent.policies.llm import LlmPolicy
+from agent.policies.offline import OfflinePolicy
+from agent.policy import Choice, DecomposeQuestion, Decomposition, Situation, Subtask
+from agent.run import RunDeps, run
+from agent.transcript import Transcript
+from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFinished, SubtaskStarted
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+from tests.flows.small_world import (
+    BOOKS,
+    FORECAST,
+    FOUND,
+    GEOCODE,
+    NEW_WEATHER,
+    OLD_WEATHER,
+    WALKS,
+    ScriptedExecutor,
+    down,
+    finder,
+    graph,
+    ok,
+)
+from tests.models.brain import Brain, advance_to, bind, move, split
+from tests.models.openai_replies import Says
+from tests.models.openai_server import ModelServer, model_server
+
+BOTH = 'What is the weather forecast for Paris? How many pages has the book "Dune"?'
+DUNE = ok({"books": [{"title": "Dune", "author": "Frank Herbert", "pages": 412}]})
+
+
+class Splitting(OfflinePolicy):
+    """The offline policy, told how to split: for each subtask what it depends on."""
+
+    def __init__(self, *subtasks: tuple[str, tuple[int, ...]]) -> None:
+        super().__init__()
+        self._subtasks = subtasks
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        made = [Subtask(n, text, text, "", after) for n, (text, after) in enumerate(self._subtasks, start=1)]
+        return Decomposition(tuple(made), "so told")
+
+
+WEATHER_AND_BOOK = (("What is the weather forecast for Paris?", ()), ('How many pages has the book "Dune"?', ()))
+
+
+async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy, at_once: int = 3) -> RunDeps:
+    return RunDeps(await graph(WALKS), await finder(folder), policy, executor, at_once=at_once)
+
+
+async def asked(request: str, given: RunDeps) -> tuple[list[EventRecord], Transcript]:
+    records = [record async for record in run(request, given)]
+    assert [record.seq for record in records] == list(range(1, len(records) + 1))
+    assert isinstance(records[-1].event, RunFinished)
+    return records, Transcript.of(records)
+
+
+def end(transcript: Transcript) -> RunFinished:
+    assert transcript.end is not None
+    return transcript.end
+
+
+class Meeting(ScriptedExecutor):
+    """The first calls of two subtasks wait for each other; ``met``: both were on their way at once."""
+
+    def __init__(self) -> None:
+        super().__init__(search_places=FOUND, get_forecast=FORECAST, search_books=DUNE)
+        self.met = asyncio.Barrier(2)
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        if tool in (GEOCODE, BOOKS):
+            async with asyncio.timeout(5):
+                await self.met.wait()
+        return await super().call(tool, arguments)
+
+
+async def test_what_has_nothing_in_common_is_done_side_by_side_and_brought_together(tmp_path: Path) -> None:
+    given = await deps(tmp_path, Meeting(), Splitting(*WEATHER_AND_BOOK))
+    records, transcript = await asked(BOTH, given)
+    assert end(transcript).outcome == "answered"
+    assert "4.5" in end(transcript).answer
+    assert "412" in end(transcript).answer
+    assert "[3] Books Set/search_books" in end(transcript).answer, "steps are counted through"
+    assert [transcript.subtasks[n].path for n in (1, 2)] == [(GEOCODE.id, OLD_WEATHER.id), (BOOKS.id,)]
+    printed = transcript.to_json()["subtasks"]
+    assert [one["name"] for one in printed] == [text for text, _ in WEATHER_AND_BOOK]  # type: ignore[union-attr,index,call-overload]
+    numbers = {record.subtask for record in records if isinstance(record.event, CandidatesConsidered)}
+    assert numbers == {1, 2}
+    assert {record.subtask for record in records if record.event.kind in ("run.started", "answer.delta")} == {0}
+
+
+async def test_no_more_at_once_than_allowed(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, search_books=DUNE)
+    records, transcript = await asked(BOTH, await deps(tmp_path, executor, Splitting(*WEATHER_AND_BOOK), at_once=1))
+    assert end(transcript).outcome == "answered"
+    order = [record.subtask for record in records if record.subtask]
+    assert order == sorted(order)
+
+
+async def test_the_rules_split_what_has_no_value_and_no_tool_in_common(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, search_books=DUNE)
+    one = 'How many pages has the book "Dune", and who is its author?'
+    _, whole = await asked(one, await deps(tmp_path, executor, OfflinePolicy()))
+    assert [subtask.description for subtask in whole.walked] == [one]
+    assert end(whole).outcome == "answered"
+
+
+async def test_a_part_that_fails_is_named_and_the_other_is_answered(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=down, search_books=DUNE)
+    _, transcript = await asked(BOTH, await deps(tmp_path, executor, Splitting(*WEATHER_AND_BOOK)))
+    assert end(transcript).outcome == "gave_up"
+    assert "412" in end(transcript).answer
+    assert 'Not answered: "What is the weather forecast for Paris?"' in end(transcript).answer
+
+
+async def test_what_builds_on_a_part_that_failed_is_not_tried(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=down, search_books=DUNE)
+    policy = Splitting(WEATHER_AND_BOOK[0], (WEATHER_AND_BOOK[1][0], (1,)))
+    _, transcript = await asked(BOTH, await deps(tmp_path, executor, policy))
+    assert end(transcript).outcome == "gave_up"
+    assert "search_books" not in [name for name, _ in executor.made]
+    assert "it builds on what could not be found" in end(transcript).answer
+
+
+async def test_a_dependent_part_is_given_what_came_before(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, search_books=DUNE)
+    policy = Splitting(
+        ("Find the coordinates of the city Paris", ()),
+        ('How many pages has the book "Dune"?', ()),
+        ("What is the weather forecast at the coordinates that were found?", (1,)),
+    )
+    records, transcript = await asked(BOTH, await deps(tmp_path, executor, policy))
+    assert executor.made.count(("search_places", {"city": "Paris"})) == 1
+    assert ("get_forecast", {"latitude": 48.85, "longitude": 2.35}) in executor.made
+    started = {record.subtask: record.event for record in records if isinstance(record.event, SubtaskStarted)}
+    assert [started[n].given for n in (1, 2, 3)] == [0, 0, 1]
+    last = [record.event for record in records if record.subtask == 3 and isinstance(record.event, CallFinished)]
+    assert [event.step for event in last] == [2], "its own steps are counted on from those it was given"
+    assert {b.reference for b in last[0].result.provenance} == {"1.results[0].latitude", "1.results[0].longitude"}
+    assert end(transcript).outcome == "answered"
+    assert transcript.path == (GEOCODE.id, BOOKS.id, OLD_WEATHER.id)
+    assert [b.reference for b in transcript.steps[3].provenance] == ["1.results[0].latitude", "1.results[0].longitude"]
+
+
+async def test_a_run_that_is_cancelled_ends_all_its_parts(tmp_path: Path) -> None:
+    started = asyncio.Event()
+
+    class Hanging(ScriptedExecutor):
+        async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+            started.set()
+            await asyncio.sleep(60)
+            return CallResult("ok", "{}")
+
+    records: list[EventRecord] = []
+    given = await deps(tmp_path, Hanging(), Splitting(*WEATHER_AND_BOOK))
+
+    async def follow() -> None:
+        async for record in run(BOTH, given):
+            records.append(record)  # noqa: PERF401  # what was seen before the cancellation is the point
+
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(follow())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert asyncio.all_tasks() == before
+    last = records[-1].event
+    assert isinstance(last, RunFinished)
+    assert last.outcome == "cancelled"
+
+
+async def test_a_defect_in_one_part_ends_the_run_in_order(tmp_path: Path) -> None:
+    class Broken(Splitting):
+        async def choose(self, situation: Situation) -> Choice:
+            if "Dune" in situation.request:
+                raise ZeroDivisionError
+            return await super().choose(situation)
+
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST)
+    _, transcript = await asked(BOTH, await deps(tmp_path, executor, Broken(*WEATHER_AND_BOOK)))
+    assert end(transcript).outcome == "failed"
+    assert end(transcript).error.startswith("internal: ZeroDivisionError")
+
+
+async def test_subtasks_that_wait_for_later_ones_are_refused(tmp_path: Path) -> None:
+    policy = Splitting(("What is the weather forecast for Paris?", (2,)), ("What is in it?", (1,)))
+    _, transcript = await asked(BOTH, await deps(tmp_path, ScriptedExecutor(), policy))
+    assert end(transcript).outcome == "failed"
+    assert "out of order" in end(transcript).error
+
+
+@asynccontextmanager
+async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> AsyncGenerator[tuple[RunDeps, ModelServer]]:
+    async with model_server(brain) as server:
+        chat = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=5))
+        policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), Breaker())
+        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor), server
+        await chat.close()
+
+
+CITY = bind(("city", "Paris", "request", "Paris"))
+POINT = bind(
+    ("latitude", 48.85, "step", "1.results[0].latitude"), ("longitude", 2.35, "step", "1.results[0].longitude")
+)
+CHAIN = "Find the city Paris. What will the temperature be there?"
+
+
+def chained(*parts: str, choose: Sequence[object] = ()) -> Brain:
+    moves = choose or [advance_to("search_places"), move("finish"), advance_to("get_daily_forecast"), move("finish")]
+    return Brain(
+        decompose=[split(*parts, after=(1,))],
+        choose=moves,  # type: ignore[arg-type]
+        arguments=[CITY, POINT],
+        answer=[Says("It will be 4.5 degrees [2].")],
+    )
+
+
+async def test_a_models_second_part_builds_on_its_first(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_daily_forecast=FORECAST)
+    brain = chained("Find the city Paris", "What will the temperature be in the city Paris?")
+    async with model(brain, tmp_path, executor) as (given, server):
+        _, transcript = await asked(CHAIN, given)
+        prompts = [request.prompt for request in server.requests]
+    assert end(transcript).outcome == "answered"
+    assert end(transcript).answer.startswith("It will be 4.5 degrees [2].")
+    assert transcript.path == (GEOCODE.id, NEW_WEATHER.id)
+    assert end(transcript).usage.by_purpose == {"decompose": 1, "choose": 4, "reflect": 2, "arguments": 2, "answer": 1}
+    choosing = [p for p in prompts if "What will the temperature be in the city Paris?" in p and "[[path so far" in p]
+    assert choosing, "what was done before is part of the path that the model is shown"
+
+
+async def test_a_part_that_needs_no_call_of_its_own_is_done(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND)
+    brain = chained("Find the city Paris", "Say where the city Paris is",
+                    choose=[advance_to("search_places"), move("finish"), move("finish")])  # fmt: skip
+    async with model(brain, tmp_path, executor) as (given, _):
+        _, transcript = await asked(CHAIN, given)
+    assert end(transcript).outcome == "answered"
+    assert [name for name, _ in executor.made] == ["search_places"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("Find the city Paris", "Delete the book Paris"), ("Find the city Lima", "What is the temperature in Lima?"), ("Find", "find")],
+    ids=["a change that was not asked for", "a value that was not told", "twice the same"],
+)  # fmt: skip
+async def test_a_split_that_adds_to_the_request_is_none(tmp_path: Path, parts: tuple[str, ...]) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_daily_forecast=FORECAST)
+    moves = [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish")]
+    async with model(chained(*parts, choose=moves), tmp_path, executor) as (given, server):
+        _, transcript = await asked(CHAIN, given)
+        told_back = [r.messages[-1]["content"] for r in server.requests if len(r.messages) > 2]
+    assert [one.description for one in transcript.walked] == [CHAIN]
+    assert "subtask" in told_back[0]
+    assert end(transcript).usage.by_purpose["decompose"] == 2
+    assert end(transcript).outcome == "answered"
