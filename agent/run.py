@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -18,6 +18,7 @@ from agent.field_choices import FieldChoices
 from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.progress import Progress
+from agent.proposing import remembering
 from agent.reuse import ReusingExecutor
 from agent.search import SearchDeps, search
 from agent.secrets import Secrets
@@ -62,14 +63,17 @@ class RunDeps:
     recalled: int = 8
 
 
-async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
+async def run(
+    request: str, deps: RunDeps, budget: Budget | None = None, *, name: str = ""
+) -> AsyncGenerator[EventRecord]:
     """Everything that happens from the request to the answer; the last event is always ``run.finished``.
 
+    ``name`` of the run, a new one by default; it also draws which tools that have failed get another chance.
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
     with the outcome ``failed`` and ``code: message``.
     """
-    turn = _Turn(request, deps, Progress(Meter(budget or Budget(), deps.policy.cost)))
-    name, seq = uuid4().hex, 0
+    name, seq = name or uuid4().hex, 0
+    turn = _Turn(request, deps, Progress(Meter(budget or Budget(), deps.policy.cost)), name)
     async with closing(turn.guarded()) as events:
         async for event in events:
             turn.progress.note(event)
@@ -80,13 +84,13 @@ async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> Asyn
 class _Turn:
     """One run from start to end; made, used once and dropped."""
 
-    def __init__(self, request: str, deps: RunDeps, progress: Progress) -> None:
+    def __init__(self, request: str, deps: RunDeps, progress: Progress, seed: str) -> None:
         self.progress = progress
         self._request = request
         self._deps = deps
         self._clauses = clauses(request) or (request,)
         self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets)
-        self._walk = SearchDeps(Expander(request, self._evidence, deps.settings), deps.policy.choose)
+        self._walk = SearchDeps(Expander(request, self._evidence, deps.settings, seed), deps.policy.choose)
         self._executor = ReusingExecutor(deps.executor)
 
     async def guarded(self) -> AsyncIterator[Event]:
@@ -141,13 +145,17 @@ class _Turn:
             return
         recalled = await deps.memory.recall(self._request, deps.recalled, self._evidence.present)
         self._evidence.recalled = tuple(recalled)
-        paths = [RecalledPath(request=r.memory.request, path=r.memory.path, similarity=r.similarity) for r in recalled]
+        paths = [
+            RecalledPath(id=r.memory.id, request=r.memory.request, path=r.memory.path, similarity=r.similarity)
+            for r in recalled
+        ]
         yield MemoryRecalled(memories=tuple(paths))
 
     async def _plan(self) -> AsyncIterator[Event]:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
         progress, began = self.progress, time.perf_counter()
-        steps = search(self._request, self._clauses, progress.state, self._walk, progress.meter)
+        planner = remembering(search, self._deps.policy.adopt, self._evidence.recalled)
+        steps = planner(self._request, self._clauses, progress.state, self._walk, progress.meter)
         async with closing(steps):
             async for event, state in steps:
                 progress.state = state

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from domain.plan import Binding
 from domain.tool import ToolId
 
 
@@ -64,10 +65,14 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A request with the cleaned path that served it, all of its tools known by a document."""
+    """A request with the cleaned path that served it, all of its tools known by a document.
+
+    ``bindings``: for each tool of the path where the values of its call came from; empty where that is not known.
+    """
 
     request: str
     path: tuple[ToolId, ...]
+    bindings: tuple[tuple[Binding, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ async def build(
     async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
         recordings = await container.recordings() if calls else None
         memory = await container.memory()
-        ingest = Ingest(container.graph, recordings, progress, strict=options.strict, remember=memory.keep)
+        ingest = Ingest(container.graph, recordings, progress, strict=options.strict, remember=memory.keep_shared)
         names = await ingest.tools(options.tools, options.server)
         async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
             for source in trajectories:

@@ -111,7 +111,7 @@ class Container:
             memories = SqliteMemories(self.folder.memories)
             self._stack.push_async_callback(memories.close)
             await memories.setup()
-            self._memory = LongTermMemory(memories, self.embedder())
+            self._memory = LongTermMemory(memories, self.embedder(), self.settings.owner)
         return self._memory
 
     def embedder(self) -> Embedder:

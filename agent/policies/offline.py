@@ -7,10 +7,22 @@ from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.policies.offline_choice import ChoiceParameters, Share, Verdict, decide
 from agent.policies.offline_fields import telling_fields
-from agent.policies.offline_memory import remembered
+from agent.policies.offline_memory import adoptable, remembered
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_uses import Uses
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Adoption,
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    Proposal,
+    ScoreQuestion,
+    Situation,
+)
+from agent.scoring import scores
 from agent.support import bare
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -57,6 +69,10 @@ class OfflinePolicy:
             self._uses = Uses(situation.request)
         return self._uses.share
 
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
+        return adoptable(proposal)
+
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
         that part leaves anything open, from the whole request. A part that names no value ("the population of the city")
@@ -89,6 +105,11 @@ class OfflinePolicy:
         """The fields of the responses that the request asks about, with the calls they rest on."""
         for piece in compose(request, steps, self._unserved):
             yield piece
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """By the rules of :mod:`agent.scoring`."""
+        done, failed = ([result for _, result in part] for part in (question.steps, question.failed))
+        return scores(done, failed, answered=question.answered)
 
 
 def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:
