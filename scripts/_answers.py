@@ -81,12 +81,12 @@ async def _with_store(
 
 
 async def _with_playground(asked: list[Asked], address: str, policy: str, show_held_out: bool) -> dict[str, Any]:
-    async with _fresh_store(address) as container:
+    async with fresh_store(address) as container:
         return await _evaluate(asked, container, address, policy, show_held_out)
 
 
 @asynccontextmanager
-async def _fresh_store(address: str) -> AsyncGenerator[Container]:
+async def fresh_store(address: str) -> AsyncGenerator[Container]:
     with TemporaryDirectory(prefix="footpath-evaluation-") as folder:
         store = Path(folder) / "store"
         await build_demo(address, store)

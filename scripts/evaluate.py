@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import orjson
 import typer
+from _evaluate_learning import learning
 from _evaluate_planning import planning
 from _evaluate_sequences import sequences
 from rich.console import Console
@@ -133,6 +134,7 @@ async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:
 
 
 app.command()(planning)
+app.command()(learning)
 app.command()(sequences)
 
 
