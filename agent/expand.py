@@ -68,7 +68,7 @@ class Expander:
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         offers += self._helpers(offers, state)
         offered = [offer[0] for offer in offers]
-        back = returning(offered, self._evidence.availability, self._safe, self._seed) if self._seed else None
+        back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
         again = self._again(state)
         offers += _unweighted(again, "graph")
         return Node(

@@ -132,7 +132,7 @@ async def _remembered(
     judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)] if judge else []
     for one in judged:
         await memory.judge(one.memory, good=one.good)
-    worth = solved(transcript)
+    worth = solved(records, transcript)
     kept = await memory.keep([worth]) if worth else []
     if kept:
         await memory.embed()

@@ -12,6 +12,7 @@ from evaluation.rightness import Verdict
 
 BEFORE, BROKEN, MENDED = 3, 10, 20
 PREFERS, RETURNS = 5, 15
+_MOSTLY = 0.6
 """Within so many runs the walk is to prefer the other tool, and to use the mended one again."""
 
 Phase = Literal["before", "broken", "mended"]
@@ -38,7 +39,9 @@ class Curve:
     def preferred_after(self) -> int | None:
         """The broken runs after which the other one is taken first, and stays so but for tries; None if that does not come."""
         firsts = [run.first for run in self.runs if run.phase == "broken"]
-        return next((n for n, first in enumerate(firsts) if first == self.other), None)
+        others = [first == self.other for first in firsts]
+        settled = (n for n, other in enumerate(others) if other and sum(others[n:]) >= _MOSTLY * len(others[n:]))
+        return next(settled, None)
 
     @property
     def back_after(self) -> int | None:

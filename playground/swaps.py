@@ -8,8 +8,8 @@ from playground.worlds.tongues import headwords
 _WORDINGS = {
     "search_places": ("How many inhabitants does {city} have?", "What is the population of {city}?"),
     "convert_currency": ("Convert {sum} {have} to {want}.", "How much is {sum} {have} in {want}?"),
-    "get_stock_quote": ("What is the price of a share of {company}?", "What does a share of {company} cost?"),
-    "lookup_symbol": ("What is the ticker symbol of {company}?", "Under which symbol is {company} traded?"),
+    "get_stock_quote": ("What is the share price of {company} right now?", "How much does one share of {company} cost?"),
+    "lookup_symbol": ("Find the stock symbol of the company {company}.", "Which stock symbol does the company {company} have?"),
     "get_public_holidays": ("Which public holidays does {country} have in 2026?", "List the public holidays of {country} in 2026."),
     "define_word": ('What does the word "{word}" mean?', 'Give me the definition of the word "{word}".'),
 }  # fmt: skip
