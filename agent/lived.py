@@ -41,7 +41,7 @@ def followed(records: Iterable[EventRecord], transcript: Transcript) -> Iterator
 def solved(records: Iterable[EventRecord], transcript: Transcript) -> Solved | None:
     """The request with the path that served it, each tool once; None for a run that was not answered, step by step, by its plan.
 
-    Nor is a run worth remembering where a step that was gone around has found no like in the path: an answer that was reached in spite
+    Nor is a run worth remembering where a tool that failed has found no like in the path: an answer that was reached in spite
     of a failure is often to another question, and remembered it would be given for ever.
     """
     if transcript.end is None or transcript.end.outcome != "answered":
@@ -50,7 +50,7 @@ def solved(records: Iterable[EventRecord], transcript: Transcript) -> Solved | N
     if len(results) != len(transcript.path) or any(result.status != "ok" for result in results):
         return None
     path = tuple(dict.fromkeys(transcript.path))
-    lost = {result.tool for result in transcript.failed if result.status != "ok"}.difference(path)
+    lost = {result.tool for result in transcript.failed if result.outcome in FAILED}.difference(path)
     relevance = _relevance(records)
     if not path or any(not _replaced(tool, path, relevance) for tool in lost):
         return None
