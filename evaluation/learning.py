@@ -66,7 +66,9 @@ class Curve:
 
 
 async def swap(
-    pair: tuple[str, str], ask: Callable[[int], Awaitable[Sequence[Event]]], switch: Callable[[str, bool], Awaitable[None]]
+    pair: tuple[str, str],
+    ask: Callable[[int], Awaitable[Sequence[Event]]],
+    switch: Callable[[str, bool], Awaitable[None]],
 ) -> Curve | None:
     """Break whichever of the two is taken, mend it, and watch. ``ask`` runs the n-th request; ``switch`` breaks (True) or mends.
 

@@ -29,14 +29,18 @@ console = Console(stderr=True)
 
 
 def learning(
-    playground: Annotated[bool, typer.Option("--playground", help="Start a playground, with stores of their own.")] = False,
+    playground: Annotated[
+        bool, typer.Option("--playground", help="Start a playground, with stores of their own.")
+    ] = False,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Break one of two equivalent tools and mend it: which is taken, run by run. Then: what memory saves on paraphrases."""
     try:
         if not playground:
-            raise UsageError("learning changes a store and breaks services: it needs --playground, which makes both anew")
+            raise UsageError(
+                "learning changes a store and breaks services: it needs --playground, which makes both anew"
+            )
         with running_playground() as address:
             figures = asyncio.run(_figures(address, policy))
     except FootpathError as error:
@@ -68,7 +72,7 @@ async def _swaps(address: str, policy: str) -> list[dict[str, Any]]:
             ) -> Sequence[Event]:
                 return await _run(swap_request(pair[0], at), container, policy, executor, f"{pair[0]}-{at}")
 
-            async def switch(operation: str, broken: bool, client: httpx.AsyncClient = client) -> None:  # noqa: FBT001
+            async def switch(operation: str, broken: bool, client: httpx.AsyncClient = client) -> None:
                 done = await client.put(f"/_broken/{operation}", params={"on": str(broken).lower()})
                 done.raise_for_status()
 
@@ -106,7 +110,15 @@ async def _run(
 def _show(figures: dict[str, Any]) -> None:
     out = Console(highlight=False, soft_wrap=True)
     table = Table(title="b: the broken tool is taken first, o: the other", title_justify="left", box=None)
-    for column in ("broken", "other", "before", "broken ", "mended", f"other within {PREFERS}", f"back within {RETURNS}"):
+    for column in (
+        "broken",
+        "other",
+        "before",
+        "broken ",
+        "mended",
+        f"other within {PREFERS}",
+        f"back within {RETURNS}",
+    ):
         table.add_column(column)
     for one in figures["swaps"]:
         if one["broken"]:

@@ -93,9 +93,7 @@ class QdrantMemories:
         collection = self._vectors(identity)
         if limit < 1 or not await self._exists(collection):
             return []
-        seen = models.Filter(
-            must=[models.FieldCondition(key="owner", match=models.MatchAny(any=sorted({"", owner})))]
-        )
+        seen = models.Filter(must=[models.FieldCondition(key="owner", match=models.MatchAny(any=sorted({"", owner})))])
         found = await self._connection.call(
             "search memories",
             lambda client: client.query_points(
@@ -197,8 +195,9 @@ class QdrantMemories:
         """Two processes may make it at once: what counts is that it is there afterwards."""
         from qdrant_client import models
 
-
-        config = models.VectorParams(size=dimension, distance=models.Distance.COSINE) if dimension else {}
+        config: models.VectorParams | dict[str, models.VectorParams] = (
+            models.VectorParams(size=dimension, distance=models.Distance.COSINE) if dimension else {}
+        )
         try:
             if not await self._exists(collection):
                 await self._connection.call(
