@@ -5,10 +5,9 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import httpx
 import orjson
 import typer
-from _answers import fresh_store
+from _answers import fresh_store, switches
 from rich.console import Console
 from rich.table import Table
 
@@ -63,8 +62,8 @@ async def _swaps(address: str, policy: str) -> list[dict[str, Any]]:
     """Each pair on a store of its own: what one teaches is not to help the next."""
     found: list[dict[str, Any]] = []
     for pair in EQUIVALENTS:
-        async with fresh_store(address) as container, httpx.AsyncClient(base_url=address, trust_env=False) as client:
-            await client.post("/_reset")
+        async with fresh_store(address) as container, switches(address) as services:
+            await services.reset()
             executor = await container.executor("http")
 
             async def ask(
@@ -72,11 +71,7 @@ async def _swaps(address: str, policy: str) -> list[dict[str, Any]]:
             ) -> Sequence[Event]:
                 return await _run(swap_request(pair[0], at), container, policy, executor, f"{pair[0]}-{at}")
 
-            async def switch(operation: str, broken: bool, client: httpx.AsyncClient = client) -> None:
-                done = await client.put(f"/_broken/{operation}", params={"on": str(broken).lower()})
-                done.raise_for_status()
-
-            curve = await swap(pair, ask, switch)
+            curve = await swap(pair, ask, services.switch)
             found.append(curve.to_json() if curve else {"broken": None, "other": None, "pair": list(pair)})
     return found
 
@@ -84,8 +79,8 @@ async def _swaps(address: str, policy: str) -> list[dict[str, Any]]:
 async def _memory(address: str, policy: str) -> dict[str, Any]:
     """The paraphrases before the first requests were learnt from and after, on one store; nothing else is learnt."""
     first, second = read_asked([FIRST]), read_asked([SECOND])
-    async with fresh_store(address) as container, httpx.AsyncClient(base_url=address, trust_env=False) as client:
-        await client.post("/_reset")
+    async with fresh_store(address) as container, switches(address) as services:
+        await services.reset()
         executor = await container.executor("http")
         before = await _verdicts(second, container, policy, executor, learn=False)
         taught = await _verdicts(first, container, policy, executor, learn=True)

@@ -11,9 +11,9 @@ import typer
 from _evaluate_learning import learning
 from _evaluate_planning import planning
 from _evaluate_sequences import sequences
+from _retrieval_view import show_retrieval
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from domain.errors import FootpathError, UnavailableError, UsageError
 from evaluation.queries import Query, read_queries
@@ -50,7 +50,7 @@ def retrieval(
     if as_json:
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")
     else:
-        _show(figures)
+        show_retrieval(figures)
     raise typer.Exit(1 if skipped else 0)
 
 
@@ -136,22 +136,6 @@ async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:
 app.command()(planning)
 app.command()(learning)
 app.command()(sequences)
-
-
-def _show(figures: dict[str, Any]) -> None:
-    for part in ("groups", "splits", "seen", "unseen"):
-        rows: dict[str, dict[str, float]] = figures[part]
-        shown = Table(title=part, title_justify="left", box=None)
-        for column in ("", *(next(iter(rows.values())) if rows else ())):
-            shown.add_column(column, justify="right" if column else "left")
-        for name, row in rows.items():
-            shown.add_row(name, *(str(value) if key == "n" else f"{value:.3f}" for key, value in row.items()))
-        Console().print(shown)
-    console.print(
-        f"{figures['missing']} of {figures['relevant']} relevant APIs have no document and count as misses; "
-        f"{figures['seconds']:.1f} s with {figures['model']}",
-        markup=False,
-    )
 
 
 if __name__ == "__main__":
