@@ -17,7 +17,7 @@ from domain.memory import Recalled
 from domain.tool import ToolDoc
 
 IDENTICAL = 0.95
-"""Similarity from which a memory's path is proposed whole (docs/memory.md says how it was measured)."""
+"""Similarity from which a memory's path is proposed whole (docs/memory.md has what was measured of it)."""
 
 Adopt = Callable[[Proposal], Awaitable[Adoption]]
 
