@@ -60,6 +60,7 @@ class Evidence:
         self._secrets = secrets or EnvironmentSecrets({})
         self._docs: dict[ToolId, ToolDoc] = {}
         self._availability: dict[ToolId, float | None] = {}
+        self._failing: set[ToolId] = set()
         self._relevance: dict[ToolId, tuple[float, ...]] = {}
         self._neighbours: dict[ToolId, list[Weighted]] = {}
         self._found: dict[tuple[str, int], tuple[FoundTool, ...]] = {}
@@ -73,6 +74,7 @@ class Evidence:
         for tool, doc in (await self._store.get_tools(unknown)).items():
             self._docs[tool] = with_flows(await with_supplied(doc, self._secrets), taken.get(tool, ()))
         facts = await self._store.facts(unknown)
+        self._failing |= {tool for tool, known in facts.items() if known.reliability < 0}
         plain_clauses = tuple(plain(clause) for clause in self.clauses)
         whole = await self._search.relevance(self.clauses, unknown)
         stripped = await self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else whole
@@ -113,6 +115,10 @@ class Evidence:
     def availability(self, tool: ToolId) -> float | None:
         """The availability of a tool that was read; None: untested."""
         return self._availability[tool]
+
+    def failing(self, tool: ToolId) -> bool:
+        """Whether the live calls of a tool that was read failed of late more than they succeeded."""
+        return tool in self._failing
 
     def relevance(self, tool: ToolId) -> tuple[float, ...]:
         """A tool's relevance, one value per clause, each in [0, 1]."""

@@ -10,16 +10,19 @@ from agent.frontier import Frontier, Path
 from agent.policy import Candidate, Origin
 from agent.pool import Pool, gather
 from agent.remembering import next_of
+from agent.returning import returning
 from agent.rounds import asked_of
 from agent.search import Node
 from agent.substitutes import SubstituteReads, stand_ins
 from domain.tool import FINISH, ToolId
+from graph.recovery import with_returning
 from graph.weights import UNTESTED, rank
 
 Offer = tuple[ToolId, float, Origin]
 """A tool, its weight at this node, and where it comes from."""
 
 _KEPT_FREE = 3
+_LOOKED_AT = 2
 _REMEMBERED = 3
 _HELPERS = 2
 
@@ -34,7 +37,7 @@ class WalkSettings:
 
 
 class Expander:
-    """Makes the nodes of one run's walk."""
+    """Makes the nodes of one run's walk. ``seed``: the run's; it draws which tools are to be tried again."""
 
     def __init__(
         self,
@@ -43,8 +46,10 @@ class Expander:
         settings: WalkSettings,
         given: Path = (),
         links: SubstituteReads | None = None,
+        seed: str = "",
     ) -> None:
         """``given``: the tools of steps that are done already, which come before every path. ``links``: tells what can stand in for a tool."""
+        self._seed = seed
         self._request = request
         self._evidence = evidence
         self._settings = settings
@@ -76,13 +81,15 @@ class Expander:
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         offers += self._helpers(offers, state)
         offers = await self._instead(offers, state)
+        offered = [offer[0] for offer in offers]
+        back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
         again = self._again(state)
         offers += _unweighted(again, "graph")
         return Node(
             path=self._evidence.docs(path),
             path_relevance=relevance,
             best_relevance=best,
-            candidates=tuple(self._candidate(offer, path) for offer in offers),
+            candidates=tuple(self._candidate(offer, path, returning=offer[0] == back) for offer in offers),
             finish_weight=finish,
             value=_value(relevance, best, chosen.floor),
             again=again,
@@ -186,8 +193,9 @@ class Expander:
         # What an administrator bans from here is not to come back through the pool.
         closed = closed | {w.target for w in weighted if w.edge.mark == "ban"}
         finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
-        ranked = [w for w in rank(weighted) if w.target not in closed][:k]
-        await self._evidence.read(w.target for w in ranked)
+        near = [w for w in weighted if w.target not in closed]
+        await self._evidence.read(w.target for w in rank(near)[: _LOOKED_AT * k])
+        ranked = with_returning(near, k, self._safe, seed=self._seed) if self._seed else rank(near)[:k]
         shown = [self._evidence.relevance(w.target) for w in ranked]
         kept = _KEPT_FREE if unserved(relevance, shown, best, self._settings.floor) else 0
         graph: list[Offer] = [(w.target, w.weight, "graph") for w in ranked[: k - min(kept, k - 1)]]
@@ -208,7 +216,7 @@ class Expander:
         )
         return [*by_clause, producers, as_found]
 
-    def _candidate(self, offer: Offer, path: Path) -> Candidate:
+    def _candidate(self, offer: Offer, path: Path, *, returning: bool) -> Candidate:
         tool, weight, origin = offer
         doc = self._evidence.doc(tool)
         fill = fillable(doc, self._request, self._evidence.docs(path))
@@ -220,7 +228,12 @@ class Expander:
             origin=origin,
             missing=fill.missing,
             feeds=fill.feeds,
+            returning=returning,
         )
+
+    def _safe(self, tool: ToolId) -> bool:
+        """Whether a tool that was read is safe to call."""
+        return self._evidence.has(tool) and self._evidence.doc(tool).safe
 
     def _available(self, tool: ToolId) -> float:
         known = self._evidence.availability(tool)

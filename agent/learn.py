@@ -1,10 +1,10 @@
 """What a run teaches the graph: one batch, keyed by the run, so that learning twice equals once (thesis 3.4.2)."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from agent.scoring import scores
+from agent.scoring import bounded, is_scored, scores
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.plan import CallOutcome, StepResult
@@ -17,11 +17,14 @@ _EVIDENCE: dict[CallOutcome | None, LiveOutcome] = {"ok": "ok", "transient": "tr
 DECAY = 0.8
 
 
-def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch | None:
+def lesson(
+    records: Iterable[EventRecord], *, decay: float = DECAY, given: Sequence[float] | None = None
+) -> LiveBatch | None:
     """The batch of a whole run; None where no call was made, and for a run that was cancelled or that failed in itself.
 
     Transitions are those between the steps that were carried out, in order, to ``Finish`` where the run answered. A step that
-    was gone around was walked to from the step before it. ``scores`` follow :func:`agent.scoring.scores`.
+    was gone around was walked to from the step before it. ``given``: the policy's scores of the plan's steps and of those that
+    were gone around; without them the scores are those of :func:`agent.scoring.scores`.
     """
     kept = list(records)
     transcript = Transcript.of(kept)
@@ -38,11 +41,17 @@ def lesson(records: Iterable[EventRecord], *, decay: float = DECAY) -> LiveBatch
     return LiveBatch(
         key=f"run:{kept[0].run}",
         transitions=_transitions(transcript),
-        scores=scores(done, transcript.failed, answered=answered),
+        scores=_scored(tried, given or scores(done, transcript.failed, answered=answered)),
         outcomes=tuple(outcomes),
         decay=decay,
         at=kept[0].at,
     )
+
+
+def _scored(tried: Sequence[StepResult], given: Sequence[float]) -> tuple[tuple[ToolId, float], ...]:
+    """The scores of the tools that were called, within what their outcomes allow."""
+    pairs = zip(tried, given, strict=True)
+    return tuple((result.tool, bounded(result, score)) for result, score in pairs if is_scored(result))
 
 
 def _evidence(result: StepResult) -> LiveOutcome | None:
@@ -53,13 +62,11 @@ def _evidence(result: StepResult) -> LiveOutcome | None:
 def _transitions(transcript: Transcript) -> Counter[tuple[ToolId, ToolId]]:
     """Within each subtask: its steps follow each other, those of different subtasks do not."""
     found: Counter[tuple[ToolId, ToolId]] = Counter()
-    alone = len(transcript.walked) == 1
     for subtask in transcript.walked:
         walked = [subtask.steps[step].tool for step in sorted(subtask.steps) if subtask.steps[step].status == "ok"]
         found.update(pairwise(walked))
         found.update(subtask.failed_after)
-        answered = transcript.end is not None and transcript.end.outcome == "answered" if alone else subtask.answered
-        if answered and walked:
+        if transcript.served(subtask) and walked:
             found[walked[-1], FINISH] += 1
     for pair in [pair for pair in found if pair[0] == pair[1]]:
         del found[pair]

@@ -54,9 +54,18 @@ class LongTermMemory:
         ]
         return sorted(kept, key=lambda one: (-one.similarity * standing(one.memory), one.memory.id))[:k]
 
-    async def keep(self, solved: Sequence[Solved]) -> None:
-        """Remember solved requests; what is known already stays as it is. They are recalled once they are embedded."""
-        await self._store.add([self._memory(one) for one in solved])
+    async def keep(self, solved: Sequence[Solved]) -> list[str]:
+        """Remember solved requests, and return their ids; what is known already stays as it is.
+
+        They are recalled once they are embedded.
+        """
+        memories = [_memory(self._owner, one) for one in solved]
+        await self._store.add(memories)
+        return [memory.id for memory in memories]
+
+    async def keep_shared(self, solved: Sequence[Solved]) -> None:
+        """Remember for all what nobody's run has solved: imported trajectories."""
+        await self._store.add([_memory("", one) for one in solved])
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make what was kept recallable; the number of memories. Interrupted, it goes on where it was."""
@@ -71,21 +80,9 @@ class LongTermMemory:
                 progress(done)
         return done
 
-    async def judge(self, recalled: Recalled, *, good: bool) -> None:
-        """What became of a run that took a memory's path."""
-        await self._store.judge(recalled.memory.id, good=good)
-
-    def _memory(self, solved: Solved) -> Memory:
-        asked = pattern(solved.request)
-        identity = memory_id(self._owner, asked, solved.path)
-        return Memory(
-            id=identity,
-            owner=self._owner,
-            request=solved.request,
-            pattern=asked,
-            path=solved.path,
-            at=datetime.now(UTC),
-        )
+    async def judge(self, memory: str, *, good: bool) -> None:
+        """What became of a run that took a memory's path; by the memory's id."""
+        await self._store.judge(memory, good=good)
 
 
 def standing(memory: Memory) -> float:
@@ -95,3 +92,16 @@ def standing(memory: Memory) -> float:
 
 def _worn_out(memory: Memory) -> bool:
     return memory.bad - memory.good >= _WORN_OUT
+
+
+def _memory(owner: str, solved: Solved) -> Memory:
+    asked = pattern(solved.request)
+    return Memory(
+        id=memory_id(owner, asked, solved.path),
+        owner=owner,
+        request=solved.request,
+        pattern=asked,
+        path=solved.path,
+        bindings=solved.bindings,
+        at=datetime.now(UTC),
+    )

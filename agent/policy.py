@@ -70,6 +70,7 @@ class Candidate:
     ``weight``: transition weight in [0, 1] (at the start, the retriever's normalised score). ``availability`` None:
     untested. ``relevance``: one value per clause of the request, each in [0, 1]. ``missing``: required parameters that
     neither the request nor earlier steps of the path seem able to fill. ``feeds``: those that a step of the path fills.
+    ``returning``: it has failed of late, and it is its turn to be tried again.
     """
 
     tool: ToolDoc
@@ -79,6 +80,7 @@ class Candidate:
     origin: Origin
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
+    returning: bool = False
 
     @property
     def feeds_from(self) -> tuple[int, ...]:
@@ -137,11 +139,49 @@ class Reflection:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``."""
+    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
+
+    ``memory``: the id of the memory that was followed, if any.
+    """
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
     reason: str
     index: int | None = None
+    memory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What ``adopt`` sees: the whole path that served a request nearly identical to this one, and stands as it is.
+
+    It was checked before: every tool is there and works, and every required parameter can be filled in this order.
+    """
+
+    request: str
+    recalled: Recalled
+    path: tuple[ToolDoc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Whether a remembered path is taken as it is, and why."""
+
+    adopted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuestion:
+    """What ``score`` sees of a run that is over: the steps of the last plan in order, then those that were gone around.
+
+    Steps that were not called are among them, so that step numbers hold.
+    """
+
+    request: str
+    answer: str
+    answered: bool
+    steps: tuple[tuple[ToolDoc, StepResult], ...]
+    failed: tuple[tuple[ToolDoc, StepResult], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +253,10 @@ class Policy(Protocol):
         """What a walk that has ended is worth, and where to go on if it is not good enough."""
         ...
 
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """Whether to take a remembered path whole, in one decision."""
+        ...
+
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Arguments for one call."""
         ...
@@ -226,4 +270,8 @@ class Policy(Protocol):
 
     def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """The answer, streamed; it names the calls it rests on."""
+        ...
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """What each step was worth to the run, in [-1, 1]: one number for each of ``steps``, then of ``failed`` (thesis 3.4.2)."""
         ...

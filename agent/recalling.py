@@ -26,7 +26,10 @@ async def recall(request: str, deps: RunDeps, evidence: Evidence) -> MemoryRecal
     except FootpathError as error:
         return _without(f"{error.code}: {error}")
     evidence.recalled = tuple(recalled)
-    paths = [RecalledPath(request=r.memory.request, path=r.memory.path, similarity=r.similarity) for r in recalled]
+    paths = [
+        RecalledPath(id=r.memory.id, request=r.memory.request, path=r.memory.path, similarity=r.similarity)
+        for r in recalled
+    ]
     return MemoryRecalled(memories=tuple(paths))
 
 

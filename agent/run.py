@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
@@ -35,15 +35,18 @@ Told = tuple[int, Event]
 """An event with the number of its subtask; 0: of the run as a whole."""
 
 
-async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
+async def run(
+    request: str, deps: RunDeps, budget: Budget | None = None, *, name: str = ""
+) -> AsyncGenerator[EventRecord]:
     """Everything that happens from the request to the answer; the last event is always ``run.finished``.
 
+    ``name`` of the run, a new one by default; it also draws which tools that have failed get another chance.
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
     with the outcome ``failed`` and ``code: message``.
     """
-    name, seq = uuid4().hex, 0
+    name, seq = name or uuid4().hex, 0
     meter = Meter(budget or Budget(), deps.policy.cost)
-    whole = _Run(request, Shared(deps, meter, ReusingExecutor(deps.executor)))
+    whole = _Run(request, Shared(deps, meter, ReusingExecutor(deps.executor), name))
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1

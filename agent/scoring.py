@@ -3,30 +3,35 @@
 from collections.abc import Sequence
 
 from domain.plan import StepResult
-from domain.tool import ToolId
 
 FAILED = frozenset({"transient", "gone"})
 
 
-def scores(
-    done: Sequence[StepResult], failed: Sequence[StepResult], *, answered: bool
-) -> tuple[tuple[ToolId, float], ...]:
-    """Δ of each tool that was called, in [-1, 1]: the steps of the plan in order, then those that were gone around.
+def scores(done: Sequence[StepResult], failed: Sequence[StepResult], *, answered: bool) -> tuple[float, ...]:
+    """Δ of each step, in [-1, 1]: the steps of the plan in order, then those that were gone around.
 
     +1: a later step took a value of it, or the answer rests on it (a step of an answered run that feeds no other).
-    0: it came to nothing, or failed by a fault of the caller. -1: the tool failed.
+    0: it came to nothing, was not called, or failed by a fault of the caller. -1: the tool failed.
     """
     used = _used(done)
-    given: list[tuple[ToolId, float]] = []
-    for number, result in enumerate(done, start=1):
-        if result.status == "ok":
-            given.append((result.tool, 1.0 if answered or number in used else 0.0))
-        elif result.outcome is not None:
-            given.append((result.tool, -1.0 if result.outcome in FAILED else 0.0))
-    given += [
-        (result.tool, -1.0 if result.outcome in FAILED else 0.0) for result in failed if result.outcome is not None
-    ]
-    return tuple(given)
+    given = [_score(result, served=answered or number in used) for number, result in enumerate(done, start=1)]
+    return (*given, *(_score(result, served=False) for result in failed))
+
+
+def is_scored(result: StepResult) -> bool:
+    """Whether a step says anything of its tool: it was called."""
+    return result.status == "ok" or result.outcome is not None
+
+
+def bounded(result: StepResult, score: float) -> float:
+    """A score within what the outcome allows: in [-1, 1], and of a tool that failed never good."""
+    return max(-1.0, min(0.0 if result.outcome in FAILED else 1.0, score))
+
+
+def _score(result: StepResult, *, served: bool) -> float:
+    if result.outcome in FAILED:
+        return -1.0
+    return 1.0 if result.status == "ok" and served else 0.0
 
 
 def _used(done: Sequence[StepResult]) -> set[int]:

@@ -63,7 +63,7 @@ async def search(
             return
         if choice.action == "advance" and choice.index is not None and 0 <= choice.index < len(candidates):
             state = state.push(candidates[choice.index].tool.id, choice.reason)
-            yield StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason), state
+            yield StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason, memory=choice.memory), state
             continue
         dropped, state = state.path[-1:], state.backtrack(choice.reason)
         if state.given_up or choice.action == "give_up":

@@ -134,6 +134,11 @@ class Transcript:
         """Of those that followed another tool, that tool and theirs."""
         return [pair for one in self.walked for pair in one.failed_after]
 
+    def served(self, subtask: SubtaskTranscript) -> bool:
+        """Whether the run answered one of its subtasks; for the only one, whether it was answered at all."""
+        alone = len(self.walked) == 1
+        return self.end is not None and (self.end.outcome == "answered" if alone else subtask.answered)
+
     def _numbers(self) -> dict[int, dict[int, int]]:
         return counted_through([Carried(one.number, one.depends_on, one.steps) for one in self.walked])
 

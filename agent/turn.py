@@ -13,6 +13,7 @@ from agent.in_time import in_time
 from agent.numbering import Carried
 from agent.policy import Choice, Situation, Subtask
 from agent.progress import Progress
+from agent.proposing import remembering
 from agent.reach import leave_alone, nothing_near
 from agent.recalling import recall
 from agent.reflect import PATIENCE, Judged, Reflector, better, made, resumed
@@ -37,11 +38,12 @@ Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the subtasks of one run share: what it works with, its account, and the calls that it has made."""
+    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's."""
 
     deps: RunDeps
     meter: Meter
     executor: ReusingExecutor
+    name: str
 
 
 class Turn:
@@ -57,7 +59,7 @@ class Turn:
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
         ids = tuple(tool.id for tool in before)
-        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.deps.links)
+        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.deps.links, shared.name)
         self._walking = SearchDeps(expand, self._choose)
         self._reflector = Reflector(self._request, before, evidence, expand, shared.deps.policy)
         self._moves = 0
@@ -195,7 +197,8 @@ class Turn:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
         progress, began = self.progress, time.perf_counter()
         self._moves = 0
-        steps = search(self._request, self.evidence.clauses, progress.state, self._walking, progress.meter)
+        planner = remembering(search, self._deps.policy.adopt, self.evidence.recalled)
+        steps = planner(self._request, self.evidence.clauses, progress.state, self._walking, progress.meter)
         async with closing(steps):
             async for event, state in steps:
                 progress.state = state

@@ -41,8 +41,9 @@ class RunStarted(Model):
 
 
 class RecalledPath(Model):
-    """A request that was served before, its path, and its likeness to this one (cosine, values left out)."""
+    """A request that was served before, its path, and its likeness to this one (cosine, values left out). ``id``: the memory's."""
 
+    id: str = ""
     request: str
     path: tuple[ToolId, ...]
     similarity: float
@@ -82,10 +83,13 @@ class CandidatesConsidered(Model):
 
 
 class StepChosen(Model):
+    """``memory``: the id of the memory that was followed to it, if any."""
+
     kind: Literal["step.chosen"] = "step.chosen"
     tool: ToolId
     path: tuple[ToolId, ...]
     reason: str
+    memory: str = ""
 
 
 class StepBacktracked(Model):
@@ -187,6 +191,43 @@ class Usage(Model):
     total_seconds: float = 0.0
 
 
+class LearnedEdge(Model):
+    """A transition that a run has walked, and how often."""
+
+    source: ToolId
+    target: ToolId
+    walked: int
+
+
+class LearnedTool(Model):
+    """What a run says of a tool: its scores in [-1, 1], and the outcomes of its calls that are evidence, each in order."""
+
+    tool: ToolId
+    scores: tuple[float, ...] = ()
+    outcomes: tuple[str, ...] = ()
+
+
+class JudgedMemory(Model):
+    """A memory that the run followed, and whether its path served."""
+
+    memory: str
+    good: bool
+
+
+class WeightsLearned(Model):
+    """What the run taught, just before its end. ``remembered``: the ids of the memories of this run: none, one, or one of each subtask.
+
+    ``error``: why it was not learnt, or not all of it; the run itself is not affected.
+    """
+
+    kind: Literal["weights.learned"] = "weights.learned"
+    transitions: tuple[LearnedEdge, ...] = ()
+    tools: tuple[LearnedTool, ...] = ()
+    remembered: tuple[str, ...] = ()
+    judged: tuple[JudgedMemory, ...] = ()
+    error: str = ""
+
+
 class RunFinished(Model):
     kind: Literal["run.finished"] = "run.finished"
     outcome: Outcome
@@ -210,6 +251,7 @@ Event = Annotated[
     | ResponseCompressed
     | PolicyFellBack
     | AnswerDelta
+    | WeightsLearned
     | RunFinished,
     Field(discriminator="kind"),
 ]

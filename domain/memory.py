@@ -6,13 +6,15 @@ from hashlib import blake2b
 from typing import Protocol
 
 from domain.model import Model
+from domain.plan import Binding
 from domain.tool import ToolId
 
 
 class Memory(Model):
     """A request that was served. ``owner`` empty: shared by all. ``pattern``: the request with its values left out.
 
-    ``good`` and ``bad``: how often its path has served, or failed, a later request.
+    ``bindings``: for each step where the values of its call came from, as the run that is remembered made it; empty for what was
+    imported. ``good`` and ``bad``: how often its path has served, or failed, a later request.
     """
 
     id: str
@@ -20,6 +22,7 @@ class Memory(Model):
     request: str
     pattern: str
     path: tuple[ToolId, ...]
+    bindings: tuple[tuple[Binding, ...], ...] = ()
     at: datetime
     good: int = 0
     bad: int = 0
@@ -62,6 +65,10 @@ class MemoryStore(Protocol):
 
     async def judge(self, memory: str, *, good: bool) -> None:
         """Count one more success or failure of its path; unknown ids are ignored."""
+        ...
+
+    async def page(self, after: str, limit: int) -> list[Memory]:
+        """Memories of all owners in the order of their ids, those behind ``after`` (empty: from the first)."""
         ...
 
     async def remove(self, memories: Iterable[str]) -> None:

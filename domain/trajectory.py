@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from domain.plan import Binding
 from domain.tool import ToolId
 
 
@@ -74,11 +75,15 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A request with the cleaned path that served it, all of its tools known by a document, and what its calls took from another."""
+    """A request with the cleaned path that served it, all of its tools known by a document, and what its calls took from another.
+
+    ``bindings``: for each tool of the path where the values of its call came from; empty where that is not known.
+    """
 
     request: str
     path: tuple[ToolId, ...]
     taken: tuple[Taken, ...] = ()
+    bindings: tuple[tuple[Binding, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,3 +45,8 @@ def _pinned(tool: Weighted) -> bool:
 def _drawn(seed: str, tool: ToolId, period: int) -> bool:
     digest = hashlib.blake2b(f"{seed}\0{tool}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) % period == 0
+
+
+def has_turn(seed: str, tool: ToolId, period: int = PERIOD) -> bool:
+    """Whether a tool that is avoided gets its turn with this seed: with one in ``period`` on average."""
+    return _drawn(seed, tool, period)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
 from playground import control
@@ -114,12 +114,13 @@ def create_app(address: str = f"http://127.0.0.1:{DEFAULT_PORT}", *, meteo_in_se
     )
     app.state.meteo_in_service = meteo_in_service
     app.state.failures = failures()
+    app.state.operations = frozenset(str(route.operation_id) for _, route in routes())
     attach(app)
     for service, route in routes():
         told = {"x-toolset": service.name, "x-toolset-description": service.description}
         route.openapi_extra = {**(route.openapi_extra or {}), **told}
     for service in SERVICES:
-        app.include_router(service.router)
+        app.include_router(service.router, dependencies=[Depends(control.refuse_broken)])
     app.include_router(control.router)
     return app
 

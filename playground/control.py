@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from playground.apis.service import refuse
 from playground.ledger import Effect
-from playground.state import State, attach, state_of
+from playground.state import State, attach, operation_of, state_of
 
 router = APIRouter(include_in_schema=False)
 Failing = dict[str, list[str]]
@@ -56,6 +56,31 @@ async def switch_failures(
     state = state_of(request)
     state.healthy = state.healthy - chosen if on else state.healthy | chosen
     return _switched(request, state)
+
+
+@router.put("/_broken/{operation}")
+async def break_operation(
+    request: Request,
+    operation: str,
+    on: Annotated[bool, Query(description="Whether it is broken.")],
+    status: Annotated[int, Query(ge=400, le=599, description="What it answers then.")] = 503,
+) -> dict[str, int]:
+    """Break any operation, or mend it: for tests of what learns from failures."""
+    if operation not in request.app.state.operations:
+        refuse(404, f"{operation} is no operation of the playground.")
+    broken = state_of(request).broken
+    if on:
+        broken[operation] = status
+    else:
+        broken.pop(operation, None)
+    return broken
+
+
+async def refuse_broken(request: Request) -> None:
+    """What goes before every operation: one that was broken refuses."""
+    status = state_of(request).broken.get(operation_of(request))
+    if status is not None:
+        refuse(status, "This service is out of order.")
 
 
 def _declared(request: Request) -> Failing:

@@ -14,11 +14,14 @@ Stored = TypeVar("Stored")
 
 @dataclass(slots=True)
 class State:
-    """``visits`` count calls where failures depend on them; ``healthy`` are the operations whose failures are off."""
+    """``visits`` count calls where failures depend on them; ``healthy`` are the operations whose failures are off; ``broken``: those
+    that were broken for a test, with the status they answer.
+    """
 
     ledger: Ledger = field(default_factory=Ledger)
     visits: Counter[str] = field(default_factory=Counter[str])
     healthy: set[str] = field(default_factory=set[str])
+    broken: dict[str, int] = field(default_factory=dict[str, int])
     _tables: dict[type, dict[str, object]] = field(default_factory=dict[type, dict[str, object]])
 
     def table(self, kind: type[Stored]) -> dict[str, Stored]:

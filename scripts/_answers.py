@@ -25,11 +25,15 @@ from wiring.runs import budget_of, run_deps
 console = Console(stderr=True)
 
 
-class _Playground:
+class Playground:
     """The running playground's own switches."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
+
+    async def switch(self, operation: str, broken: bool) -> None:
+        """Break an operation, or mend it."""
+        await self._answered("PUT", f"/_broken/{operation}?on={str(broken).lower()}")
 
     async def reset(self) -> None:
         await self._answered("POST", "/_reset")
@@ -81,12 +85,19 @@ async def _with_store(
 
 
 async def _with_playground(asked: list[Asked], address: str, policy: str, show_held_out: bool) -> dict[str, Any]:
-    async with _fresh_store(address) as container:
+    async with fresh_store(address) as container:
         return await _evaluate(asked, container, address, policy, show_held_out)
 
 
 @asynccontextmanager
-async def _fresh_store(address: str) -> AsyncGenerator[Container]:
+async def switches(address: str) -> AsyncGenerator[Playground]:
+    """The switches of the playground that runs there."""
+    async with httpx.AsyncClient(base_url=address, timeout=10, trust_env=False) as client:
+        yield Playground(client)
+
+
+@asynccontextmanager
+async def fresh_store(address: str) -> AsyncGenerator[Container]:
     with TemporaryDirectory(prefix="footpath-evaluation-") as folder:
         store = Path(folder) / "store"
         await build_demo(address, store)
@@ -102,11 +113,11 @@ async def _evaluate(
     async def deps() -> RunDeps:
         return await run_deps(container, policy, executor)
 
-    async with httpx.AsyncClient(base_url=address, timeout=10, trust_env=False) as client:
+    async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(asked))
             evaluation = await evaluate_answers(
-                asked, deps, budget_of(container), _Playground(client),
+                asked, deps, budget_of(container), services,
                 at_once=container.settings.evaluation_at_once,
                 progress=lambda done: bars.update(task, completed=done),
             )  # fmt: skip

@@ -26,6 +26,7 @@ from domain.event import (
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
+    WeightsLearned,
 )
 from domain.plan import Binding
 from domain.tool import ToolId, tool_id_parts
@@ -63,6 +64,8 @@ class AskView:
                 self._call(event)
             case AnswerDelta():
                 self._answer(event.text)
+            case WeightsLearned():
+                self._learned(event)
             case RunFinished():
                 self._end(event)
             case _:
@@ -137,6 +140,13 @@ class AskView:
                 self._line(f"     [dim]shortened {event.before} → {event.after} characters {escape(kept)}[/dim]")
             case _:
                 assert_never(event)
+
+    def _learned(self, event: WeightsLearned) -> None:
+        if event.error:
+            self._line(f"\n[yellow]not learnt: {escape(clean(event.error, 300))}[/yellow]")
+            return
+        kept = "; remembered" if event.remembered else ""
+        self._line(f"\n[dim]learnt: {len(event.transitions)} transitions, {len(event.tools)} tools{kept}[/dim]")
 
     def _line(self, markup: str) -> None:
         self._console.print(Text.from_markup(markup))

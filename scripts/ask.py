@@ -29,6 +29,9 @@ def main(
         list[Path] | None, typer.Option(help="Recorded calls to replay instead of the store's own.")
     ] = None,
     all_candidates: Annotated[bool, typer.Option("--all", help="Show every candidate.")] = False,
+    learn: Annotated[
+        bool, typer.Option("--learn/--no-learn", help="Learn from this run; FOOTPATH_LEARN=false: from none.")
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Answer a request. Exit codes: 0 answered, 1 not answered, 2 wrong use, 3 no store."""
@@ -42,7 +45,7 @@ def main(
         if calls and executor != "replay":
             raise UsageError("--calls needs --executor replay")
         show = None if json else _shown(all_candidates=all_candidates)
-        transcript = asyncio.run(_ask(request, store, policy, executor, tuple(calls or ()), show))
+        transcript = asyncio.run(_ask(request, store, policy, executor, tuple(calls or ()), show, learn=learn))
     except (UsageError, UnavailableError, BrokenInputError) as error:
         print(error, file=sys.stderr)
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
@@ -70,19 +73,21 @@ async def _ask(
     executor: str,
     calls: tuple[Path, ...],
     show: "Callable[[Event], None] | None",
+    *,
+    learn: bool,
 ) -> "Transcript":
-    from agent.run import run
     from agent.transcript import Transcript
     from wiring.calls import replay_of
     from wiring.container import open_container
-    from wiring.runs import budget_of, run_deps
+    from wiring.runs import budget_of, run_and_learn, run_deps
 
     async with AsyncExitStack() as stack:
         container = await stack.enter_async_context(open_container(store=store))
         caller = await stack.enter_async_context(replay_of(container, calls)) if calls else None
         deps = await run_deps(container, policy, caller or executor)
         transcript = Transcript()
-        async for record in run(request, deps, budget_of(container)):
+        learns = learn and container.settings.learn
+        async for record in run_and_learn(request, deps, budget_of(container), learn=learns):
             transcript.add(record)
             if show:
                 show(record.event)

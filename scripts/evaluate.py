@@ -6,6 +6,7 @@ from typing import Annotated
 
 import orjson
 import typer
+from _evaluate_learning import learning
 from _evaluate_planning import planning
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
@@ -91,6 +92,7 @@ def compression(
 
 app.command()(retrieval)
 app.command()(planning)
+app.command()(learning)
 app.command()(sequences)
 
 

@@ -96,7 +96,7 @@ def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
 
     async def keep(key: str, solved: Sequence[Solved]) -> None:
         await flows.add(key, [taken for one in solved for taken in one.taken])
-        await memory.keep(solved)
+        await memory.keep_shared(solved)
 
     return keep
 

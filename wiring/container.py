@@ -14,6 +14,7 @@ from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.secrets import Secrets
 from domain.errors import UsageError
+from domain.memory import MemoryStore
 from graph.flows import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -111,12 +112,10 @@ class Container:
     async def memory(self) -> LongTermMemory:
         """What this store remembers of requests that were served, opened once."""
         if self._memory is None:
-            from graph.backends.memories import SqliteMemories
-
-            memories = SqliteMemories(self.folder.memories)
+            memories = self._memories()
             self._stack.push_async_callback(memories.close)
             await memories.setup()
-            self._memory = LongTermMemory(memories, self.embedder())
+            self._memory = LongTermMemory(memories, self.embedder(), self.settings.owner)
         return self._memory
 
     async def flows(self) -> FlowStore:
@@ -129,6 +128,18 @@ class Container:
             await flows.setup()
             self._flows = flows
         return self._flows
+
+    def _memories(self) -> MemoryStore:
+        """Where the vectors are: a Qdrant server, or the store's folder."""
+        if self.vectors_on_server:
+            from retriever.backends.qdrant_memories import QdrantMemories
+
+            chosen = self.settings
+            key = chosen.vector_api_key.get_secret_value()
+            return QdrantMemories(chosen.vector_url, key, name=chosen.vector_collection, prefer_grpc=chosen.vector_grpc)
+        from graph.backends.memories import SqliteMemories
+
+        return SqliteMemories(self.folder.memories)
 
     def embedder(self) -> Embedder:
         """The encoder of the settings; it reads its weights when first used."""

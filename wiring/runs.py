@@ -1,9 +1,13 @@
 """A container's objects put together for one run."""
 
+from collections.abc import AsyncGenerator
+
 from agent.budget import Budget
 from agent.executor import Executor
 from agent.expand import WalkSettings
-from agent.run import RunDeps
+from agent.learning import Learner, taught
+from agent.run import RunDeps, run
+from domain.event import EventRecord
 from wiring.container import Container
 
 
@@ -29,6 +33,16 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
         links=container.graph,
         at_once=chosen.subtasks_at_once,
     )
+
+
+def run_and_learn(
+    request: str, deps: RunDeps, budget: Budget | None = None, *, learn: bool = True, name: str = ""
+) -> AsyncGenerator[EventRecord]:
+    """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says."""
+    records = run(request, deps, budget, name=name)
+    if not learn or deps.executor.name == "replay":
+        return records
+    return taught(records, Learner(deps.store, deps.memory, deps.policy))
 
 
 def budget_of(container: Container) -> Budget:

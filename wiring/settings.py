@@ -97,6 +97,11 @@ class Settings(BaseSettings):
         default=frozenset(), description="host:port pairs exempt from the address guard, comma-separated."
     )
 
+    learn: bool = Field(default=True, description="Learn from every run that makes calls, but from replayed ones.")
+    owner: str = Field(
+        default="", max_length=200, description="Whose memories runs read and keep; empty: those that all share."
+    )
+
     evaluation_at_once: int = Field(
         default=4, ge=1, le=64, description="Requests that an evaluation of answers runs at a time."
     )

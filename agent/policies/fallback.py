@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 from agent.policies.breaker import Breaker
 from agent.policy import (
+    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
@@ -14,8 +15,10 @@ from agent.policy import (
     FieldsQuestion,
     Notice,
     Policy,
+    Proposal,
     Reflection,
     ReflectionQuestion,
+    ScoreQuestion,
     Situation,
 )
 from agent.tool_text import clean
@@ -55,6 +58,14 @@ class FallbackPolicy:
     async def choose(self, situation: Situation) -> Choice:
         """The first policy's move, else the second's."""
         return await self._decided(lambda policy: policy.choose(situation))
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """The first policy's word, else the second's."""
+        return await self._decided(lambda policy: policy.adopt(proposal))
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """The first policy's scores, else the second's."""
+        return await self._decided(lambda policy: policy.score(question))
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The first policy's arguments, else the second's."""

@@ -14,12 +14,14 @@ from agent.models.chat import ChatModel, Reply
 from agent.policies import llm_reflection, llm_subtasks
 from agent.policies.llm_arguments import ArgumentsAnswer, arguments_of, complaint_of
 from agent.policies.llm_ask import Allowance, Asker
+from agent.policies.llm_judging import AdoptionAnswer, ScoresAnswer, adoption_text, score_text, scores_complaint
 from agent.policies.llm_prompts import Fence, instructions
 from agent.policies.llm_reflection import ReflectionAnswer, reflection_of, reflection_text
 from agent.policies.llm_show import answer_text, arguments_text, fields_text, parts_text, situation_text
 from agent.policies.llm_spoken import Spoken
 from agent.policies.llm_subtasks import DecomposeAnswer
 from agent.policy import (
+    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
@@ -27,8 +29,10 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    Proposal,
     Reflection,
     ReflectionQuestion,
+    ScoreQuestion,
     Situation,
     whole,
 )
@@ -118,6 +122,28 @@ class LlmPolicy:
         if answer.action == "advance":
             return Choice("advance", reason, offered[cast(int, answer.number) - 1][0])
         return Choice(dead_end if answer.action == "backtrack" else answer.action, reason)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """The model's word on a path that changes nothing but what the request asks for."""
+        if not all(may_call(tool, proposal.request) for tool in proposal.path):
+            return Adoption(adopted=False, reason="it would change something, which the request does not ask for")
+        messages = [await instructions("adopt"), self._fence.message(*adoption_text(proposal, self._fence))]
+        answer, _ = await self._ask.decide("adopt", messages, AdoptionAnswer, lambda _: "")
+        if answer is None:
+            return Adoption(adopted=False, reason="the model gave no valid word on it")
+        return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """The model's scores.
+
+        Raises:
+            InvalidDecisionError: it gave none that can be used, twice.
+        """
+        messages = [await instructions("score"), self._fence.message(*score_text(question, self._fence))]
+        answer, _ = await self._ask.decide("score", messages, ScoresAnswer, lambda a: scores_complaint(a, question))
+        if answer is None:
+            raise InvalidDecisionError("the model gave no scores that can be used")
+        return tuple(answer.scores)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The model's values that are what they are said to be. Where it gives none twice, they are missing."""

@@ -8,7 +8,7 @@ from agent.policies.llm_prompts import Fence
 from agent.policy import ArgumentsQuestion, Candidate, DecomposeQuestion, FieldsQuestion, Situation
 from agent.tool_text import clean
 from domain.plan import StepResult
-from domain.tool import Parameter, ToolDoc, tool_id_parts
+from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 
 SHOWN_RESPONSE = 1_100
 """Characters of one response: what compression leaves, and its mark of a cut."""
@@ -18,6 +18,7 @@ _PARAMETERS = 60
 _MOVE = 300
 _NEAR = 6
 _EXAMPLE = 2_500
+_RECALLED = 3
 
 
 def parts_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
@@ -37,6 +38,7 @@ def situation_text(situation: Situation, offered: Sequence[tuple[int, Candidate]
     return (
         request_text(situation.request, fence),
         fence.block("path so far", path) if path else "The path is empty: this is the start.",
+        fence.block("what served similar requests", _recalled(situation)) if situation.recalled else "",
         fence.block("moves so far", moves) if moves else "",
         f"Share of past paths that ended here: {situation.finish_weight:.2f}" if path else "",
         fence.block("candidates", lines) if lines else "There are no candidates here.",
@@ -103,12 +105,26 @@ def line(tool: ToolDoc, limit: int = 240) -> str:
     return f"{name}{changes}: {clean(tool.description or tool.toolset_description, limit)}"
 
 
+def _recalled(situation: Situation) -> str:
+    """Remembered requests with their paths, the most alike first."""
+    return "\n".join(
+        f"- {one.similarity:.2f} {clean(one.memory.request, 200)} | {' -> '.join(_named(tool) for tool in one.memory.path)}"
+        for one in situation.recalled[:_RECALLED]
+    )
+
+
+def _named(tool: ToolId) -> str:
+    return "/".join(clean(part, 60) for part in tool_id_parts(tool)[1:])
+
+
 def _candidate(number: int, candidate: Candidate) -> str:
     available = "untested" if candidate.availability is None else f"{candidate.availability:.2f}"
     relevance = max(candidate.relevance, default=0.0)
     facts = [f"weight {candidate.weight:.2f}", f"availability {available}", f"relevance {relevance:.2f}"]
     needs = ", ".join(f"{clean(p.name, 60)} ({p.type})" for p in candidate.tool.required[:12])
     facts.append(f"needs {needs or 'nothing'}")
+    if candidate.returning:
+        facts.append("failed of late and is to be tried again")
     if candidate.missing:
         facts.append(f"missing {', '.join(clean(name, 60) for name in candidate.missing[:12])}")
     if candidate.feeds:

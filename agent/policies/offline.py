@@ -7,13 +7,14 @@ from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
 from agent.policies.offline_fields import telling_fields
-from agent.policies.offline_memory import Missing, remembered
+from agent.policies.offline_memory import Missing, adoptable, remembered
 from agent.policies.offline_parts import decomposed
 from agent.policies.offline_reflection import reflected
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_substitute import substituted
 from agent.policies.offline_uses import Uses
 from agent.policy import (
+    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
@@ -22,10 +23,13 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    Proposal,
     Reflection,
     ReflectionQuestion,
+    ScoreQuestion,
     Situation,
 )
+from agent.scoring import scores
 from agent.support import bare
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -94,6 +98,10 @@ class OfflinePolicy:
         """By documents and relevance; see :func:`agent.policies.offline_reflection.reflected`."""
         return reflected(question)
 
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
+        return adoptable(proposal)
+
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
         that part leaves anything open, from the whole request. A part that names no value ("the population of the city")
@@ -127,6 +135,11 @@ class OfflinePolicy:
         """The fields of the responses that the request asks about, with the calls they rest on."""
         for piece in compose(request, steps, self._open()):
             yield piece
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """By the rules of :mod:`agent.scoring`."""
+        done, failed = ([result for _, result in part] for part in (question.steps, question.failed))
+        return scores(done, failed, answered=question.answered)
 
     def _open(self) -> tuple[str, ...]:
         """What no step serves. Of several subtasks, those that came to nothing are named by the run."""

@@ -4,13 +4,16 @@ Memories vote for what came next on their paths, each by its similarity. It is a
 request, where the graph's own does not (thesis 4.3.2.4).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.changing import makes, may_call, told_to_change
+from agent.clauses import clauses
+from agent.memory import standing
 from agent.policies.offline_gaps import unsaid
-from agent.policy import Choice, Situation
+from agent.policy import Adoption, Choice, Proposal, Situation
 from agent.remembering import next_of
+from agent.returning import rivalled, working
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolDoc, ToolId
 
@@ -53,12 +56,17 @@ class Remembered:
 
 
 def remembered(situation: Situation, missing: Missing) -> Remembered | None:
-    """The move that memories of similar requests agree on; None where none is similar enough, or none can be followed."""
+    """The move that memories of similar requests agree on; None where none is similar enough, or none can be followed.
+
+    A tool that mostly fails now is not followed to, and where another one is to be tried again in the place of what is
+    remembered, memory has no say.
+    """
     votes = _votes(situation)
     usable = {
         candidate.tool.id: at
         for at, candidate in enumerate(situation.candidates)
         if candidate.tool.id in votes
+        and working(candidate.availability)
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
     }
@@ -68,20 +76,38 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         return None
     tool = max(open_ways, key=lambda t: (open_ways[t].weight, t))
     best = open_ways[tool].best
-    if best.similarity < TRUSTED:
+    if best.similarity < TRUSTED or (tool != FINISH and rivalled(situation.candidates, tool)):
         return None
     like = f'"{best.memory.request}" ({best.similarity:.2f})'
     if tool == FINISH:
         told = not unsaid(situation)
-        return Remembered(Choice("finish", f"the path that served {like}"), best.similarity, told)
-    choice = Choice("advance", f"the next step of what served {like}", usable[tool])
+        end = Choice("finish", f"the path that served {like}", memory=best.memory.id)
+        return Remembered(end, best.similarity, told)
+    choice = Choice("advance", f"the next step of what served {like}", usable[tool], best.memory.id)
     return Remembered(choice, best.similarity)
+
+
+def adoptable(proposal: Proposal) -> Adoption:
+    """Whether a path that can be walked here and now may be walked for this request."""
+    barred = next((tool for tool in proposal.path if not may_call(tool, proposal.request)), None)
+    if barred is not None:
+        return Adoption(
+            adopted=False, reason=f"{barred.api} would change something, which the request does not ask for"
+        )
+    if not _makes_all(proposal.path, clauses(proposal.request) or (proposal.request,)):
+        return Adoption(adopted=False, reason="it would not change what the request tells to")
+    one = proposal.recalled
+    return Adoption(adopted=True, reason=f'as for "{one.memory.request}" ({one.similarity:.2f})')
 
 
 def _done(situation: Situation) -> bool:
     """Whether the path makes every change that the request tells: what only read never served "book me a table"."""
-    told = [kinds for clause in situation.clauses if (kinds := told_to_change(clause))]
-    return all(any(makes(tool, kinds) for tool in situation.path) for kinds in told)
+    return _makes_all(situation.path, situation.clauses)
+
+
+def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
+    told = [kinds for part in parts if (kinds := told_to_change(part))]
+    return all(any(makes(tool, kinds) for tool in path) for kinds in told)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
@@ -91,7 +117,7 @@ def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     for one in situation.recalled:
         following = next_of(one.memory.path, path)
         if following is not None:
-            weight = one.similarity**_SHARPNESS
+            weight = standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
             known = votes.get(following)
             votes[following] = _Vote(weight + known.weight, known.best) if known else _Vote(weight, one)
     return votes

@@ -49,7 +49,9 @@ class Route:
 
 
 def available(candidate: Candidate) -> float:
-    """A candidate's availability, with one half for the untested."""
+    """A candidate's availability, with one half for the untested; one that is to be tried again counts as if it worked."""
+    if candidate.returning:
+        return 1.0
     return UNTESTED if candidate.availability is None else candidate.availability
 
 

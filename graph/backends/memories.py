@@ -59,6 +59,7 @@ _BODIES = """
     SELECT num, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
     WHERE num IN (SELECT value FROM json_each(?))
 """
+_PAGE = "SELECT body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
 _SPARE = 20
 """More rows are looked at than asked for: some of those known may have been removed since."""
 
@@ -102,6 +103,10 @@ class SqliteMemories:
     async def judge(self, memory: str, *, good: bool) -> None:
         update = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
         await self._database.write(lambda connection: connection.execute(update, (int(good), int(not good), memory)))
+
+    async def page(self, after: str, limit: int) -> list[Memory]:
+        rows = await self._database.read(lambda c: c.execute(_PAGE, (after, limit)).fetchall())
+        return [_memory(body, good, bad) for body, good, bad in rows]
 
     async def remove(self, memories: Iterable[str]) -> None:
         ids = orjson.dumps(list(memories)).decode()

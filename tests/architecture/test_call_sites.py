@@ -90,6 +90,7 @@ NAMED_ONLY = {
     "retriever.backends.qdrant": "models of Qdrant's requests",
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",
     "retriever.backends.qdrant_failures": "errors of the client",
+    "retriever.backends.qdrant_memories": "models of Qdrant's requests",
 }
 """Modules that name a networking library and make nothing that connects."""
 

@@ -1,7 +1,5 @@
 """Long responses made short: real shapes, hostile shapes, everything that is no JSON."""
 
-from collections.abc import AsyncIterator, Sequence
-
 import orjson
 import pytest
 from hypothesis import given
@@ -9,9 +7,9 @@ from hypothesis import strategies as st
 
 from agent.compress import LIMIT, Compressed, compress, shortened, structure
 from agent.field_choices import FieldChoices
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policies.offline import OfflinePolicy
+from agent.policy import FieldsQuestion
 from domain.errors import UnavailableError
-from domain.plan import StepResult
 from domain.tool import ToolDoc, tool_id
 
 RANKING = orjson.dumps(
@@ -33,33 +31,22 @@ def tool(method: str = "GET", description: str = "Return Top Anime List") -> Too
                    description=description)  # fmt: skip
 
 
-class Naming:
+class Naming(OfflinePolicy):
     """A policy that names fields, and counts how often it is asked."""
 
     name = "naming"
 
     def __init__(self, *fields: str, error: Exception | None = None) -> None:
-        self.cost = Cost()
-        self.notices: list[Notice] = []
+        super().__init__()
         self.asked: list[FieldsQuestion] = []
         self._fields = fields
         self._error = error
-
-    async def choose(self, situation: Situation) -> Choice:
-        raise AssertionError(situation)
-
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        raise AssertionError(question)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         self.asked.append(question)
         if self._error:
             raise self._error
         return self._fields
-
-    async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        raise AssertionError((request, steps))
-        yield ""
 
 
 async def test_the_named_fields_are_kept_in_every_item_and_the_rest_is_cut() -> None:

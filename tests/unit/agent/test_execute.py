@@ -1,13 +1,14 @@
 """The execution of a path: order, complaints, missing arguments, repeated calls, failures."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from agent.execute import TRIES, execute
 from agent.executor import CallResult
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policies.offline import OfflinePolicy
+from agent.policy import Arguments, ArgumentsQuestion, FieldsQuestion
 from domain.errors import ForbiddenAddressError
 from domain.event import CallFinished, CallStarted, ResponseCompressed
 from domain.model import JsonObject
@@ -20,19 +21,15 @@ def tool(api: str, method: str = "GET") -> ToolDoc:
                    parameters=(Parameter(name="n", type="integer", required=True),))  # fmt: skip
 
 
-class Scripted:
+class Scripted(OfflinePolicy):
     """A policy whose arguments come from a function; it keeps what it was asked."""
 
     name = "scripted"
 
     def __init__(self, answer: Callable[[ArgumentsQuestion], Arguments]) -> None:
-        self.cost = Cost()
-        self.notices: list[Notice] = []
+        super().__init__()
         self.asked: list[ArgumentsQuestion] = []
         self._answer = answer
-
-    async def choose(self, situation: Situation) -> Choice:
-        raise AssertionError(situation)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self.asked.append(question)
@@ -40,10 +37,6 @@ class Scripted:
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         return ("items[].id",)
-
-    async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        raise AssertionError((request, steps))
-        yield ""
 
 
 class Echo:

@@ -9,6 +9,7 @@ from domain.plan import Binding, CallOutcome, Plan, StepResult
 from domain.tool import FINISH, ToolId
 
 A, B, C, D = (ToolId(f"c/s/{name}") for name in "abcd")
+ASKED = "Which train leaves for the coast tomorrow morning?"
 
 
 def result(tool: ToolId, outcome: CallOutcome | None = "ok", *, uses: str = "", attempts: int = 1) -> StepResult:
@@ -20,7 +21,7 @@ def result(tool: ToolId, outcome: CallOutcome | None = "ok", *, uses: str = "", 
 
 def records(*events: Event) -> list[EventRecord]:
     """Numbered events of a run called r."""
-    started = RunStarted(request="?", planner="dfs", policy="offline")
+    started = RunStarted(request=ASKED, planner="dfs", policy="offline")
     numbered = enumerate((started, *events), start=1)
     return [EventRecord(run="r", seq=seq, at=datetime.now(UTC), event=event) for seq, event in numbered]
 

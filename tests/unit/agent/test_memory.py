@@ -68,7 +68,7 @@ async def test_a_path_that_lost_a_tool_is_passed_over(memory: LongTermMemory) ->
 async def test_a_memory_whose_path_keeps_failing_is_forgotten(memory: LongTermMemory, store: SqliteMemories) -> None:
     for _ in range(3):
         found = await memory.recall(SOLVED[0].request, 3, all_present)
-        await memory.judge(found[0], good=False)
+        await memory.judge(found[0].memory.id, good=False)
     assert (PLACES, WEATHER) not in paths(await memory.recall(SOLVED[0].request, 3, all_present))
     assert await store.count() == len(SOLVED) - 1
 

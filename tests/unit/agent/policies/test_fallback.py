@@ -7,6 +7,7 @@ import pytest
 from agent.policies.breaker import Breaker
 from agent.policies.fallback import BROKEN_OFF, FallbackPolicy
 from agent.policy import (
+    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
@@ -15,8 +16,10 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    Proposal,
     Reflection,
     ReflectionQuestion,
+    ScoreQuestion,
     Situation,
     whole,
 )
@@ -60,6 +63,14 @@ class Scripted:
     async def choose(self, situation: Situation) -> Choice:
         self._next()
         return Choice("give_up", self.name)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        self._next()
+        return Adoption(adopted=True, reason=self.name)
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        self._next()
+        return (0.5,)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self._next()

@@ -1,0 +1,88 @@
+"""A request nearly identical to one that was served: its path is proposed whole and checked in one decision (thesis 4.3.2.4)."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, cast
+
+from agent.budget import Meter
+from agent.frontier import Frontier
+from agent.planners.planner import Planner
+from agent.policy import Adoption, Proposal
+from agent.returning import rivalled, working
+from agent.rounds import asked_of
+from agent.search import Node, SearchDeps, Step
+from domain.event import PathEnded, StepChosen
+from domain.memory import Recalled
+from domain.tool import ToolDoc
+
+IDENTICAL = 0.95
+"""Similarity from which a memory's path is proposed whole (docs/memory.md has what was measured of it)."""
+
+Adopt = Callable[[Proposal], Awaitable[Adoption]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Walked:
+    """A remembered path that can be walked here and now: its tools, and the walk's state after each."""
+
+    recalled: Recalled
+    path: tuple[ToolDoc, ...]
+    states: tuple[Frontier, ...]
+
+
+def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled]) -> Planner:
+    """A planner that first proposes what served a nearly identical request, and otherwise plans as ``planner`` does.
+
+    Only where nothing was walked or given up yet. Where the request may ask the same of several things, the path is taken up to its end
+    and ``planner`` says how it ends.
+    """
+
+    async def plan(
+        request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter
+    ) -> AsyncIterator[Step]:
+        known = await _walkable(recalled, state, deps, meter)
+        if known is not None:
+            verdict = await adopt(Proposal(request, known.recalled, known.path))
+            meter.decisions += 1
+            if verdict.adopted:
+                for state in known.states:
+                    memory = known.recalled.memory.id
+                    yield StepChosen(tool=state.path[-1], path=state.path, reason=verdict.reason, memory=memory), state
+                if asked_of(request) == 1:
+                    yield PathEnded(path=state.path, how="finished", reason=verdict.reason), state
+                    return
+        async with aclosing(cast("Any", planner(request, clauses, state, deps, meter))) as steps:
+            async for step in steps:
+                yield step
+
+    return plan
+
+
+async def _walkable(recalled: Sequence[Recalled], state: Frontier, deps: SearchDeps, meter: Meter) -> _Walked | None:
+    """The first of the memories that are nearly identical whose path can be walked; None after a first step or failure."""
+    if state.path or state.dead or state.banned or meter.exhausted:
+        return None
+    for one in recalled:
+        if one.similarity >= IDENTICAL and len(one.memory.path) <= meter.budget.depth:
+            found = await _walk(one, state, deps)
+            if found is not None:
+                return found
+    return None
+
+
+async def _walk(one: Recalled, state: Frontier, deps: SearchDeps) -> _Walked | None:
+    """Each tool is on offer, works, has its inputs, and none that is to be tried again could stand in its place."""
+    path: list[ToolDoc] = []
+    states: list[Frontier] = []
+    for tool in one.memory.path:
+        node: Node = await deps.expand(state)
+        offered = next((c for c in node.candidates if c.tool.id == tool), None)
+        if offered is None or offered.missing or not working(offered.availability):
+            return None
+        if rivalled(node.candidates, tool):
+            return None
+        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again).push(tool)
+        path.append(offered.tool)
+        states.append(state)
+    return _Walked(one, tuple(path), tuple(states))

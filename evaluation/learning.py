@@ -1,0 +1,107 @@
+"""Learning as curves: which of two equivalent tools is taken, run by run, while one is broken and after it is mended; and what
+memory saves.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from domain.event import CallFinished, Event
+from domain.tool import tool_id_parts
+from evaluation.rightness import Verdict
+
+BEFORE, BROKEN, MENDED = 3, 10, 20
+PREFERS, RETURNS = 5, 15
+_MOSTLY = 0.6
+"""Within so many runs the walk is to prefer the other tool, and to use the mended one again."""
+
+Phase = Literal["before", "broken", "mended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a curve. ``first``: which of the two was called first (empty: neither). ``ok``: those of them that answered."""
+
+    phase: Phase
+    first: str
+    ok: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The runs of one pair. ``broken`` is the tool that was preferred and then broken."""
+
+    broken: str
+    other: str
+    runs: tuple[Run, ...]
+
+    @property
+    def preferred_after(self) -> int | None:
+        """The broken runs after which the other one is taken first, and stays so but for tries; None if that does not come."""
+        firsts = [run.first for run in self.runs if run.phase == "broken"]
+        others = [first == self.other for first in firsts]
+        settled = (n for n, other in enumerate(others) if other and sum(others[n:]) >= _MOSTLY * len(others[n:]))
+        return next(settled, None)
+
+    @property
+    def back_after(self) -> int | None:
+        """In which run after it was mended the broken one answers again, from 1; None if in none."""
+        mended = [run for run in self.runs if run.phase == "mended"]
+        return next((n for n, run in enumerate(mended, start=1) if self.broken in run.ok), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures, and the curve as one letter a run: ``b`` the broken one was taken first, ``o`` the other, ``-`` neither."""
+        letter = {self.broken: "b", self.other: "o"}
+        drawn = {
+            phase: "".join(letter.get(run.first, "-") for run in self.runs if run.phase == phase)
+            for phase in ("before", "broken", "mended")
+        }
+        return {
+            "broken": self.broken,
+            "other": self.other,
+            "preferred_after": self.preferred_after,
+            "back_after": self.back_after,
+            "curve": drawn,
+        }
+
+
+async def swap(
+    pair: tuple[str, str],
+    ask: Callable[[int], Awaitable[Sequence[Event]]],
+    switch: Callable[[str, bool], Awaitable[None]],
+) -> Curve | None:
+    """Break whichever of the two is taken, mend it, and watch. ``ask`` runs the n-th request; ``switch`` breaks (True) or mends.
+
+    None where the walk takes neither.
+    """
+    runs = [_run("before", pair, await ask(n)) for n in range(BEFORE)]
+    taken = [run.first for run in runs if run.first]
+    if not taken:
+        return None
+    broken = taken[-1]
+    other = pair[1] if broken == pair[0] else pair[0]
+    await switch(broken, True)
+    runs += [_run("broken", pair, await ask(BEFORE + n)) for n in range(BROKEN)]
+    await switch(broken, False)
+    runs += [_run("mended", pair, await ask(BEFORE + BROKEN + n)) for n in range(MENDED)]
+    return Curve(broken, other, tuple(runs))
+
+
+def _run(phase: Phase, pair: tuple[str, str], events: Sequence[Event]) -> Run:
+    results = [event.result for event in events if isinstance(event, CallFinished)]
+    called = [(tool_id_parts(result.tool)[2], result.status) for result in results if result.attempts]
+    own = [(name, status) for name, status in called if name in pair]
+    ok = tuple(dict.fromkeys(name for name, status in own if status == "ok"))
+    return Run(phase, own[0][0] if own else "", ok)
+
+
+def effort(verdicts: Sequence[Verdict]) -> dict[str, float | int]:
+    """What some requests took: decisions and candidates a request, and how many were answered rightly."""
+    count = len(verdicts) or 1
+    return {
+        "n": len(verdicts),
+        "right": sum(verdict.right for verdict in verdicts),
+        "decisions": sum(verdict.usage.decisions for verdict in verdicts) / count,
+        "considered": sum(verdict.usage.considered for verdict in verdicts) / count,
+        "plan_seconds": sum(verdict.usage.plan_seconds for verdict in verdicts) / count,
+    }

@@ -1,0 +1,100 @@
+"""What every memory store promises. Test classes inherit this and give the fixture ``memories``, set up and empty."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from domain.memory import Memory, MemoryStore, memory_id
+from domain.plan import Binding
+from domain.tool import ToolId
+
+ENCODER = "encoder 1"
+PATH = (ToolId("c/s/a"), ToolId("c/s/b"))
+
+
+def memory(pattern: str, owner: str = "", path: tuple[ToolId, ...] = PATH) -> Memory:
+    """A memory whose request is its pattern."""
+    name = memory_id(owner, pattern, path)
+    bindings = ((Binding(parameter="q", origin="request", reference="Oslo"),), ())
+    at = datetime(2026, 5, 4, tzinfo=UTC)
+    return Memory(id=name, owner=owner, request=pattern, pattern=pattern, path=path, bindings=bindings, at=at)
+
+
+async def filled(memories: MemoryStore, *kept: tuple[Memory, list[float]]) -> None:
+    """Add memories with their vectors."""
+    await memories.add([one for one, _ in kept])
+    await memories.put_vectors(ENCODER, [(one.id, vector) for one, vector in kept])
+
+
+class MemoryStoreContract:
+    async def test_what_is_kept_comes_back_as_it_was(self, memories: MemoryStore) -> None:
+        one = memory("weather in <name>")
+        await filled(memories, (one, [1.0, 0.0]))
+        (found,) = await memories.near([1.0, 0.0], ENCODER, "", 5)
+        assert found.memory == one
+        assert abs(found.similarity - 1) < 1e-6
+
+    async def test_the_most_similar_come_first(self, memories: MemoryStore) -> None:
+        first, second, third = (memory(name) for name in "xyz")
+        await filled(memories, (third, [0.0, 1.0]), (first, [1.0, 0.0]), (second, [0.8, 0.6]))
+        found = await memories.near([1.0, 0.0], ENCODER, "", 2)
+        assert [one.memory.id for one in found] == [first.id, second.id]
+        assert await memories.near([1.0, 0.0], ENCODER, "", 0) == []
+
+    async def test_an_owner_sees_the_shared_ones_and_the_own(self, memories: MemoryStore) -> None:
+        shared, own, other = memory("x"), memory("x", "ann"), memory("x", "bob")
+        await filled(memories, *((one, [1.0, 0.0]) for one in (shared, own, other)))
+        assert {one.memory.owner for one in await memories.near([1.0, 0.0], ENCODER, "ann", 9)} == {"", "ann"}
+        assert {one.memory.owner for one in await memories.near([1.0, 0.0], ENCODER, "", 9)} == {""}
+
+    async def test_kept_twice_is_kept_once_with_what_was_said_of_it(self, memories: MemoryStore) -> None:
+        one = memory("x")
+        await filled(memories, (one, [1.0, 0.0]))
+        await memories.judge(one.id, good=False)
+        await memories.add([one])
+        assert await memories.count() == 1
+        (found,) = await memories.near([1.0, 0.0], ENCODER, "", 1)
+        assert (found.memory.good, found.memory.bad) == (0, 1)
+
+    async def test_judgements_at_once_all_count(self, memories: MemoryStore) -> None:
+        one = memory("x").model_copy(update={"good": 2})
+        await filled(memories, (one, [1.0, 0.0]))
+        await asyncio.gather(*(memories.judge(one.id, good=n % 3 > 0) for n in range(30)))
+        await memories.judge("unknown", good=True)
+        (found,) = await memories.page("", 10)
+        assert (found.good, found.bad) == (22, 10)
+
+    async def test_what_an_encoder_has_not_seen(self, memories: MemoryStore) -> None:
+        one, other = memory("x"), memory("y")
+        await filled(memories, (one, [1.0, 0.0]))
+        await memories.add([other])
+        assert [m.id for m in await memories.without_vector(ENCODER, 9)] == [other.id]
+        assert len(await memories.without_vector("encoder 2", 9)) == 2
+        assert len(await memories.without_vector("encoder 2", 1)) == 1
+        assert await memories.near([1.0, 0.0], "encoder 2", "", 9) == []
+
+    async def test_pages_in_the_order_of_ids(self, memories: MemoryStore) -> None:
+        kept = sorted((memory(str(n)) for n in range(7)), key=lambda one: one.id)
+        await memories.add(kept)
+        first = await memories.page("", 4)
+        assert [*first, *await memories.page(first[-1].id, 9)] == kept
+        assert await memories.page(kept[-1].id, 9) == []
+
+    async def test_what_is_removed_is_gone_and_may_come_again(self, memories: MemoryStore) -> None:
+        one = memory("x")
+        await filled(memories, (one, [1.0, 0.0]))
+        await memories.judge(one.id, good=False)
+        await memories.remove([one.id, "unknown"])
+        await memories.remove([])
+        assert await memories.count() == 0
+        assert await memories.near([1.0, 0.0], ENCODER, "", 9) == []
+        await filled(memories, (one, [1.0, 0.0]))
+        assert [found.memory for found in await memories.near([1.0, 0.0], ENCODER, "", 9)] == [one]
+
+    async def test_a_vector_of_a_memory_that_is_no_more_is_dropped(self, memories: MemoryStore) -> None:
+        await memories.put_vectors(ENCODER, [("gone", [1.0, 0.0])])
+        assert await memories.near([1.0, 0.0], ENCODER, "", 9) == []
+
+    async def test_set_up_and_closed_twice(self, memories: MemoryStore) -> None:
+        await memories.setup()
+        await memories.close()
+        await memories.close()
