@@ -8,7 +8,7 @@ from domain.event import Feed
 from domain.memory import Recalled
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
 Origin = Literal["start", "graph", "retriever", "memory"]
 """Who brought a candidate: the retriever at the start, the graph's edges, the retriever later on, a memory's path."""
@@ -38,11 +38,24 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Follower:
+    """A tool that may come right after a candidate. ``after``: that candidate's place; ``candidate``: judged as if it had been called."""
+
+    after: int
+    candidate: Candidate
+
+
+Results = tuple[tuple[ToolDoc, StepResult], ...]
+"""Tools that were called, each with what became of the call, in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and why earlier branches died.
 
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
-    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first.
+    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
+    steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
     """
 
     request: str
@@ -54,15 +67,47 @@ class Situation:
     finish_weight: float
     memory: tuple[str, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+    followers: tuple[Follower, ...] = ()
+    results: Results | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``."""
+    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
+
+    ``then``: tools that are to follow, named in the same decision; ``last``: the path is finished behind them.
+    """
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
     reason: str
     index: int | None = None
+    then: tuple[ToolId, ...] = ()
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PathQuestion:
+    """What ``whole_path`` sees: all tools at once. ``path``: what stands already and is gone on from; ``longest``: tools that may be
+    added; ``reasoned``: each step is to be justified before it is named.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    longest: int
+    reasoned: bool = False
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholePath:
+    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves."""
+
+    steps: tuple[int, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +158,7 @@ class Cost:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+    tokens_by_purpose: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class Policy(Protocol):
@@ -124,6 +170,10 @@ class Policy(Protocol):
 
     async def choose(self, situation: Situation) -> Choice:
         """The next move of the walk."""
+        ...
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """All steps in one decision."""
         ...
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:

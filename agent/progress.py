@@ -121,6 +121,7 @@ class Progress:
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
             by_purpose=dict(cost.by_purpose),
+            tokens_by_purpose=dict(cost.tokens_by_purpose),
             plan_seconds=self.plan_seconds,
             execute_seconds=self.execute_seconds,
             total_seconds=self.meter.elapsed,

@@ -13,16 +13,17 @@ from agent.clauses import clauses
 from agent.evidence import Evidence, ToolFinder
 from agent.execute import execute
 from agent.executor import Executor
-from agent.expand import Expander, WalkSettings
+from agent.expand import WalkSettings
 from agent.field_choices import FieldChoices
 from agent.memory import LongTermMemory
-from agent.policy import Policy
+from agent.planners.named import planner_named
+from agent.policy import Policy, Results
 from agent.progress import Progress
 from agent.reuse import ReusingExecutor
-from agent.search import SearchDeps, search
 from agent.secrets import Secrets
 from agent.streams import closing
 from agent.tool_text import clean
+from agent.walking import walk_deps
 from domain.errors import FootpathError
 from domain.event import (
     AnswerDelta,
@@ -60,6 +61,7 @@ class RunDeps:
     secrets: Secrets | None = None
     memory: LongTermMemory | None = None
     recalled: int = 8
+    planner: str = "dfs"
 
 
 async def run(request: str, deps: RunDeps, budget: Budget | None = None) -> AsyncIterator[EventRecord]:
@@ -86,7 +88,8 @@ class _Turn:
         self._deps = deps
         self._clauses = clauses(request) or (request,)
         self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets)
-        self._walk = SearchDeps(Expander(request, self._evidence, deps.settings), deps.policy.choose)
+        self._planner = planner_named(deps.planner)
+        self._walk = walk_deps(request, self._evidence, deps.settings, deps.policy, self._results)
         self._executor = ReusingExecutor(deps.executor)
 
     async def guarded(self) -> AsyncIterator[Event]:
@@ -115,7 +118,7 @@ class _Turn:
 
     async def _events(self) -> AsyncIterator[Event]:
         progress = self.progress
-        yield RunStarted(request=self._request, planner="dfs", policy=self._deps.policy.name)
+        yield RunStarted(request=self._request, planner=self._deps.planner, policy=self._deps.policy.name)
         async for event in self._recall():
             yield event
         while True:
@@ -127,6 +130,8 @@ class _Turn:
             yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
             async for event in self._execute(ended):
                 yield event
+            if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
+                continue
             if progress.stuck is None or progress.stuck[1].status == "unknown" or progress.meter.exhausted:
                 break
             step, result = progress.stuck
@@ -147,13 +152,18 @@ class _Turn:
     async def _plan(self) -> AsyncIterator[Event]:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
         progress, began = self.progress, time.perf_counter()
-        steps = search(self._request, self._clauses, progress.state, self._walk, progress.meter)
+        steps = self._planner(self._request, self._clauses, progress.state, self._walk, progress.meter)
         async with closing(steps):
             async for event, state in steps:
                 progress.state = state
                 progress.plan_seconds += time.perf_counter() - began
                 yield event
                 began = time.perf_counter()
+
+    def _results(self) -> Results:
+        """What the steps that were called have given, for a planner that looks before it goes on."""
+        done = self.progress.done
+        return tuple((self._evidence.doc(done[step].tool), done[step]) for step in sorted(done))
 
     async def _execute(self, ended: PathEnded) -> AsyncIterator[Event]:
         """Make the calls that are not made yet, within the time that is left."""
@@ -199,7 +209,9 @@ class _Turn:
 
     def _outcome(self) -> Outcome:
         progress = self.progress
-        if progress.meter.exhausted and (progress.stuck or progress.ended is None or progress.ended.how == "budget"):
+        if progress.meter.exhausted and (
+            progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
+        ):
             return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
             return "gave_up"

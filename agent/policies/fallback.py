@@ -5,7 +5,17 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from agent.policies.breaker import Breaker
-from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Notice, Policy, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Policy,
+    Situation,
+    WholePath,
+)
 from agent.tool_text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -35,6 +45,10 @@ class FallbackPolicy:
     async def choose(self, situation: Situation) -> Choice:
         """The first policy's move, else the second's."""
         return await self._decided(lambda policy: policy.choose(situation))
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The first policy's path, else the second's."""
+        return await self._decided(lambda policy: policy.whole_path(question))
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The first policy's arguments, else the second's."""

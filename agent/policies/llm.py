@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -12,25 +12,26 @@ from agent.models.chat import ChatModel, Reply
 from agent.policies.llm_arguments import ArgumentsAnswer, arguments_of, complaint_of
 from agent.policies.llm_ask import Allowance, Asker
 from agent.policies.llm_prompts import Fence, instructions
-from agent.policies.llm_show import answer_text, arguments_text, fields_text, situation_text
+from agent.policies.llm_show import answer_text, arguments_text, fields_text, path_text, situation_text
 from agent.policies.llm_spoken import Spoken
-from agent.policies.offline_changes import may_call
-from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Notice, Situation
-from agent.tool_text import clean
+from agent.policies.llm_steps import ChoiceAnswer, PathAnswer, callable_places, choice_of, offered, path_of
+from agent.policies.llm_steps import complaint_of as complaint_of_move
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    WholePath,
+)
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _FIELDS = 60
-
-
-class ChoiceAnswer(BaseModel):
-    """``agent/prompts/choose.md``."""
-
-    reason: str
-    action: Literal["advance", "finish", "backtrack", "give_up"]
-    number: int | None = None
 
 
 class FieldsAnswer(BaseModel):
@@ -51,33 +52,33 @@ class LlmPolicy:
         self.notices: list[Notice] = []
 
     async def choose(self, situation: Situation) -> Choice:
-        """The model's move. One that is not on offer counts as a dead end, once it was told back.
-
-        Tools that change something are offered only where the request asks for such a change: no text of a tool moves the model to one.
-        """
-        offered = [(i, c) for i, c in enumerate(situation.candidates) if may_call(c.tool, situation.request)]
-        if not offered and not situation.path:
+        """The model's move, of several steps where it names them. One that is not on offer counts as a dead end, once it was told back."""
+        shown, at_start = offered(situation), not situation.path
+        if not shown and at_start:
             return Choice("give_up", "no tool here may be called for this request")
+        purpose = "choose" if situation.results is None else "choose_by_result"
+        prompt = self._fence.message(*situation_text(situation, shown, self._fence))
+        messages = [await instructions(purpose), prompt]
+        answer, _ = await self._ask.decide(
+            purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, shown, at_start=at_start)
+        )
+        return choice_of(answer, shown, at_start=at_start)
 
-        def complaint(answer: ChoiceAnswer) -> str:
-            if answer.action == "advance" and not 1 <= (answer.number or 0) <= len(offered):
-                return f"there is no candidate {answer.number}; they are numbered from 1 to {len(offered)}."
-            return (
-                "nothing can be finished before a first step."
-                if answer.action == "finish" and not situation.path
-                else ""
-            )
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The model's path; empty where it names no tool that is on offer twice."""
+        places = callable_places(question)
+        if not places:
+            return WholePath((), "no tool here may be called for this request")
 
-        prompt = self._fence.message(*situation_text(situation, offered, self._fence))
-        messages = [await instructions("choose"), prompt]
-        answer, _ = await self._ask.decide("choose", messages, ChoiceAnswer, complaint)
-        dead_end = "backtrack" if situation.path else "give_up"
-        if answer is None:
-            return Choice(dead_end, "the model gave no valid move")
-        reason = clean(answer.reason, 300) or "no reason given"
-        if answer.action == "advance":
-            return Choice("advance", reason, offered[cast(int, answer.number) - 1][0])
-        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason)
+        def complaint(answer: PathAnswer) -> str:
+            wrong = [number for number in answer.numbers if not 1 <= number <= len(places)]
+            return f"there is no candidate {wrong[0]}; they are numbered from 1 to {len(places)}." if wrong else ""
+
+        purpose = "whole_path_reasoned" if question.reasoned else "whole_path_basic"
+        prompt = self._fence.message(*path_text(question, places, self._fence))
+        messages = [await instructions("whole_path", purpose), prompt]
+        answer, last = await self._ask.decide(purpose, messages, PathAnswer, complaint)
+        return path_of(answer or last, places, question.longest)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The model's values that are what they are said to be. Where it gives none twice, they are missing."""

@@ -8,9 +8,20 @@ from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.policies.offline_choice import ChoiceParameters, Share, Verdict, decide
 from agent.policies.offline_fields import telling_fields
 from agent.policies.offline_memory import remembered
+from agent.policies.offline_path import walked
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_uses import Uses
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    WholePath,
+)
 from agent.support import bare
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -56,6 +67,10 @@ class OfflinePolicy:
         if self._uses is None:
             self._uses = Uses(situation.request)
         return self._uses.share
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The steps that ``choose`` would take over these candidates alone."""
+        return await walked(question, self.choose)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from agent.compress import LIMIT, Compressed, compress, shortened, structure
 from agent.field_choices import FieldChoices
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    WholePath,
+)
 from domain.errors import UnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc, tool_id
@@ -47,6 +57,9 @@ class Naming:
 
     async def choose(self, situation: Situation) -> Choice:
         raise AssertionError(situation)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        raise AssertionError(question)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         raise AssertionError(question)

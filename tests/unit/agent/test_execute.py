@@ -7,7 +7,17 @@ import pytest
 
 from agent.execute import TRIES, execute
 from agent.executor import CallResult
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    WholePath,
+)
 from domain.errors import ForbiddenAddressError
 from domain.event import CallFinished, CallStarted, ResponseCompressed
 from domain.model import JsonObject
@@ -33,6 +43,9 @@ class Scripted:
 
     async def choose(self, situation: Situation) -> Choice:
         raise AssertionError(situation)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        raise AssertionError(question)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self.asked.append(question)

@@ -6,7 +6,17 @@ import pytest
 
 from agent.policies.breaker import Breaker
 from agent.policies.fallback import BROKEN_OFF, FallbackPolicy
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Cost, FieldsQuestion, Notice, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    WholePath,
+)
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -39,6 +49,10 @@ class Scripted:
     async def choose(self, situation: Situation) -> Choice:
         self._next()
         return Choice("give_up", self.name)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        self._next()
+        return WholePath((), self.name)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self._next()
