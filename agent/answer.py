@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.comparing import compared
 from agent.response_view import View, is_empty, view
 from agent.tool_text import clean
 from agent.wording import asked_words
@@ -42,7 +43,11 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
     asked = asked_words(request)
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
-    for number in [n for n in good if n not in used]:
+    ends = [n for n in good if n not in used]
+    together = compared(request, steps, ends, asked[0])
+    if together:
+        yield together
+    for number in ends:
         yield from _lines(number, view(steps[number - 1][1].response, asked))
     on_the_way = [n for n in good if n in used]
     for number in on_the_way:

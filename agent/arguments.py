@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 from pydantic.types import JsonValue
 
@@ -26,6 +27,9 @@ _REUSED = 0.7
 _NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbol", "country"})
 Avoid = frozenset[tuple[str, str]]
 """Parameters and values, as text, that are not to be bound."""
+
+_DECIDED = frozenset({"date", "time", "year", "number"})
+"""What a call that changes something takes from the request only: when and how much is for the asker to say."""
 
 _UNTOUCHED = frozenset({"secret", "technical"})
 
@@ -81,20 +85,18 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
 
 def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> Fillable:
     """Which required parameters nothing could fill yet, and which steps of the path feed the tool (by their documents)."""
-    found = spans(request, today or _today())
+    day = today or _today()
     missing: list[str] = []
     feeds: list[Feed] = []
-    taken: list[Span] = []
+    taken: list[tuple[Span, Need]] = []
     for parameter in tool.required:
         need = need_of(parameter)
-        best = next(
-            (c for c in _from_request(need, found, request) if not any(c.span.overlaps(s) for s in taken)), None
-        )
-        source = _feeding(parameter, need, tool, path)
+        best = next((c for c in _from_request(need, request, day) if not _taken(c.span, need, taken)), None)
+        source = None if need.kind in _DECIDED and not tool.safe else _feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:
-            taken.append(best.span)
+            taken.append((best.span, need))
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
     return Fillable(tuple(missing), tuple(feeds))
@@ -104,8 +106,14 @@ def _today() -> date:
     return datetime.now().astimezone().date()
 
 
-def _from_request(need: Need, found: tuple[Span, ...], request: str, *, lenient: bool = False) -> list[Reading]:
-    return [] if need.kind in _UNTOUCHED else readings(need, found, request, lenient=lenient)
+def _from_request(need: Need, request: str, today: date, *, lenient: bool = False) -> tuple[Reading, ...]:
+    return () if need.kind in _UNTOUCHED else _read(need, request, today, lenient)
+
+
+@lru_cache(maxsize=16_384)
+def _read(need: Need, request: str, today: date, lenient: bool) -> tuple[Reading, ...]:
+    """What a request says of a need: asked for again at every node of a walk, for every candidate."""
+    return tuple(readings(need, spans(request, today), request, lenient=lenient))
 
 
 def is_named(tool: ToolDoc, parameter: str) -> bool:
@@ -133,17 +141,16 @@ def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[Too
 
 
 def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[_Choice]:
-    found = spans(question.request, today)
     choices: list[_Choice] = []
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
-        for item in _from_request(need, found, question.request, lenient=parameter.name in avoided):
+        for item in _from_request(need, question.request, today, lenient=parameter.name in avoided):
             if (parameter.name, str(item.value)) in avoid:
                 continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
             choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
-        if parameter.required and need.kind not in _UNTOUCHED:
+        if parameter.required and need.kind not in _UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))

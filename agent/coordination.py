@@ -12,9 +12,10 @@ _ANY_DAY = date(2000, 1, 1)
 _NAMES: tuple[SpanKind, ...] = (
     "name", "country", "quoted", "currency", "code", "language", "email", "url", "domain", "ip",
 )  # fmt: skip
-_SORTS: Mapping[SpanKind, str] = dict.fromkeys(_NAMES, "name") | {
+_MEASURES: Mapping[SpanKind, str] = {
     "number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time",
 }  # fmt: skip
+_SORTS: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
 """What may stand side by side: a currency's code may look like any other code, or like a name."""
 
 _JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)

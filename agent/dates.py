@@ -16,6 +16,9 @@ _DAY_MONTH = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b(?:,?\s+(?P<year>\d{{4}}))?", re.I
 )
 _MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+(?P<year>\d{{4}}))?", re.I)
+_DAYS_OF_MONTH = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?=\s*(?:to|until|till|and|-|–)\s*(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>\d{{4}}))?)", re.I
+)  # fmt: skip
 _DOTTED = re.compile(r"\b(?P<day>\d{1,2})\.(?P<monthnumber>\d{1,2})\.(?P<year>\d{4})\b")
 _SLASHED = re.compile(r"\b(?P<monthnumber>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
 _NAMED = re.compile(r"\b(?P<name>the day after tomorrow|today|tonight|tomorrow|yesterday)\b", re.I)
@@ -31,7 +34,7 @@ def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
 
     ``12/06/2024`` is read month first where that is possible, as the American catalogues do.
     """
-    for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DOTTED, _SLASHED):
+    for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DAYS_OF_MONTH, _DOTTED, _SLASHED):
         for found in pattern.finditer(text):
             day = _absolute(found.groupdict(), today)
             if day is not None:
@@ -92,10 +95,35 @@ _SHAPES = (
 )
 
 
-def written(day: date, *, described: str, example: str) -> str:
-    """A day in the form that a parameter's description, format or example asks for; ISO 8601 where they say nothing."""
+def wants_both(*, described: str, example: str) -> bool:
+    """Whether a parameter wants a day and an hour in one."""
+    return _form(described, example) == "date-time"
+
+
+def _form(described: str, example: str) -> str:
     wanted = next((form for pattern, form in _WANTED if pattern.search(described)), None)
-    wanted = wanted or next((form for pattern, form in _SHAPES if pattern.fullmatch(example)), "%Y-%m-%d")
+    return wanted or next((form for pattern, form in _SHAPES if pattern.fullmatch(example)), "%Y-%m-%d")
+
+
+def written(day: date, *, described: str, example: str, hour: str = "") -> str:
+    """A day in the form that a parameter's description, format or example asks for; ISO 8601 where they say nothing.
+
+    ``hour`` (``HH:MM``) goes into a form that holds both. Midnight in UTC stands for a day alone, an hour is as local as it was said.
+    """
+    wanted = _form(described, example)
     if wanted == "unix":
         return str(int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()))
-    return f"{day.isoformat()}T00:00:00Z" if wanted == "date-time" else day.strftime(wanted)
+    if wanted != "date-time":
+        return day.strftime(wanted)
+    return (
+        f"{day.isoformat()}T{hour}:00{'Z' if example.endswith('Z') else ''}" if hour else f"{day.isoformat()}T00:00:00Z"
+    )
+
+
+def clock(text: str) -> str:
+    """An hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
+    found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
+    if found is None:
+        return text
+    hour = int(found[1]) % 12 + (12 if (found[3] or "").lower() == "p" else 0) if found[3] else int(found[1])
+    return f"{hour:02d}:{found[2] or '00'}"

@@ -10,6 +10,7 @@ from agent.supplied import with_supplied
 from agent.support import plain, supported, vocabulary
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
+from graph.flows import FlowStore, with_flows
 from graph.store import GraphReads
 from graph.weights import Weighted, WeightParameters, availability, transition_weights
 
@@ -48,12 +49,14 @@ class Evidence:
         search: ToolFinder,
         weights: WeightParameters,
         secrets: Secrets | None = None,
+        flows: FlowStore | None = None,
     ) -> None:
         self.clauses = clauses
         self.recalled: tuple[Recalled, ...] = ()
         self._store = store
         self._search = search
         self._weights = weights
+        self._flows = flows
         self._secrets = secrets or EnvironmentSecrets({})
         self._docs: dict[ToolId, ToolDoc] = {}
         self._availability: dict[ToolId, float | None] = {}
@@ -66,8 +69,9 @@ class Evidence:
         unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
         if not unknown:
             return
+        taken = await self._flows.into(unknown) if self._flows else {}
         for tool, doc in (await self._store.get_tools(unknown)).items():
-            self._docs[tool] = await with_supplied(doc, self._secrets)
+            self._docs[tool] = with_flows(await with_supplied(doc, self._secrets), taken.get(tool, ()))
         facts = await self._store.facts(unknown)
         plain_clauses = tuple(plain(clause) for clause in self.clauses)
         whole = await self._search.relevance(self.clauses, unknown)

@@ -92,7 +92,11 @@ class Expander:
             return []
         docs, evidence = self._evidence.docs(state.path), self._evidence
         offered = [tool for tool, _, _ in offers]
-        untried = [evidence.doc(tool) for tool in offered if not state.is_dead((*state.path, tool))]
+        untried = [
+            evidence.doc(tool)
+            for tool in offered
+            if not state.is_dead((*state.path, tool)) and not fillable(evidence.doc(tool), self._request, docs).missing
+        ]
         spare = [
             tool
             for tool in sorted(self._pool.producers, key=lambda t: (-self._pool_worth(t), t))

@@ -120,7 +120,7 @@ def _best_item(
     return max(enumerate(fitting), key=lambda entry: (told.get(_item(entry[1][0]), 0.0), -entry[0]))[1]
 
 
-def _by_rank(fitting: list[tuple[str, JsonValue]], response: _Response, request: str) -> int | None:
+def _by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _Response, request: str) -> int | None:
     """The item that has most, or least, of what the request's superlative measures."""
     wanted = ranks(request)
     if not wanted:

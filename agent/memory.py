@@ -3,17 +3,20 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
+from agent.likeness import LEAST, likeness, telling
 from agent.pattern import pattern
 from domain.memory import Memory, MemoryStore, Recalled, memory_id
 from domain.tool import ToolId
 from domain.trajectory import Solved
 from retriever.index import Embedder
 
-NEAR = 0.5
-"""Similarity below which a memory is not worth showing."""
+NEAR = 0.35
+"""Likeness below which a memory is not worth showing."""
 _WORN_OUT = 3
 """So many failures more than successes, and a memory is forgotten."""
 _EMBEDDED = 256
+_LOOKED_AT = 6
+"""So many times as many memories are taken from the encoder's order, for the words to choose from."""
 
 Present = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
 """Which of some tools are there."""
@@ -32,8 +35,14 @@ class LongTermMemory:
 
         A memory whose path has lost a tool is passed over; one that has failed too often is forgotten.
         """
-        vector = (await self._embedder.embed([pattern(request)], "query"))[0]
-        found = await self._store.near(vector.tolist(), self._embedder.identity, self._owner, 3 * k)
+        asked = pattern(request)
+        if len(telling(asked)) < LEAST:
+            return []
+        vector = (await self._embedder.embed([asked], "query"))[0]
+        found = await self._store.near(vector.tolist(), self._embedder.identity, self._owner, _LOOKED_AT * k)
+        found = [
+            one.model_copy(update={"similarity": likeness(one.similarity, asked, one.memory.pattern)}) for one in found
+        ]
         worn = [one.memory.id for one in found if _worn_out(one.memory)]
         if worn:
             await self._store.remove(worn)

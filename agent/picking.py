@@ -114,7 +114,8 @@ def ranks(request: str) -> tuple[Rank, ...]:
             nouns = frozenset(base for word in following[:2] for base in words(word))
             known = next((_MOST[stem] for stem in _stems(following[0]) if stem in _MOST), None)
             measured = Rank(frozenset(known[0].split()), True, "") if known else _measure(token)
-            found.append(Rank(nouns | (measured.fields if measured else frozenset()), token not in _LOW, token))
+            also = measured.fields if measured else frozenset[str]()
+            found.append(Rank(nouns | also, token not in _LOW, token))
         else:
             measured = _measure(token)
             found += [measured] if measured else []

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
+from agent.dates import wants_both
 from agent.lexicon import FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
 from agent.need_kinds import WORK_WORDS
 from agent.needs import FITS, Need
+from agent.shapes import likeness
 from agent.spans import Span
 from agent.standing import is_personal, standing
 from agent.values import enum_value, value_for
@@ -159,9 +161,7 @@ def _manner(need: Need, span: Span) -> float:
         case "amount" | "number":
             return _number_manner(need, span)
         case "place":
-            if any(character.isdigit() for character in span.text):
-                return -0.4  # an order's number is no town
-            return 0.25 if cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if cue in PLACE_CUES else 0.0
+            return _place_manner(span)
         case "person":
             return _personal_manner(need, span)
         case "organization":
@@ -169,7 +169,7 @@ def _manner(need: Need, span: Span) -> float:
         case "query":
             return _topic_manner(span)
         case "identifier":
-            return _shape(need.example, span.text)
+            return likeness(need.example, span.text)
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2
         case "entity":
@@ -178,10 +178,25 @@ def _manner(need: Need, span: Span) -> float:
             cue[:1].isdigit() or cue in NUMBER_WORDS
         ):  # an amount's own currency is what it is converted from
             return 0.1 if need.role == "from" else -0.35
+        case "date" | "time":
+            return _day_manner(need, span)
         case "year":
             return 0.85 if _YEAR.fullmatch(span.value) and not span.unit else 0.0
         case _:
             return 0.0
+
+
+def _place_manner(span: Span) -> float:
+    if any(character.isdigit() for character in span.text):
+        return -0.4  # an order's number is no town
+    return 0.25 if span.cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if span.cue in PLACE_CUES else 0.0
+
+
+def _day_manner(need: Need, span: Span) -> float:
+    """A day and an hour in one: said as a day with its hour, or as an hour of today."""
+    if FITS[need.kind][span.kind] > 0.0 or not wants_both(described=need.form, example=need.example):
+        return 0.0
+    return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
 
 
 def _personal_manner(need: Need, span: Span) -> float:
@@ -231,17 +246,3 @@ def _number_manner(need: Need, span: Span) -> float:
         return -0.3
     counted = own & _COUNTING and span.after and span.after[0] not in _SMALL_WORDS
     return 0.25 if counted else 0.12 if need.kind == "amount" else 0.0
-
-
-def _shape(example: str, text: str) -> float:
-    """The same pattern of letters and digits as the example's: ``tt0111161`` for ``tt1375666``."""
-    if not any(character.isdigit() for character in example):
-        return 0.0
-    bare = text.lstrip("#")
-    if example.isdigit() and bare.isdigit() and abs(len(example) - len(bare)) > 1:
-        return -0.2
-    return 0.3 if _pattern(example) == _pattern(bare) else 0.1 if len(example) == len(bare) else -0.1
-
-
-def _pattern(text: str) -> str:
-    return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", text)))

@@ -100,6 +100,13 @@ def _leaves(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[Leaf]:
         yield prefix.rstrip("."), value
 
 
+def leaves_of(value: JsonValue) -> list[Leaf]:
+    """The scalars of a response by dotted name; of a list of one, those of its item."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return list(_leaves(value, "")) if isinstance(value, dict) else []
+
+
 def _without_ids(record: list[Leaf], asked: frozenset[str]) -> list[Leaf]:
     """A record without its identifiers, which tell a person nothing, unless one is asked for or nothing else is there."""
     if "id" in asked:

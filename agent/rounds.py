@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.arguments import WHOLE, bind, fillable
+from agent.arguments import WHOLE, bind, fillable, uses
+from agent.coordination import atoms
 from agent.parts import Part, parts
 from agent.policy import ArgumentsQuestion
 from domain.tool import ToolDoc, ToolId
@@ -101,7 +102,7 @@ def _values(tool: ToolDoc, part: Part, request: str) -> Values | None:
     whole = _bound(tool, request)
     if any(value.startswith("[") and value.count(",") for _, value in whole):
         return None  # one call takes them all
-    for text in (part.text, part.whole):
+    for text in dict.fromkeys((part.text, part.whole)):
         found = _bound(tool, text)
         if {name for name, _ in found} >= {name for name, _ in whole}:
             return found
@@ -129,5 +130,21 @@ def joins(consumer: ToolDoc, producers: Sequence[ToolDoc], request: str) -> Tool
 
 
 def asked_of(request: str) -> int:
-    """How many things the request may ask the same of."""
-    return len(parts(request))
+    """How many things the request may ask the same of, or name for one call."""
+    named = [atom for atom in atoms(request) if atom.kind in ("name", "country", "quoted")]
+    return max(len(parts(request)), min(2, len(named)))
+
+
+def apart(request: str, producer: ToolDoc) -> list[Part]:
+    """The request once per thing that it names for a tool, without the others; what is told to be the beginning comes first."""
+    named = [atom for atom in atoms(request) if atom.kind in ("name", "country", "quoted", "code")]
+    found: list[tuple[bool, Part]] = []
+    for atom in named:
+        text = request
+        for other in reversed(named):
+            if other is not atom:
+                text = text[: other.start] + text[other.end :]
+        if any(span.text == atom.text for span in uses(producer, text)):
+            start = "from" in atom.before or "leaving" in atom.before
+            found.append((not start, Part(text, text, (), atom.text)))
+    return [part for _, part in sorted(found, key=lambda pair: pair[0])]

@@ -41,6 +41,7 @@ from domain.event import (
 )
 from domain.plan import Plan, StepResult
 from domain.tool import ToolDoc, ToolId
+from graph.flows import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 
@@ -60,6 +61,7 @@ class RunDeps:
     choices: FieldChoices = field(default_factory=FieldChoices)
     secrets: Secrets | None = None
     memory: LongTermMemory | None = None
+    flows: FlowStore | None = None
     recalled: int = 8
     planner: str = "dfs"
 
@@ -87,7 +89,7 @@ class _Turn:
         self._request = request
         self._deps = deps
         self._clauses = clauses(request) or (request,)
-        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets)
+        self._evidence = Evidence(self._clauses, deps.store, deps.search, deps.weights, deps.secrets, deps.flows)
         self._planner = planner_named(deps.planner)
         self._walk = walk_deps(request, self._evidence, deps.settings, deps.policy, self._results)
         self._executor = ReusingExecutor(deps.executor)

@@ -2,22 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import Literal
 
-from agent.dates import dates_in
+from agent.dates import clock, dates_in
 from agent.lexicon import (
     COUNTRIES,
     CURRENCIES,
     CURRENCY_WORDS_NEEDING_CAPITALS,
     LANGUAGES,
-    NUMBER_SCALES,
-    NUMBER_WORDS,
     SHORT_UNITS,
     UNITS,
 )
+from agent.numbers import spelled_in
 from agent.phrases import names_in, phrases_in, titles_in
 from graph.identifiers import singular
 
@@ -36,7 +35,7 @@ class Span:
     """``text`` is request[start:end]; ``value`` its standard form (ISO day, currency code, number as text, ``lat,lon``).
 
     ``before``: up to four words before, nearest last; ``after``: up to three words after; lower case, singular.
-    ``unit``: for numbers, the standard unit or currency behind or before them.
+    ``unit``: for numbers, the standard unit or currency behind or before them; for a day the hour said with it, for an hour its day.
     """
 
     kind: SpanKind
@@ -81,9 +80,6 @@ _TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b
 _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
-_SPELLED = re.compile(
-    rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
-)  # fmt: skip
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 
@@ -122,8 +118,24 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
         for start, end in places(request):
             if not any(quote.start <= start and end <= quote.end for quote in quotes):
                 found.append(Span(kind, request[start:end], request[start:end], start, end))
+    found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
     return tuple(_with_context(request, found[:_MAX_SPANS]))
+
+
+def _dated(found: list[Span], today: date) -> list[Span]:
+    """Days with the hour that is said nearest to them, and hours with their day, as their unit: a parameter may want both in one."""
+    days = [span for span in found if span.kind == "date"]
+    hours = [span for span in found if span.kind == "time"]
+    paired: list[Span] = []
+    for span in found:
+        others = hours if span.kind == "date" else days if span.kind == "time" else []
+        nearest = min(others, key=lambda other: abs(other.start - span.start), default=None)
+        if nearest is not None:
+            paired.append(replace(span, unit=clock(nearest.value) if span.kind == "date" else nearest.value))
+        else:
+            paired.append(replace(span, unit=today.isoformat()) if span.kind == "time" else span)
+    return paired
 
 
 def _names(request: str) -> Iterator[tuple[int, int]]:
@@ -148,26 +160,9 @@ def _numbers(request: str) -> Iterator[Span]:
         if money and not unit and tail and re.fullmatch(r"[A-Z]{3}", tail[1]):
             unit = tail[1]
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
-    for hit in _SPELLED.finditer(request):
-        tail = re.match(r"\s*([^\W\d_]+)", request[hit.end() :])
-        value = str(spelled_number(hit[0]))
-        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=_unit(tail[1] if tail else "", ""))
-
-
-def spelled_number(text: str) -> int:
-    """``seventy-two`` and ``three hundred and five`` as numbers."""
-    total = part = 0
-    for word in re.findall(r"[a-z]+", text.lower()):
-        value = NUMBER_WORDS.get(word)
-        if value is None:
-            continue
-        if word not in NUMBER_SCALES:
-            part += value
-        elif value > 100:
-            total, part = total + max(1, part) * value, 0
-        else:
-            part = max(1, part) * value
-    return total + part
+    for start, end, number in spelled_in(request):
+        tail = re.match(r"\s*([^\W\d_]+)", request[end:])
+        yield Span("number", request[start:end], str(number), start, end, unit=_unit(tail[1] if tail else "", ""))
 
 
 def _unit(tail: str, head: str) -> str:

@@ -5,7 +5,7 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.dates import written
+from agent.dates import clock, wants_both, written
 from agent.lexicon import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
 from agent.needs import Need
 from agent.spans import Span
@@ -67,7 +67,10 @@ def _text(span: Span, need: Need) -> str | None:
             latitude, longitude = span.value.split(",")
             return {"latitude": latitude, "longitude": longitude}.get(need.kind, span.value)
         case "date":
-            return _day(date.fromisoformat(span.value), need)
+            return _day(date.fromisoformat(span.value), need, span.unit)
+        case "time":
+            both = need.kind == "date" or wants_both(described=need.form, example=need.example)
+            return _day(date.fromisoformat(span.unit), need, clock(span.value)) if both else _hour(span.value, need)
         case "country":
             return span.value if _wants_code(need) else span.text
         case "language":
@@ -80,7 +83,7 @@ def _text(span: Span, need: Need) -> str | None:
             return span.value.lower() if need.example.islower() and len(need.example) == 3 else span.value
         case "url" if need.kind == "domain":
             return span.value.split("//")[-1].split("/")[0]
-        case "number" | "code" | "quoted" | "email" | "url" | "ip" | "phone" | "time" | "domain":
+        case "number" | "code" | "quoted" | "email" | "url" | "ip" | "phone" | "domain":
             return span.value
         case "currency" | "unit" | "name" | "phrase":
             return span.text
@@ -94,12 +97,19 @@ def _wants_code(need: Need) -> bool:
     )
 
 
-def _day(day: date, need: Need) -> str:
+def _hour(text: str, need: Need) -> str:
+    """An hour in the parameter's form: a number of hours, or the clock's time."""
+    if need.type in ("number", "integer"):
+        return str(int(clock(text).partition(":")[0]))
+    return clock(text)
+
+
+def _day(day: date, need: Need, hour: str = "") -> str:
     if len(need.words) == 1 and need.words[0] in _PARTS and need.type in ("number", "integer"):
         return str((day.year, day.month, day.day)[_PARTS[need.words[0]]])
     if need.kind == "year":
         return str(day.year)
-    return written(day, described=need.form, example=need.example)
+    return written(day, described=need.form, example=need.example, hour=hour)
 
 
 def _number(text: str, need: Need) -> JsonValue:

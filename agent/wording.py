@@ -105,7 +105,8 @@ def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
             groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
     for pattern, names in _PHRASES:
         if pattern.search(text):
-            groups[pattern.pattern] = (frozenset(names.split()),) * 2
+            meant_by_all = frozenset(names.split())
+            groups[pattern.pattern] = meant_by_all, meant_by_all
     return tuple(groups.values())
 
 

@@ -46,8 +46,19 @@ def is_unresolved(tool: ToolId) -> bool:
     return tool.startswith("?")
 
 
+class Flow(Model):
+    """Recorded calls took a parameter's value from ``field`` of what ``source`` answered. ``share``: of all those that took
+    it from that answer, in (0, 1]; ``count``: how many did.
+    """
+
+    source: ToolId
+    field: str
+    share: float
+    count: int
+
+
 class Parameter(Model):
-    """One input of a tool.
+    """One input of a tool. ``flows``: where recorded calls had it from; evidence of a store, which no document holds.
 
     ``json_schema``: the JSON Schema (2020-12, as JSON text, without outside references) of a value that ``type``, ``enum``, ``format``
     and the bounds do not describe whole: the items of an array, the fields of an object, alternatives. ``style`` None is
@@ -71,6 +82,7 @@ class Parameter(Model):
     style: Style | None = None
     explode: bool | None = None
     whole_body: bool = False
+    flows: tuple[Flow, ...] = ()
     sent_as: str | None = None
 
     @property

@@ -63,11 +63,22 @@ class Trajectory:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """A call of ``target`` took ``parameter`` from what ``source`` had answered before: from one of ``fields``, all of which held it."""
+
+    source: ToolId
+    target: ToolId
+    parameter: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Solved:
-    """A request with the cleaned path that served it, all of its tools known by a document."""
+    """A request with the cleaned path that served it, all of its tools known by a document, and what its calls took from another."""
 
     request: str
     path: tuple[ToolId, ...]
+    taken: tuple[Taken, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

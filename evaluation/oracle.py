@@ -1,22 +1,26 @@
 """A policy that knows the relevant APIs: what the best choices could reach on the candidates that are offered."""
 
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, Situation
+from collections.abc import AsyncIterator, Sequence
+
+from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Policy, Situation
+from domain.plan import StepResult
 from domain.tool import ToolDoc
 from evaluation.names import Key, key_of
 
 
-class OraclePolicy(OfflinePolicy):
+class OraclePolicy:
     """Advances to a relevant API wherever one is offered, and finishes where none is: no tool too many, none missed that it saw.
 
-    It goes without look-ahead, so it is a lower bound of what the offered candidates allow.
+    It goes without look-ahead, so it is a lower bound of what the offered candidates allow. All other decisions are another's.
     """
 
     name = "oracle"
 
-    def __init__(self, relevant: frozenset[Key]) -> None:
-        super().__init__()
+    def __init__(self, relevant: frozenset[Key], other: Policy) -> None:
+        self.cost = other.cost
+        self.notices = other.notices
         self._relevant = relevant
+        self._other = other
 
     async def choose(self, situation: Situation) -> Choice:
         """The relevant candidate that is nearest to the request."""
@@ -24,11 +28,20 @@ class OraclePolicy(OfflinePolicy):
         right = [
             (max(candidate.relevance, default=0.0), -index)
             for index, candidate in enumerate(situation.candidates)
-            if self._wanted(candidate.tool) and key_of(candidate.tool.id) not in walked
+            if key_of(candidate.tool.id) in self._relevant - walked
         ]
         if right:
             return Choice("advance", "relevant", -max(right)[1])
         return Choice("finish", "no relevant tool is offered") if situation.path else Choice("give_up", "none offered")
 
-    def _wanted(self, tool: ToolDoc) -> bool:
-        return key_of(tool.id) in self._relevant
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """The other policy's."""
+        return await self._other.arguments(question)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """The other policy's."""
+        return await self._other.fields_to_keep(question)
+
+    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        """The other policy's."""
+        return self._other.answer(request, steps)

@@ -20,6 +20,7 @@ from domain.tool import ToolId, is_unresolved
 from domain.trajectory import RecordedCall, Solved, Trajectory
 from graph.counting import Tally, count_recorded, count_trajectory
 from graph.facts import GraphBatch
+from graph.flows import Made, taken
 from graph.importers import apibank, jsonl, trees
 from graph.importers.lines import Line, read_lines
 from graph.importers.records import Record, RecordError, Skipped, load, read_capped
@@ -112,7 +113,7 @@ def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozen
         if isinstance(record.content, Trajectory):
             path = count_trajectory(batch, counted.tally, record.content, names)
             if new and path and record.content.query.strip() and not any(map(is_unresolved, path)):
-                counted.solved.append(Solved(record.content.query.strip(), path))
+                counted.solved.append(_solved(record.content, path, names))
         else:
             tool = count_recorded(batch, counted.tally, record.content, names)
             if tool is not None and new:
@@ -120,6 +121,16 @@ def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozen
         counted.count_seconds += perf_counter() - start
     counted.batch.key = "import:" + _digest("\n".join(sorted(counted.batch.records)).encode())
     return counted
+
+
+def _solved(trajectory: Trajectory, path: tuple[ToolId, ...], names: NameIndex) -> Solved:
+    calls = [
+        Made(
+            names.resolve(call.function, call.category, call.toolset).id, call.outcome, call.arguments, call.observation
+        )
+        for call in trajectory.path
+    ]
+    return Solved(trajectory.query.strip(), path, tuple(taken(trajectory.query, calls) if len(calls) > 1 else ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from graph.store import GraphStore
 DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
 
-Remember = Callable[[Sequence[Solved]], Awaitable[None]]
-"""Keeps solved requests, each once however often it is told."""
+Remember = Callable[[str, Sequence[Solved]], Awaitable[None]]
+"""Keeps solved requests under a key, each once however often it is told."""
 
 Count = Callable[[Block, NameIndex, frozenset[str]], Awaitable[Counted]]
 Spread = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, Counted]]]
@@ -191,7 +191,7 @@ class Ingest:
         if self._recordings is not None and counted.recorded:
             await self._recordings.add(counted.batch.key, counted.recorded)
         if self._remember is not None and counted.solved:
-            await self._remember(counted.solved)
+            await self._remember(counted.batch.key, counted.solved)
         return await self._store.apply(counted.batch)
 
     async def _timed(self, work: Awaitable[T]) -> T:

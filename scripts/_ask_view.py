@@ -13,6 +13,7 @@ from domain.event import (
     CallFinished,
     CallStarted,
     CandidatesConsidered,
+    ConsideredTool,
     Event,
     MemoryRecalled,
     PathEnded,
@@ -125,7 +126,7 @@ class AskView:
         for candidate in event.candidates[: self._most]:
             available = "—" if candidate.availability is None else f"{candidate.availability:.2f}"
             needs = f"  [dim]needs {escape(clean(', '.join(candidate.missing), 80))}[/dim]" if candidate.missing else ""
-            name = Text.from_markup(f"{_name(candidate.tool)}{needs}")
+            name = Text.from_markup(f"{_name(candidate.tool)}{_fed(candidate)}{needs}")
             table.add_row(f"{candidate.weight:.2f}", available, f"{candidate.relevance:.2f}", name)
         self._console.print(table)
         if len(event.candidates) > self._most:
@@ -160,6 +161,12 @@ def _name(tool: ToolId) -> str:
     """Tool set and API, safe to print."""
     _, toolset, api = tool_id_parts(tool)
     return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")
+
+
+def _fed(candidate: ConsideredTool) -> str:
+    """The fields of earlier steps that fill its parameters: ``← 1.places[].id``."""
+    fields = dict.fromkeys(f"{feed.step}.{clean(feed.field, 60)}" for feed in candidate.feeds)
+    return f"  [cyan]← {escape(', '.join(list(fields)[:4]))}[/cyan]" if fields else ""
 
 
 def _origin(binding: Binding) -> str:

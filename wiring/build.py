@@ -2,14 +2,17 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from graph.ingest import Count, Ingest, Ingested, Progress, Spread, count_here
+from agent.memory import LongTermMemory
+from domain.trajectory import Solved
+from graph.flows import FlowStore
+from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
 from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Summary, summarise
@@ -52,7 +55,13 @@ async def build(
     async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
         recordings = await container.recordings() if calls else None
         memory = await container.memory()
-        ingest = Ingest(container.graph, recordings, progress, strict=options.strict, remember=memory.keep)
+        ingest = Ingest(
+            container.graph,
+            recordings,
+            progress,
+            strict=options.strict,
+            remember=_remember(memory, await container.flows()),
+        )
         names = await ingest.tools(options.tools, options.server)
         async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
             for source in trajectories:
@@ -78,6 +87,16 @@ def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
         [read_records(path, "trajectories") for path in options.trajectories],
         [read_records(path, "calls") for path in options.calls],
     )
+
+
+def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
+    """Solved requests teach what serves such a request, and where arguments come from."""
+
+    async def keep(key: str, solved: Sequence[Solved]) -> None:
+        await flows.add(key, [taken for one in solved for taken in one.taken])
+        await memory.keep(solved)
+
+    return keep
 
 
 @asynccontextmanager

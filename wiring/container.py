@@ -12,6 +12,7 @@ from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.secrets import Secrets
 from domain.errors import UsageError
+from graph.flows import FlowStore
 from graph.recordings import Recordings
 from graph.store import GraphStore
 from graph.weights import WeightParameters
@@ -40,6 +41,7 @@ class Container:
         self._retrieval: tuple[Embedder, VectorIndex, LexicalIndex] | None = None
         self._recordings: Recordings | None = None
         self._embedder: Embedder | None = None
+        self._flows: FlowStore | None = None
         self._memory: LongTermMemory | None = None
         self._secrets: Secrets | None = None
         self._field_choices: FieldChoices | None = None
@@ -113,6 +115,17 @@ class Container:
             await memories.setup()
             self._memory = LongTermMemory(memories, self.embedder())
         return self._memory
+
+    async def flows(self) -> FlowStore:
+        """What recorded calls took from another's answers, opened once."""
+        if self._flows is None:
+            from graph.backends.flows import SqliteFlows
+
+            flows = SqliteFlows(self.folder.flows)
+            self._stack.push_async_callback(flows.close)
+            await flows.setup()
+            self._flows = flows
+        return self._flows
 
     def embedder(self) -> Embedder:
         """The encoder of the settings; it reads its weights when first used."""

@@ -34,6 +34,10 @@ class StoreFolder:
         return self.root / "memories.db"
 
     @property
+    def flows(self) -> Path:
+        return self.root / "flows.db"
+
+    @property
     def kept_fields(self) -> Path:
         return self.root / "fields.db"
 

@@ -26,6 +26,7 @@ async def run_deps(container: Container, policy: str, executor: str | Executor, 
         choices=container.field_choices(),
         secrets=await container.secrets(),
         memory=await container.memory(),
+        flows=await container.flows(),
         planner=planner,
     )
 

@@ -53,8 +53,9 @@ class OfflinePolicy:
             return self._missing[key]
 
         now = fresh(situation)
-        known = remembered(now, missing)
-        found = Verdict(known, "", ()) if known else decide(now, missing, self._parameters, self._share(situation))
+        found, known = decide(now, missing, self._parameters, self._share(situation)), remembered(now, missing)
+        if known and known.overrules(found.choice):
+            found = Verdict(known.choice, "", ())
         verdict = once_more(situation, found)
         self._unserved = verdict.unserved
         if verdict.choice.action == "finish":

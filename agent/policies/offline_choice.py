@@ -1,39 +1,22 @@
 """The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.coverage import COVERED, answerable
 from agent.policies.offline_changes import makes, may_call, told_to_change
 from agent.policies.offline_gaps import onward
+from agent.policies.offline_parameters import ChoiceParameters
+from agent.policies.offline_reasons import fed_by, finished, given
 from agent.policies.offline_routes import Missing, Route, available, route
 from agent.policy import Candidate, Choice, Situation
 from agent.support import bare
 from domain.tool import ToolDoc
-from graph.coupling import best_field
 
 _NEAR = 0.75
 
 Share = Callable[[Sequence[ToolDoc], str], float]
 """How much of the values of a clause some tools make use of, in [0, 1]; 1 where it tells none."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceParameters:
-    """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
-    a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs. ``fitting``: the floor for
-    tools that use at least ``mostly`` of the values of a clause. ``unused``: what is lost where none of the values is used.
-    """
-
-    floor: float = 0.45
-    fitting: float = 0.33
-    mostly: float = 0.6
-    unused: float = 0.4
-    acceptable: float = 0.65
-    passed: float = 0.7
-    walked: float = 0.3
-    step: float = 0.88
-    ungrounded: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +50,11 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
         return Verdict(choice, _purpose(situation, best), unserved)
     further = onward(situation, missing) if done else None
     if further is not None:
-        reason = f"{further.goal.tool.api} knows more of what is asked{_feeds(situation.path, further.first)}"
+        reason = f"{further.goal.tool.api} knows more of what is asked{fed_by(situation.path, further.first)}"
         return Verdict(Choice("advance", reason, situation.candidates.index(further.first)), "", unserved)
+    relaxed = None if done or not situation.memory else _without_the_dead(situation, missing, parameters)
+    if relaxed is not None:
+        return decide(relaxed, missing, parameters, share)
     return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
 
 
@@ -94,6 +80,19 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
 
 def _tools(way: Route) -> list[ToolDoc]:
     return [step.tool for step in way.steps]
+
+
+def _without_the_dead(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Situation | None:
+    """The situation measured by what can still be reached: what failed is no measure for what is left. None where nothing changes."""
+    usable = [c for c in situation.candidates if may_call(c.tool, situation.request)]
+    left = [c.relevance for c in usable if route(c, situation.path, usable, missing) is not None]
+    best = tuple(
+        max((relevance[i] for relevance in (*left, *situation.path_relevance)), default=0.0)
+        for i in range(len(situation.clauses))
+    )
+    if best == situation.best_relevance or max(best, default=0.0) < parameters.fitting:
+        return None
+    return replace(situation, best_relevance=best, memory=())
 
 
 def _first_worthy(options: Sequence[_Option]) -> _Option | None:
@@ -122,7 +121,7 @@ def _end(
         best = max(situation.best_relevance, default=0.0)
         return Choice("give_up", f"no tool fits the request: the best has a relevance of {best:.2f}")
     if done:
-        return Choice("finish", _finished(situation, done, able))
+        return Choice("finish", finished(situation, done, able))
     why = _unfit(situation, ways, parameters)
     return Choice("backtrack" if situation.path else "give_up", why)
 
@@ -194,11 +193,17 @@ def _option(
             * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
+            * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
             * (1 - parameters.unused * (1 - share([*situation.path, *_tools(way)], situation.clauses[clause]))),
         )
         for way in fit
     ]
     return max(options, key=lambda o: o.worth, default=None)
+
+
+def _locked(tool: ToolDoc) -> bool:
+    """Whether a tool cannot be called without a secret, which may not be there."""
+    return any(credential.required for credential in tool.credentials)
 
 
 def _evidence(way: Route) -> float:
@@ -219,31 +224,13 @@ def _why(situation: Situation, option: _Option) -> str:
     """The reason for the first step of a route."""
     way = option.way
     clause, value = situation.clauses[option.clause], way.goal.relevance[option.clause]
-    fed = _feeds(situation.path, way.first)
+    fed = fed_by(situation.path, way.first)
     if way.first is way.goal:
         return f'covers "{clause}" ({value:.2f}){fed}'
     follower = way.steps[1]
-    fields = _fields(way.first.tool, follower.tool)
+    fields = given(way.first.tool, follower.tool)
     gives = f"gives {', '.join(fields)}" if fields else "gives what is missing"
     return f'{gives} for {follower.tool.api}, on the way to "{clause}" ({value:.2f}){fed}'
-
-
-def _feeds(path: Sequence[ToolDoc], candidate: Candidate) -> str:
-    sources = [f"{path[i].api}.{field}" for i in candidate.feeds_from for field in _fields(path[i], candidate.tool)[:2]]
-    return f", fed by {', '.join(sources)}" if sources else ""
-
-
-def _fields(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
-    found = [best_field(producer, parameter, consumer) for parameter in consumer.required]
-    return list(dict.fromkeys(coupling.field.name or coupling.field.path for coupling in found if coupling))
-
-
-def _finished(situation: Situation, done: frozenset[int], able: Sequence[int]) -> str:
-    left = {i: f'"{clause}"' for i, clause in enumerate(situation.clauses) if i not in done}
-    if not left:
-        return "every part of the request is covered"
-    known = "no tool at hand serves" if any(i in able for i in left) else "no tool fits"
-    return f"{len(done)} of {len(situation.clauses)} parts are covered; {known} {', '.join(left.values())}"
 
 
 def _unfit(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters) -> str:

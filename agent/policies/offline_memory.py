@@ -15,10 +15,12 @@ from domain.tool import FINISH, ToolDoc, ToolId
 
 Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
 
-TRUSTED = 0.62
+TRUSTED = 0.57
 """Similarity from which a memory may decide: the lowest at which nine of ten trajectories of the playground, each left out
 in turn, have the path of their most similar memory (docs/benchmarks.md)."""
-_SHARPNESS = 12
+SURE = 0.75
+"""Similarity from which a memory also decides whether the path is at its end."""
+_SHARPNESS = 8
 """How much more the most similar memories count: a vote is similarity to this power."""
 
 
@@ -30,7 +32,20 @@ class _Vote:
     best: Recalled
 
 
-def remembered(situation: Situation, missing: Missing) -> Choice | None:
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A move, and the similarity of the memory that speaks for it most."""
+
+    choice: Choice
+    similarity: float
+
+    def overrules(self, own: Choice) -> bool:
+        """Whether it is taken in place of the policy's own move. A memory tells which way to go sooner than whether to go on."""
+        ends = "finish" in (self.choice.action, own.action)
+        return self.choice.action == own.action or not ends or self.similarity >= SURE or own.action == "give_up"
+
+
+def remembered(situation: Situation, missing: Missing) -> Remembered | None:
     """The move that memories of similar requests agree on; None where none is similar enough, or none can be followed."""
     votes = _votes(situation)
     usable = {
@@ -49,8 +64,9 @@ def remembered(situation: Situation, missing: Missing) -> Choice | None:
         return None
     like = f'"{best.memory.request}" ({best.similarity:.2f})'
     if tool == FINISH:
-        return Choice("finish", f"the path that served {like}")
-    return Choice("advance", f"the next step of what served {like}", usable[tool])
+        return Remembered(Choice("finish", f"the path that served {like}"), best.similarity)
+    choice = Choice("advance", f"the next step of what served {like}", usable[tool])
+    return Remembered(choice, best.similarity)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:

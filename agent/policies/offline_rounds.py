@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from agent.parts import Part, parts
 from agent.policies.offline_choice import Verdict
 from agent.policy import Candidate, Choice, Situation
-from agent.rounds import Rounds, Turn, joins
+from agent.rounds import Rounds, Turn, apart, joins
 from agent.tool_text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -101,6 +101,9 @@ def _rounds(situation: Situation, verdict: Verdict, coming: Candidate | None) ->
     relevance = [*situation.path_relevance, *([coming.relevance] if coming else [])]
     served = {clause: i for i, clause in enumerate(situation.clauses) if coming or clause not in verdict.unserved}
     serving: list[tuple[Part, int]] = []
+    loose = _loose(situation, path)
+    if loose:
+        return Rounds(situation.request, path, [(part, at) for part in loose[1] for at in [loose[0]]])
     for part in parts(situation.request):
         places = [
             max(range(len(path)), key=lambda at, i=served[clause]: relevance[at][i])
@@ -110,3 +113,15 @@ def _rounds(situation: Situation, verdict: Verdict, coming: Candidate | None) ->
         if places:
             serving.append((part, max(places)))
     return Rounds(situation.request, path, serving)
+
+
+def _loose(situation: Situation, path: Sequence[ToolDoc]) -> tuple[int, list[Part]] | None:
+    """The place of a tool that takes two results of one producer, and the two things, wherever they are named, to call that for."""
+    for at, tool in enumerate(path):
+        producer = joins(tool, path[:at], situation.request)
+        if producer is None:
+            continue
+        things = apart(situation.request, producer)
+        if len(things) > 1:
+            return at, things[:2]
+    return None

@@ -16,8 +16,10 @@ ADAPTERS = (
     "agent.models.transport",
     "playground",
 )
-HEAVY = ["torch", "onnxruntime", "tokenizers", "qdrant_edge", "fastapi", "uvicorn", "bm25s", "httpx"]
-HEAVY += ["httpx2", "langchain_core", "langchain_openai", "langsmith", "openai"]
+HEAVY = [
+    *("torch", "onnxruntime", "tokenizers", "qdrant_edge", "fastapi", "uvicorn", "bm25s", "httpx"),
+    *("httpx2", "langchain_core", "langchain_openai", "langsmith", "openai"),
+]
 
 PROBE = """
 import importlib, json, sys

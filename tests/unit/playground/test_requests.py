@@ -17,7 +17,10 @@ from playground.record import CATALOGUE, DATA, catalogue_tools
 from playground.reserved import kept_in
 
 REQUESTS = Path(__file__).parents[3] / "playground" / "requests"
-COUNTS = {"one": 17, "two": 17, "three": 16, HELD_OUT: 10, "unanswerable": 8}
+BY_LENGTH = {"one": 17, "two": 17, "three": 16, HELD_OUT: 10, "unanswerable": 8}
+BY_SHAPE = {"branching": 6, "failing": 5, "double": 5}
+COUNTS = BY_LENGTH | BY_SHAPE
+MOST_CALLS = 5
 ASKED = read_asked(REQUESTS / f"{group}.jsonl" for group in COUNTS)
 ANSWERABLE = [one for one in ASKED if one.answerable]
 TOOLS = catalogue_tools(DATA / CATALOGUE)
@@ -55,11 +58,12 @@ def operations(one: Asked) -> Sequence:
     return tuple(call.operation for call in one.calls)
 
 
-def test_sixty_and_eight() -> None:
+def test_a_hundred_and_eight() -> None:
     assert Counter(one.group for one in ASKED) == COUNTS
-    assert Counter(length(one) for one in ANSWERABLE) == {"one": 20, "two": 20, "three": 20}
+    by_length = [one for one in ANSWERABLE if one.group in BY_LENGTH]
+    assert Counter(length(one) for one in by_length) == {"one": 20, "two": 20, "three": 20}
     assert Counter(length(one) for one in ANSWERABLE if one.group == HELD_OUT) == {"one": 3, "two": 3, "three": 4}
-    assert all(length(one) == one.group for one in ANSWERABLE if one.group != HELD_OUT)
+    assert all(length(one) == one.group for one in by_length if one.group != HELD_OUT)
     assert [one.id for one in ASKED if one.answerable is (one.group == "unanswerable")] == []
 
 
@@ -105,18 +109,33 @@ def test_no_text_is_shared_with_a_trajectory(trajectories: list[Trajectory]) -> 
     assert shared == []
 
 
+def ways(trajectories: list[Trajectory]) -> set[Sequence]:
+    """The sequences of calls of the trajectories: each as a whole, and for more than one call what stands in a row in it."""
+    apis = {doc.function: api for api, doc in TOOLS.items()}
+    return parts([tuple(apis[call.function] for call in one.path) for one in trajectories])
+
+
+def parts(paths: list[Sequence]) -> set[Sequence]:
+    inside = {path[at:end] for path in paths for at in range(len(path)) for end in range(at + 2, len(path) + 1)}
+    return inside | set(paths)
+
+
 def test_what_is_held_out_walks_where_no_trajectory_and_no_other_request_does(
     trajectories: list[Trajectory],
 ) -> None:
-    """As a whole, for one call; for more, nowhere in a row either."""
-    apis = {doc.function: api for api, doc in TOOLS.items()}
-    known = [tuple(apis[call.function] for call in one.path) for one in trajectories]
-    known += [operations(one) for one in ANSWERABLE if one.group != HELD_OUT]
-    whole = set(known)
-    inside = {path[at:end] for path in known for at in range(len(path)) for end in range(at + 2, len(path) + 1)}
+    known = ways(trajectories) | parts([operations(one) for one in ANSWERABLE if one.group != HELD_OUT])
     held_out = [operations(one) for one in ANSWERABLE if one.group == HELD_OUT]
-    assert [path for path in held_out if path in whole or path in inside] == []
+    assert [path for path in held_out if path in known] == []
     assert len(set(held_out)) == len(held_out)
+
+
+@pytest.mark.parametrize("group", BY_SHAPE)
+def test_branches_failures_and_pairs_walk_where_no_trajectory_does(group: str, trajectories: list[Trajectory]) -> None:
+    known = ways(trajectories)
+    asked = [one for one in ASKED if one.group == group]
+    assert [one.id for one in asked if operations(one) in known] == []
+    assert len({operations(one) for one in asked}) == len(asked)
+    assert [one.id for one in asked if len(one.calls) > MOST_CALLS] == []
 
 
 def test_no_trajectory_mentions_what_is_kept_back(recorded: str) -> None:

@@ -1,0 +1,32 @@
+"""Numbers that are spelled: ``seventy-two``, ``three hundred and five``."""
+
+import re
+from collections.abc import Iterator
+
+from agent.lexicon import NUMBER_SCALES, NUMBER_WORDS
+
+_SPELLED = re.compile(
+    rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
+)  # fmt: skip
+
+
+def spelled_in(text: str) -> Iterator[tuple[int, int, int]]:
+    """Start, end and value of each spelled number of a text."""
+    for hit in _SPELLED.finditer(text):
+        yield hit.start(), hit.end(), spelled_number(hit[0])
+
+
+def spelled_number(text: str) -> int:
+    """``seventy-two`` and ``three hundred and five`` as numbers."""
+    total = part = 0
+    for word in re.findall(r"[a-z]+", text.lower()):
+        value = NUMBER_WORDS.get(word)
+        if value is None:
+            continue
+        if word not in NUMBER_SCALES:
+            part += value
+        elif value > 100:
+            total, part = total + max(1, part) * value, 0
+        else:
+            part = max(1, part) * value
+    return total + part

@@ -1,0 +1,30 @@
+import json
+
+from agent.comparing import compared
+from agent.wording import asked_words
+from domain.plan import Binding, StepResult
+from tests.flows.small_world import GEOCODE
+
+
+def step(city: str, **fields: object) -> StepResult:
+    bound = (Binding(parameter="city", origin="request", reference=city),)
+    return StepResult(tool=GEOCODE.id, status="ok", response=json.dumps(fields), provenance=bound)
+
+
+STEPS = [(GEOCODE, step("Rome", population=10, elevation=20)), (GEOCODE, step("Oslo", population=4, elevation=23))]
+
+
+def told(request: str) -> str:
+    return compared(request, STEPS, [1, 2], asked_words(request)[0])
+
+
+def test_two_results_are_held_against_each_other() -> None:
+    assert told("Compare the population of Rome and Oslo") == "Answer: population: Rome 10; Oslo 4; difference 6\n"
+    assert told("Is Rome a bigger city than Oslo?").startswith("Answer: Rome (bigger: population Rome 10; Oslo 4")
+    assert "together 14" in told("How many people live in Rome and Oslo together? population")
+
+
+def test_what_cannot_be_compared_is_not() -> None:
+    assert told("Tell me the mayor of Rome and Oslo") == ""
+    assert compared("Compare the population", STEPS[:1], [1], frozenset({"population"})) == ""
+    assert compared("Compare the population", [], [], frozenset({"population"})) == ""
