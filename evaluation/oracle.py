@@ -2,7 +2,16 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Policy, Situation
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    FieldsQuestion,
+    PathQuestion,
+    Policy,
+    Situation,
+    WholePath,
+)
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from evaluation.names import Key, key_of
@@ -33,6 +42,11 @@ class OraclePolicy:
         if right:
             return Choice("advance", "relevant", -max(right)[1])
         return Choice("finish", "no relevant tool is offered") if situation.path else Choice("give_up", "none offered")
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """All relevant candidates."""
+        right = [i for i, c in enumerate(question.candidates) if key_of(c.tool.id) in self._relevant]
+        return WholePath(tuple(right[: question.longest]), "relevant" if right else "none offered")
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The other policy's."""

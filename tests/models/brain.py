@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 
 from tests.models.openai_replies import ChatRequest, Reply
 
-PURPOSES = ("choose", "arguments", "fields_to_keep", "answer")
+PURPOSES = ("choose", "choose_by_result", "whole_path", "arguments", "fields_to_keep", "answer")
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""
 Line = Said | Callable[[ChatRequest], Said]

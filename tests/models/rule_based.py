@@ -18,10 +18,13 @@ from tests.models.openai_server import model_server
 from tests.models.rules_answering import answer, fields
 from tests.models.rules_choosing import choose
 from tests.models.rules_filling import fill
+from tests.models.rules_planning import choose_several, whole_path
 
 REFUSAL = "I'm sorry, but I can't help with that."
 _FENCE = re.compile(r"\b[0-9a-f]{12}\b")
 _MARKS = {
+    "all of it in one answer": "whole_path",
+    "by API calls, one at a time": "choose_by_result",
     "a graph of tools": "choose",
     "fill in the arguments": "arguments",
     "name the fields": "fields",
@@ -82,7 +85,11 @@ class RuleBasedModel:
 def _decided(purpose: str, prompt: str) -> "dict[str, object] | str":
     match purpose:
         case "choose":
+            return choose_several(prompt)
+        case "choose_by_result":
             return choose(prompt).told()
+        case "whole_path":
+            return whole_path(prompt)
         case "arguments":
             return fill(prompt)
         case "fields":
