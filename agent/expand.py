@@ -7,7 +7,8 @@ from agent.arguments import fillable
 from agent.coverage import unserved
 from agent.evidence import Evidence
 from agent.frontier import Frontier, Path
-from agent.policy import Candidate, Origin
+from agent.kinship import kinship, relatives
+from agent.policy import Candidate, Kin, Origin
 from agent.pool import Pool, gather
 from agent.remembering import next_of
 from agent.rounds import asked_of
@@ -43,6 +44,7 @@ class Expander:
         self._evidence = evidence
         self._settings = settings
         self._pool: Pool | None = None
+        self._kin: dict[ToolId, Kin] = {}
         self._nodes: dict[tuple[Path, Path], Node] = {}
 
     async def __call__(self, state: Frontier) -> Node:
@@ -56,6 +58,7 @@ class Expander:
         chosen = self._settings
         if self._pool is None:
             self._pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor)
+            self._kin = kinship(self._request, self._pool, self._evidence)
         await self._evidence.read(state.path)
         relevance = tuple(self._evidence.relevance(tool) for tool in state.path)
         best = self._pool.best_relevance(self._evidence, state.banned)
@@ -65,6 +68,8 @@ class Expander:
         else:
             offers, finish = self._start(closed, self._pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
+        near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
+        offers += _unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
         offers += self._helpers(offers, state)
         again = self._again(state)
         offers += _unweighted(again, "graph")
@@ -77,6 +82,7 @@ class Expander:
             value=_value(relevance, best, chosen.floor),
             again=again,
             recalled=self._evidence.recalled,
+            kin=self._kin,
         )
 
     async def _remembered(self, state: Frontier, known: set[ToolId]) -> list[Offer]:

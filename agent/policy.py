@@ -1,6 +1,6 @@
 """Every decision that a model takes during a run, with typed inputs and outputs (DESIGN section 4)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -38,6 +38,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Kin:
+    """What speaks for a tool that nobody has called, each in [0, 1]. ``found``: the retriever's score. ``covers``: how much of the request
+    the tools of its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said.
+    """
+
+    found: float
+    covers: float
+    set_named: float
+    named: float
+
+
+@dataclass(frozen=True, slots=True)
 class Follower:
     """A tool that may come right after a candidate. ``after``: that candidate's place; ``candidate``: judged as if it had been called."""
 
@@ -56,6 +68,7 @@ class Situation:
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
     that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
     steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
+    ``kin``: of the tools that were found, where most of them were never called; empty otherwise.
     """
 
     request: str
@@ -68,6 +81,7 @@ class Situation:
     memory: tuple[str, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     followers: tuple[Follower, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
     results: Results | None = None
 
 

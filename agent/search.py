@@ -1,12 +1,12 @@
 """The depth-first walk through the tool graph: a short generator of events over a pure state (thesis 4.3.2.1)."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from agent.budget import Meter
 from agent.foresight import Foresight
 from agent.frontier import Frontier
-from agent.policy import Candidate, Choice, Follower, PathQuestion, Results, Situation, WholePath
+from agent.policy import Candidate, Choice, Follower, Kin, PathQuestion, Results, Situation, WholePath
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
@@ -30,6 +30,7 @@ class Node:
     value: float = 0.0
     again: tuple[ToolId, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ def _situation(
         memory=state.reasons,
         recalled=node.recalled,
         followers=followers,
+        kin=node.kin,
     )
 
 

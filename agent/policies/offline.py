@@ -7,6 +7,7 @@ from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.policies.offline_choice import ChoiceParameters, Share, Verdict, decide
 from agent.policies.offline_fields import telling_fields
+from agent.policies.offline_kin import kindred
 from agent.policies.offline_memory import remembered
 from agent.policies.offline_path import walked
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
@@ -53,7 +54,9 @@ class OfflinePolicy:
             return self._missing[key]
 
         now = fresh(situation)
-        found, known = decide(now, missing, self._parameters, self._share(situation)), remembered(now, missing)
+        kin = kindred(now, missing)
+        found = Verdict(kin, "", ()) if kin else decide(now, missing, self._parameters, self._share(situation))
+        known = None if kin else remembered(now, missing)
         if known and known.overrules(found.choice):
             found = Verdict(known.choice, "", ())
         verdict = once_more(situation, found)
