@@ -40,6 +40,6 @@ class Foresight:
 
 
 def _safe(candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
-    """All its inputs are there (by the request or a coupled field of the path), and past paths do not mostly go elsewhere."""
+    """All its inputs are there; and a field of the path feeds it, or past paths do not mostly go elsewhere."""
     most = max((c.weight for c in candidates if c.origin == "graph"), default=0.0)
-    return not candidate.missing and (most < _WELL_TRODDEN or candidate.weight >= most)
+    return not candidate.missing and bool(candidate.feeds or most < _WELL_TRODDEN or candidate.weight >= most)
