@@ -6,7 +6,7 @@ from agent.evidence import Evidence
 from agent.kinship import kinship, relatives, toolset_of
 from agent.policy import Kin
 from agent.pool import Pool, gather
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolDoc, ToolId, tool_id
 from graph.weights import WeightParameters
 from tests.flows.small_world import TOOLS, WALKS, finder, graph, tool
 
@@ -39,8 +39,8 @@ async def test_nothing_is_told_where_most_tools_were_called(tmp_path: Path) -> N
 
 
 def test_two_of_the_paths_own_sets_and_two_of_others_are_offered() -> None:
-    tools = [f"c/{name}/{number}" for name in "ab" for number in range(4)]
+    tools = [tool_id("c", name, str(number)) for name in "ab" for number in range(4)]
     kin = {name: Kin(found=1 - n / 10, covers=0.5, set_named=0, named=0) for n, name in enumerate(tools)}
-    assert relatives(kin, ["c/a/0"], ["c/a/0"]) == ["c/a/1", "c/a/2", "c/b/0", "c/b/1"]
+    assert relatives(kin, tools[:1], tools[:1]) == [tools[1], tools[2], tools[4], tools[5]]
     assert relatives({}, [], []) == []
-    assert toolset_of("c/a/0") == ("c", "a")
+    assert toolset_of(tools[0]) == ("c", "a")

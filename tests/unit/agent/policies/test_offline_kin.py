@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from agent.policies.offline_kin import kindred
 from agent.policy import Candidate, Kin, Situation
 from domain.memory import Memory, Recalled
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, ToolId, tool_id
 
 
 def doc(toolset: str, api: str, method: str = "GET") -> ToolDoc:
@@ -27,7 +27,7 @@ def nothing(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
     return frozenset()
 
 
-def situation(*path: ToolDoc, kin: dict[str, Kin] | None = None) -> Situation:
+def situation(*path: ToolDoc, kin: dict[ToolId, Kin] | None = None) -> Situation:
     tools = [tool for tool in (TUBE, CLIPS, DETAILS, LINKS) if tool not in path]
     return Situation(
         request="The clips and details of a channel", clauses=("q",), path=path, path_relevance=((0.5,),) * len(path),
