@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.changing import changes
 from agent.comparing import compared
+from agent.measures import units_of
+from agent.notes import fit_to_tell
 from agent.response_view import View, is_empty, view
 from agent.tool_text import clean
 from agent.wording import asked_words
@@ -48,10 +51,14 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
     if together:
         yield together
     for number in ends:
-        yield from _lines(number, view(steps[number - 1][1].response, asked))
+        tool, result = steps[number - 1]
+        if changes(tool) and (not result.response.strip() or is_empty(result.response)):
+            continue
+        yield from _lines(number, view(result.response, asked, "", units_of(tool, result.arguments)))
     on_the_way = [n for n in good if n in used]
     for number in on_the_way:
-        found = view(steps[number - 1][1].response, asked, used[number])
+        tool, result = steps[number - 1]
+        found = view(result.response, asked, used[number], units_of(tool, result.arguments))
         if found.matched and not is_empty(steps[number - 1][1].response):
             yield from _lines(number, View(found.lines[:1], found.matched))
     yield from _open(steps, unanswered)
@@ -87,14 +94,20 @@ def _lines(number: int, found: View) -> Iterator[str]:
 
 def _open(steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
     """What could not be answered, and why as far as it is known."""
+    lines: list[str] = []
     for tool, result in steps:
+        if changes(tool):
+            continue  # the run itself tells of those
+        note = clean(fit_to_tell(result.note))
         if result.status == "unknown":
-            yield f"Whether {title(tool)} took effect is unknown: {clean(result.note)}\n"
+            lines.append(f"Whether {title(tool)} took effect is unknown: {note}\n")
         elif result.status != "ok":
-            yield f"{title(tool)} gave no answer: {clean(result.note) or result.status}\n"
+            lines.append(f"{title(tool)} gave no answer: {note or result.status}\n")
+    yield from dict.fromkeys(lines)
     for part in unanswered:
         yield f'Not answered: "{clean(part)}"\n'
 
 
 def _note(result: StepResult) -> str:
-    return f" ({clean(result.note, 120)})" if result.note else ""
+    note = clean(fit_to_tell(result.note), 120)
+    return f" ({note})" if note else ""

@@ -7,7 +7,9 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
+from agent.expected import UNTOUCHED, feeding, unmeasured
 from agent.feeding import fed
+from agent.measured import unit_of
 from agent.needs import Need, need_of
 from agent.policy import Arguments, ArgumentsQuestion
 from agent.readings import Reading, readings
@@ -16,7 +18,6 @@ from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import best_field
 
 WHOLE = "the whole request"
 """The reference of a value that is the request's own text, for want of anything better."""
@@ -31,7 +32,8 @@ Avoid = frozenset[tuple[str, str]]
 _DECIDED = frozenset({"date", "time", "year", "number"})
 """What a call that changes something takes from the request only: when and how much is for the asker to say."""
 
-_UNTOUCHED = frozenset({"secret", "technical"})
+_PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
+"""What a query that looks for such a thing wants is a name, not a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
     choices = _choices(question, needs, today or _today(), avoid)
     bound = _assign(choices, needs)
+    bound |= _measured(question, needs, bound)
     values: JsonObject = {}
     provenance: list[Binding] = []
     missing: list[str] = []
@@ -89,17 +92,47 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     missing: list[str] = []
     feeds: list[Feed] = []
     taken: list[tuple[Span, Need]] = []
-    for parameter in tool.required:
+    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
         need = need_of(parameter)
         best = next((c for c in _from_request(need, request, day) if not _taken(c.span, need, taken)), None)
-        source = None if need.kind in _DECIDED and not tool.safe else _feeding(parameter, need, tool, path)
+        source = None if need.kind in _DECIDED and not tool.safe else feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:
             taken.append((best.span, need))
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
-    return Fillable(tuple(missing), tuple(feeds))
+    order = [parameter.name for parameter in tool.required]
+    left = unmeasured(missing, tool, feeds, path) if missing and feeds else missing
+    return Fillable(
+        tuple(sorted(left, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
+    )
+
+
+def _later(need: Need, request: str, today: date) -> float:
+    """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
+    if need.kind != "unit" or not need.role:
+        return 0.0
+    return -max((item.score for item in _from_request(need, request, today)), default=0.0)
+
+
+def _measured(
+    question: ArgumentsQuestion, needs: Mapping[str, Need], bound: Mapping[str, _Choice]
+) -> dict[str, _Choice]:
+    """The unit of a value that an earlier response gave, where a required parameter wants it: what is converted *from* it."""
+    taken = [choice.binding.reference for choice in bound.values() if choice.binding.origin == "step"]
+    found: dict[str, _Choice] = {}
+    for parameter in question.tool.required:
+        need = needs[parameter.name]
+        if need.kind != "unit" or need.role == "to":
+            continue
+        for reference in taken:
+            step, _, place = reference.partition(".")
+            unit = unit_of(question.earlier[int(step) - 1][0], place, need)
+            if unit is not None:
+                binding = Binding(parameter=parameter.name, origin="step", reference=reference)
+                found[parameter.name] = _Choice(parameter, 1.0, unit, binding)
+    return found
 
 
 def _today() -> date:
@@ -107,7 +140,7 @@ def _today() -> date:
 
 
 def _from_request(need: Need, request: str, today: date, *, lenient: bool = False) -> tuple[Reading, ...]:
-    return () if need.kind in _UNTOUCHED else _read(need, request, today, lenient)
+    return () if need.kind in UNTOUCHED else _read(need, request, today, lenient)
 
 
 @lru_cache(maxsize=16_384)
@@ -128,18 +161,6 @@ def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
     return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
-def _feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
-    """The last step of the path that fits best."""
-    if need.kind in _UNTOUCHED:
-        return None
-    best: Feed | None = None
-    for step, producer in enumerate(path, start=1):
-        coupling = best_field(producer, parameter, tool)
-        if coupling is not None and (best is None or coupling.score >= best.score):
-            best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
-    return best
-
-
 def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[_Choice]:
     choices: list[_Choice] = []
     avoided = {name for name, _ in avoid}
@@ -150,7 +171,7 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
                 continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
             choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
-        if parameter.required and need.kind not in _UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
+        if parameter.required and need.kind not in UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))
@@ -212,6 +233,8 @@ def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | No
         and not parameter.enum
         and parameter.name.lower() in _WHOLE_REQUEST
         and request.strip()
+        and not any(flow.count > 1 for flow in parameter.flows)  # recorded calls took it from an answer
+        and not need_of(parameter).described & _PLACES
     ):
         binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE)
         return _Choice(parameter, 0.0, request.strip(), binding)

@@ -101,6 +101,11 @@ class Evidence:
         """The document of a tool that was read."""
         return self._docs[tool]
 
+    @property
+    def all(self) -> tuple[ToolDoc, ...]:
+        """The documents of every tool that was read."""
+        return tuple(self._docs.values())
+
     def docs(self, path: Path) -> tuple[ToolDoc, ...]:
         """The documents of a path that was read."""
         return tuple(self._docs[tool] for tool in path)

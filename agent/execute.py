@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from agent.compress import Compressed, compress
 from agent.executor import CallResult, Executor
 from agent.field_choices import FieldChoices
+from agent.grounding_of_changes import not_asked_for
+from agent.notes import TRIED
 from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.response_view import is_empty
 from agent.validation import validate
@@ -94,7 +96,7 @@ def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
     if len(tried) == 1 or good is tried[0]:
         return good
     before = "; ".join(json.dumps(made.arguments, ensure_ascii=False)[:80] for made in tried[:-1])
-    return good.model_copy(update={"note": f"{good.note} Tried before, without finding anything: {before}".strip()})
+    return good.model_copy(update={"note": f"{good.note} {TRIED} {before}".strip()})
 
 
 async def _prepare(
@@ -108,19 +110,26 @@ async def _prepare(
     """Valid arguments, or the result of a step that cannot be called. A complaint goes back to the policy."""
     tool = tools[step - 1]
     earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
-    answer = Arguments({}, ())
+    answer, refused = Arguments({}, ()), ""
     for _ in range(TRIES):
         question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
         previous, answer = answer, await policy.arguments(question)
         if answer.missing:
-            return _not_called(tool, answer, "missing", f"No value was found for: {', '.join(answer.missing)}.")
+            note = refused or f"No value was found for: {', '.join(answer.missing)}."
+            return _not_called(tool, answer, "missing", note)
+        refused = not_asked_for(question, answer)
+        if refused:
+            if complaint and answer.values == previous.values:
+                break
+            complaint = refused
+            continue
         try:
             return Arguments(validate(tool, answer.values), answer.provenance)
         except InvalidArgumentsError as error:
             if complaint and answer.values == previous.values:
                 break
             complaint = str(error)
-    return _not_called(tool, answer, "failed", complaint)
+    return _not_called(tool, answer, "missing" if refused else "failed", complaint)
 
 
 def _compressed(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:

@@ -105,13 +105,15 @@ class Expander:
         ]
         spare = [
             tool
-            for tool in sorted(self._pool.producers, key=lambda t: (-self._pool_worth(t), t))
+            for tool in sorted({**self._pool.found, **self._pool.producers})
             if tool not in (*offered, *state.path, *state.banned) and not state.is_dead((*state.path, tool))
         ]
         found: dict[ToolId, None] = {}
-        for tool in offered[: self._settings.k]:
+        sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.floor]
+        sought = sought[: self._settings.k]
+        for tool in sought:  # what helps may itself need help
             lacking = fillable(evidence.doc(tool), self._request, docs).missing
-            if not lacking or max(evidence.relevance(tool)) < self._settings.floor:
+            if not lacking:
                 continue
             if any(
                 len(fillable(evidence.doc(tool), self._request, (*docs, other)).missing) < len(lacking)
@@ -123,13 +125,19 @@ class Expander:
                 for other in spare
                 if len(fillable(evidence.doc(tool), self._request, (*docs, evidence.doc(other))).missing) < len(lacking)
             )
-            helper = next(gives, None)
+            helper = max(gives, key=self._pool_worth, default=None)
             if helper is not None:
                 found[helper] = None
+                sought += [helper] * (helper not in sought and len(found) < _HELPERS)
         return [(tool, 0.0, "retriever") for tool in list(found)[:_HELPERS]]
 
-    def _pool_worth(self, tool: ToolId) -> float:
-        return self._pool.producers[tool] * self._available(tool) if self._pool else 0.0
+    def _pool_worth(self, tool: ToolId) -> tuple[bool, float, float]:
+        """Of producers: whether the request fills them, how well they lead on, and how well they fit it themselves."""
+        if self._pool is None:
+            return False, 0.0, 0.0
+        filled = not fillable(self._evidence.doc(tool), self._request, ()).missing
+        worth = self._pool.producers.get(tool, 0.0) * self._available(tool)
+        return filled, worth, max(self._evidence.relevance(tool), default=0.0)
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""

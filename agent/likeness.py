@@ -6,12 +6,12 @@ from functools import lru_cache
 from agent.synonyms import synonyms
 from graph.identifiers import singular
 
-LEAST = 1
-"""Telling words that a pattern must have at least, lest its encoding be that of its placeholders and common words."""
+LEAST = 2
+"""Telling words that a pattern must have at least: the kind of its values alone tells nothing."""
 SAID = 0.3
 """What telling words that are not shared take from the cosine, where none is (chosen on the playground's trajectories)."""
 _STEM = 5
-_WORD = re.compile(r"(?:<[a-z]+>|[^\w<]|<)+")
+_WORD = re.compile(r"\W+")
 _COMMON = frozenset(
     [
         "a",
@@ -76,7 +76,7 @@ _COMMON = frozenset(
 
 @lru_cache(maxsize=4096)
 def telling(pattern: str) -> frozenset[str]:
-    """The words of a pattern that are neither values nor common ones, in the singular."""
+    """The words of a pattern that are not common ones, in the singular; a value counts by its kind: ``name``, ``date``, ``number``."""
     return frozenset(singular(word) for word in _WORD.split(pattern.lower()) if word and word not in _COMMON)
 
 

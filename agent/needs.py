@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic.types import JsonValue
 
+from agent.forms import allowed, form_of
 from agent.lexicon import FROM_WORDS, TO_WORDS
 from agent.need_kinds import NeedKind, kind_of
 from agent.spans import SpanKind
@@ -67,9 +68,9 @@ class Need:
 def need_of(parameter: Parameter) -> Need:
     """What a parameter wants, judged by its name, type, format and description."""
     example = parameter.example if parameter.example not in (None, "") else parameter.default
-    enum = tuple(str(value) if isinstance(value, (dict, list)) else value for value in parameter.enum)
+    enum = tuple(str(value) if isinstance(value, (dict, list)) else value for value in allowed(parameter))
     return _need(
-        parameter.name, parameter.type, parameter.format or "", parameter.description[:600], parameter.required, enum,
+        parameter.name, parameter.type, form_of(parameter), parameter.description[:600], parameter.required, enum,
         parameter.minimum, parameter.maximum, "" if example is None else str(example)[:200],
     )  # fmt: skip
 

@@ -147,6 +147,12 @@ def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
     return end
 
 
+_AT = frozenset(
+    {"present", "most", "least", "last", "first", "once", "all", "home", "work", "night", "noon", "best", "worst"}
+)
+"""What *at* says of when or how much, and names nothing."""
+
+
 def phrases_in(request: str) -> Iterator[tuple[int, int]]:
     """Start and end of the noun phrases after a cue word: ``books about [machine learning] published in [2020]``."""
     tokens = list(_TOKEN.finditer(request))
@@ -157,7 +163,8 @@ def phrases_in(request: str) -> Iterator[tuple[int, int]]:
         while first < len(tokens) and tokens[first][0].lower() in ARTICLES:
             first += 1
         last = _end_of_phrase(tokens, first, request)
-        if last >= first:
+        said = token[0].lower() == "at" and first < len(tokens) and tokens[first][0].lower() in _AT
+        if last >= first and not said:
             yield tokens[first].start(), tokens[last].end()
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.answer import Steps, title
+from agent.answer import Steps
+from agent.apology import apology
 from agent.budget import Meter
 from agent.frontier import Frontier, Path
 from agent.response_view import is_empty
@@ -32,7 +33,8 @@ _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
 @dataclass(slots=True)
 class Progress:
     """The changing part of a run. ``done``: results by step (from 1) of ``path``. ``failed``: steps that were gone around.
-    ``writes``: tools of the path that change something, whose empty response means nothing.
+    ``writes``: tools of the path that change something, whose empty response means nothing. ``called``: every result of the run.
+    ``lost``: paths of which a step was gone around, with that step.
     """
 
     meter: Meter
@@ -41,6 +43,8 @@ class Progress:
     done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed: list[StepResult] = field(default_factory=list[StepResult])
     writes: set[ToolId] = field(default_factory=set[ToolId])
+    called: list[StepResult] = field(default_factory=list[StepResult])
+    lost: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
     ended: PathEnded | None = None
     answer: str = ""
     starts: tuple[ToolId, ...] = ()
@@ -63,6 +67,7 @@ class Progress:
                 self._keep_common(event.path)
             case CallFinished():
                 self.done[event.step] = event.result
+                self.called.append(event.result)
             case _:
                 return
 
@@ -84,6 +89,12 @@ class Progress:
         hollow = next((step for step in suspects if self._hollow(step)), None)
         return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
 
+    @property
+    def unreplaced(self) -> tuple[ToolId, ...]:
+        """The tools of failed steps of which the run ends with no more than what came before them: nothing took their place."""
+        tools = {result.tool for result in self.done.values()}
+        return tuple(path[step - 1] for path, step in self.lost if tools <= set(path[: step - 1]))
+
     def _hollow(self, step: int) -> bool:
         """Whether a step that was to find something found nothing."""
         result = self.done.get(step)
@@ -92,6 +103,7 @@ class Progress:
     def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
         """Reopen the node where a step was chosen; what came after it is void."""
         self.failed.append(result)
+        self.lost.append((self.path, step))
         self.done = {earlier: kept for earlier, kept in self.done.items() if earlier < step}
         self.state = self.state.reopen(step - 1, reason, ban=self._speaks_against_tool(result))
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
@@ -130,9 +142,5 @@ class Progress:
 
     def apology(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
         """Why there is no answer, what was tried and what was considered."""
-        lines = [f"This could not be answered: {clean(reason, 300)}."]
-        lines += [f"{title(tool)} gave no answer: {clean(result.note) or result.status}" for tool, result in failed]
-        if self.starts:
-            names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
-            lines.append(f"Considered to start with: {', '.join(names)}.")
-        return "\n".join(lines) + "\n"
+        names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
+        return apology(reason, failed, tuple(names))

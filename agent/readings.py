@@ -13,7 +13,7 @@ from agent.needs import FITS, Need
 from agent.shapes import likeness
 from agent.spans import Span
 from agent.standing import is_personal, standing
-from agent.values import enum_value, value_for
+from agent.values import enum_value, listed, value_for
 from graph.identifiers import words
 
 FLOOR = 0.5
@@ -102,7 +102,7 @@ def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Re
     for span in spans:
         value = enum_value(span.value, need)
         if value is not None:
-            yield Reading(value, min(1.0, 0.9 + _role(need, span)), span)
+            yield Reading(listed(value, need), min(1.0, 0.9 + _role(need, span)), span)
     for value in need.enum:
         if not isinstance(value, str) or len(value) < 2:
             continue
@@ -110,7 +110,7 @@ def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Re
         if hit:
             before = tuple(re.findall(r"\w+", request[: hit.start()].lower())[-4:])
             span = Span("phrase", hit[0], hit[0], hit.start(), hit.end(), before)
-            yield Reading(value, min(1.0, 0.9 + _role(need, span)), span)
+            yield Reading(listed(value, need), min(1.0, 0.9 + _role(need, span)), span)
 
 
 def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from agent.executor import CallResult, Executor
+from agent.notes import REPEATED
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
@@ -63,8 +64,7 @@ class ReusingExecutor:
 
 
 def _again(made: CallResult) -> CallResult:
-    said = "Answered from the same call, made before in this run."
-    return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, said) if part))
+    return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, REPEATED) if part))
 
 
 def _place(url: str) -> str:

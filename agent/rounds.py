@@ -104,9 +104,15 @@ def _values(tool: ToolDoc, part: Part, request: str) -> Values | None:
         return None  # one call takes them all
     for text in dict.fromkeys((part.text, part.whole)):
         found = _bound(tool, text)
-        if {name for name, _ in found} >= {name for name, _ in whole}:
+        if {name for name, _ in found} >= {name for name, _ in whole} and not _collapsed(found, whole):
             return found
     return None
+
+
+def _collapsed(part: Values, whole: Values) -> bool:
+    """Whether a part tells two parameters one value where the request tells two: it is but one end of a span of time or of a way."""
+    told, all_told = dict(part), dict(whole)
+    return len({told[name] for name in all_told}) < len(set(all_told.values()))
 
 
 def _bound(tool: ToolDoc, text: str) -> Values:

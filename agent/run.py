@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
+from agent.ending import changed, undone, unreplaced
 from agent.evidence import Evidence, ToolFinder
 from agent.execute import execute
 from agent.executor import Executor
@@ -198,6 +199,9 @@ class _Turn:
         }
         steps = progress.steps(docs)
         outcome = self._outcome()
+        for line in changed(progress, self._evidence, self._clauses, steps):
+            progress.answer += line
+            yield AnswerDelta(text=line)
         if any(result.status in ("ok", "unknown") for _, result in steps):
             async with closing(self._deps.policy.answer(self._request, steps)) as pieces:
                 async for piece in pieces:
@@ -205,8 +209,9 @@ class _Turn:
                     yield AnswerDelta(text=piece)
         else:
             reason = progress.ended.reason if progress.ended else "the walk did not end"
-            progress.answer = progress.apology(reason, steps)
-            yield AnswerDelta(text=progress.answer)
+            apology = progress.apology(reason, steps)
+            progress.answer += apology
+            yield AnswerDelta(text=apology)
         yield progress.finished(outcome)
 
     def _outcome(self) -> Outcome:
@@ -217,7 +222,8 @@ class _Turn:
             return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
             return "gave_up"
-        return "answered"
+        lost = unreplaced(progress, self._evidence) or undone(progress, self._evidence, self._clauses)
+        return "gave_up" if lost else "answered"
 
 
 def _why(result: StepResult) -> str:

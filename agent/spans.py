@@ -16,7 +16,7 @@ from agent.lexicon import (
     SHORT_UNITS,
     UNITS,
 )
-from agent.numbers import spelled_in
+from agent.numbers import negated, spelled_in
 from agent.phrases import names_in, phrases_in, titles_in
 from graph.identifiers import singular
 
@@ -81,6 +81,8 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
+_MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
+"""What is measured and looks like a code: dust by its size, gases by their formulas."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 
 
@@ -116,7 +118,8 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
     )
     for kind, places in kinds:
         for start, end in places(request):
-            if not any(quote.start <= start and end <= quote.end for quote in quotes):
+            inside = any(quote.start <= start and end <= quote.end for quote in quotes)
+            if not inside and not _MEASURED.fullmatch(request[start:end]):
                 found.append(Span(kind, request[start:end], request[start:end], start, end))
     found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
@@ -153,7 +156,7 @@ def _add(found: list[Span], span: Span) -> None:
 def _numbers(request: str) -> Iterator[Span]:
     money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
-        value = hit[0].replace(",", "").replace("−", "-")
+        value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
         tail = re.match(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])", request[hit.end() :])
         head = request[hit.start() - 1 : hit.start()]
         unit = _unit(tail[1] if tail else "", head)
@@ -162,7 +165,14 @@ def _numbers(request: str) -> Iterator[Span]:
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
     for start, end, number in spelled_in(request):
         tail = re.match(r"\s*([^\W\d_]+)", request[end:])
-        yield Span("number", request[start:end], str(number), start, end, unit=_unit(tail[1] if tail else "", ""))
+        yield Span(
+            "number",
+            request[start:end],
+            f"{negated(request, start)}{number}",
+            start,
+            end,
+            unit=_unit(tail[1] if tail else "", ""),
+        )
 
 
 def _unit(tail: str, head: str) -> str:
@@ -186,7 +196,7 @@ def _codes(request: str) -> Iterator[Span]:
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
                 yield Span("currency", hit[part], hit[part], hit.start(part), hit.end(part))
-    for hit in _CODE.finditer(request):
+    for hit in (hit for hit in _CODE.finditer(request) if not _MEASURED.fullmatch(hit[0])):
         yield Span("code", hit[0], hit[0].lstrip("#"), hit.start(), hit.end())
 
 

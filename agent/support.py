@@ -25,10 +25,11 @@ _ASKING = frozenset(
         "put", "pick", "read", "just", "present", "find", "write", "buy", "did", "getting", "called", "call", "possible", "early", "left",
         "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
         "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
+        "if", "off", "back", "whether", "bring", "bad",
     }
 )  # fmt: skip
 _HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",
-                     "need", "like", "please", "more", "most", "s", "mean", "say"})  # fmt: skip
+                     "need", "like", "please", "more", "bring", "most", "s", "mean", "say"})  # fmt: skip
 """Words that tell nothing even where they stand alone."""
 _SET = {"date": frozenset({"date", "day", "from", "start", "year"}), "time": frozenset({"time", "hour", "slot"})}
 """What a day or an hour in digits asks of a tool: that it can be told one."""

@@ -15,11 +15,16 @@ _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
 _COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
 _PARTS = {"year": 0, "month": 1, "day": 2}
 
+_NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
+_NAMED = frozenset({"query", "place", "person", "organization", "country"})
+"""What a number given by an office, like a parcel's, is no value for."""
+
 
 def value_for(span: Span, need: Need) -> JsonValue:
     """The value, or None where the span does not fit the parameter's type, bounds, enum or form."""
     if need.enum:
-        return enum_value(span.value, need) if enum_value(span.value, need) is not None else enum_value(span.text, need)
+        meant = enum_value(span.value, need)
+        return listed(enum_value(span.text, need) if meant is None else meant, need)
     if need.type == "boolean" or need.type == "object" or _is_no_value(span, need):
         return None
     text = _text(span, need)
@@ -30,10 +35,19 @@ def value_for(span: Span, need: Need) -> JsonValue:
     return [text] if need.type == "array" else text
 
 
+def listed(value: JsonValue, need: Need) -> JsonValue:
+    """A value of an enum as a call takes it: of a list's items, as a list of one."""
+    return [value] if need.type == "array" and value is not None else value
+
+
 def _is_no_value(span: Span, need: Need) -> bool:
     """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
     if span.kind in ("name", "phrase") and set(words(span.text)) <= set(need.words):
         return True
+    if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
+        return span.text[:1].isalpha()  # "one company": none has the id 1
+    if span.kind in ("name", "phrase") and _NUMBERED.fullmatch(span.text):
+        return need.kind in _NAMED
     if need.kind == "currency" and span.kind == "code":
         return not _CURRENCY_CODE.fullmatch(span.text)
     if need.kind == "country" and span.kind in ("name", "quoted"):

@@ -72,6 +72,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bhow (?:warm|hot|cold)\b", "temperature"),
         (r"\bhow (?:expensive|cheap)\b|\bhow much (?:is|are|does|do) (?:the|an?|one)\b", "price cost"),
         (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
+        (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )
 )
 """What several words together stand for."""

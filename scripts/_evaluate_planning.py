@@ -1,12 +1,12 @@
 """`evaluate.py planning`: planned paths against the relevant APIs of each request."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import orjson
 import typer
+from _scoring import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -16,7 +16,7 @@ from agent.planners.named import planner_named
 from agent.planners.planner import Planner
 from agent.planners.retrieve import K
 from agent.policy import Cost, Policy
-from domain.errors import UnavailableError, UsageError
+from domain.errors import UsageError
 from domain.tool import ToolId
 from evaluation.intervals import difference
 from evaluation.linked import by_evidence, pairs
@@ -29,7 +29,6 @@ from graph.store import GraphReads
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, walk_settings
 
-console = Console(stderr=True)
 Edges = Literal["real", "none", "shuffled"]
 
 
@@ -45,25 +44,13 @@ def planning(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How well planned paths match: precision, recall, F1 of their distinct APIs, and their length. No call is made."""
-    try:
+    with scoring():
         chosen = planner_named(planner, start_tools)
         asked, skipped = read_queries(queries)
         figures = asyncio.run(_planning(asked, store, chosen, policy, edges, memory=memory))
         if against is not None:
             figures["against"] = _difference(figures, against)
-    except (UsageError, UnavailableError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was scored")
-        raise typer.Exit(130) from None
-    for item in skipped:
-        console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
-    if as_json:
-        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
-    else:
-        _show(figures)
-    raise typer.Exit(1 if skipped else 0)
+    tell(figures, _show, as_json=as_json, skipped=skipped)
 
 
 async def _planning(

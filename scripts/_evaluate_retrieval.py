@@ -1,23 +1,19 @@
 """`evaluate.py retrieval`: start tools against the relevant APIs of each request."""
 
 import asyncio
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 import typer
+from _scoring import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from domain.errors import UnavailableError, UsageError
 from evaluation.queries import Query, read_queries
 from evaluation.retrieval import evaluate_retrieval
 from wiring.container import open_container
-
-console = Console(stderr=True)
 
 
 def retrieval(
@@ -26,22 +22,10 @@ def retrieval(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How well start tools match: NDCG, recall, COMP, MRR by group, by split, and for seen and unseen APIs."""
-    try:
+    with scoring():
         asked, skipped = read_queries(queries)
         figures = asyncio.run(_retrieval(asked, store))
-    except (UsageError, UnavailableError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was scored")
-        raise typer.Exit(130) from None
-    for item in skipped:
-        console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
-    if as_json:
-        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
-    else:
-        _show(figures)
-    raise typer.Exit(1 if skipped else 0)
+    tell(figures, _show, as_json=as_json, skipped=skipped)
 
 
 async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:

@@ -1,14 +1,13 @@
 """`evaluate.py sequences`: a graph learnt from a part of a benchmark's chains, planned on the rest."""
 
 import asyncio
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 import typer
+from _scoring import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -19,7 +18,6 @@ from agent.plan import path_of, walk
 from agent.planners.named import planner_named
 from agent.planners.planner import Planner
 from agent.planners.retrieve import K
-from domain.errors import BrokenInputError, UnavailableError, UsageError
 from evaluation.corpora import traject_bench, ultratool
 from evaluation.corpora.corpus import Case, Corpus, split, write_sources
 from evaluation.sequences import Planned, means
@@ -27,7 +25,6 @@ from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.runs import walk_settings
 
-console = Console(stderr=True)
 READERS = {"traject_bench": traject_bench.read, "ultratool": ultratool.read}
 LONGEST = 12
 
@@ -42,19 +39,10 @@ def sequences(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Learn a graph from four fifths of a benchmark's requests, plan the others: node F1, link F1, exact match."""
-    try:
+    with scoring():
         chosen = planner_named(planner, start_tools)
         figures = asyncio.run(_sequences(READERS[benchmark](data), chosen, policy, memory=memory))
-    except (UsageError, UnavailableError, BrokenInputError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was scored")
-        raise typer.Exit(130) from None
-    if as_json:
-        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
-    else:
-        _show(figures)
+    tell(figures, _show, as_json=as_json)
 
 
 async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: bool) -> dict[str, Any]:

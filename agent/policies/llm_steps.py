@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from agent.policies.offline_changes import may_call
+from agent.changing import may_call
 from agent.policy import Candidate, Choice, PathQuestion, Situation, WholePath
 from agent.tool_text import clean
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from agent.changing import makes, may_call, told_to_change
 from agent.coverage import COVERED, answerable
-from agent.policies.offline_changes import makes, may_call, told_to_change
 from agent.policies.offline_gaps import onward
 from agent.policies.offline_parameters import ChoiceParameters
 from agent.policies.offline_reasons import fed_by, finished, given
@@ -67,19 +67,16 @@ def _unknown(tools: Sequence[ToolDoc], clause: str) -> float:
 def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters, share: Share) -> tuple[int, ...]:
     """The clauses that any tool fits: by its relevance, or, where that is a little less, by making use of all the values told."""
     able = answerable(situation.best_relevance, parameters.floor)
+    reached = [max(values) for values in zip(*(way.goal.relevance for way in ways.values()), strict=True)]
     fitting = {
         i
         for i, best in enumerate(situation.best_relevance)
         if best >= parameters.fitting
         for way in ways.values()
-        if way.goal.relevance[i] >= COVERED * best
-        and share([*situation.path, *_tools(way)], situation.clauses[i]) >= parameters.mostly
+        if way.goal.relevance[i] >= min(COVERED * best, max(parameters.fitting, COVERED * reached[i]))
+        and share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[i]) >= parameters.mostly
     }
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
-
-
-def _tools(way: Route) -> list[ToolDoc]:
-    return [step.tool for step in way.steps]
 
 
 def _without_the_dead(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Situation | None:
@@ -184,17 +181,21 @@ def _option(
         for way in ways.values()
         if way.goal.relevance[clause] >= parameters.acceptable * best and (not kinds or makes(way.goal.tool, kinds))
     ]
-    most = max((_evidence(way) for way in fit), default=0.0)
+    most = max((way.evidence for way in fit), default=0.0)
     options = [
         _Option(
             clause,
             way,
             (way.goal.relevance[clause] / best) ** 2
-            * (1 - parameters.walked + parameters.walked * _evidence(way) / (most or 1.0))
+            * (1 - parameters.walked + parameters.walked * way.evidence / (most or 1.0))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
             * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
-            * (1 - parameters.unused * (1 - share([*situation.path, *_tools(way)], situation.clauses[clause]))),
+            * (
+                1
+                - parameters.unused
+                * (1 - share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[clause]))
+            ),
         )
         for way in fit
     ]
@@ -204,11 +205,6 @@ def _option(
 def _locked(tool: ToolDoc) -> bool:
     """Whether a tool cannot be called without a secret, which may not be there."""
     return any(credential.required for credential in tool.credentials)
-
-
-def _evidence(way: Route) -> float:
-    """Weight of the goal times the chance that all steps succeed."""
-    return way.goal.weight * way.chance
 
 
 def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceParameters) -> float:

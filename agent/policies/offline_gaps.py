@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.policies.offline_changes import may_call
+from agent.changing import may_call
 from agent.policies.offline_routes import Missing, Route, route
 from agent.policy import Situation
 from agent.support import telling

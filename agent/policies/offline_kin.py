@@ -5,8 +5,8 @@ The figures are the best of a grid on the trajectories' own requests, whose memo
 
 from collections.abc import Callable, Mapping
 
+from agent.changing import may_call
 from agent.kinship import toolset_of
-from agent.policies.offline_changes import may_call
 from agent.policy import Candidate, Choice, Kin, Situation
 from domain.tool import ToolDoc, ToolId
 

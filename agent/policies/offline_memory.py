@@ -7,7 +7,8 @@ request, where the graph's own does not (thesis 4.3.2.4).
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.policies.offline_changes import may_call
+from agent.changing import makes, may_call, told_to_change
+from agent.policies.offline_gaps import unsaid
 from agent.policy import Choice, Situation
 from agent.remembering import next_of
 from domain.memory import Recalled
@@ -38,11 +39,17 @@ class Remembered:
 
     choice: Choice
     similarity: float
+    told: bool = False
 
     def overrules(self, own: Choice) -> bool:
-        """Whether it is taken in place of the policy's own move. A memory tells which way to go sooner than whether to go on."""
+        """Whether it is taken in place of the policy's own move.
+
+        A memory tells which way to go sooner than whether to go on; at an end that is all the same where the path's tools speak of
+        everything that the request asks (``told``).
+        """
         ends = "finish" in (self.choice.action, own.action)
-        return self.choice.action == own.action or not ends or self.similarity >= SURE or own.action == "give_up"
+        sure = self.similarity >= SURE or (self.choice.action == "finish" and self.told)
+        return self.choice.action == own.action or not ends or sure or own.action == "give_up"
 
 
 def remembered(situation: Situation, missing: Missing) -> Remembered | None:
@@ -55,7 +62,8 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
     }
-    open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and situation.path)}
+    ends = bool(situation.path) and _done(situation)
+    open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
     if not open_ways:
         return None
     tool = max(open_ways, key=lambda t: (open_ways[t].weight, t))
@@ -64,9 +72,16 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         return None
     like = f'"{best.memory.request}" ({best.similarity:.2f})'
     if tool == FINISH:
-        return Remembered(Choice("finish", f"the path that served {like}"), best.similarity)
+        told = not unsaid(situation)
+        return Remembered(Choice("finish", f"the path that served {like}"), best.similarity, told)
     choice = Choice("advance", f"the next step of what served {like}", usable[tool])
     return Remembered(choice, best.similarity)
+
+
+def _done(situation: Situation) -> bool:
+    """Whether the path makes every change that the request tells: what only read never served "book me a table"."""
+    told = [kinds for clause in situation.clauses if (kinds := told_to_change(clause))]
+    return all(any(makes(tool, kinds) for tool in situation.path) for kinds in told)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.needs import need_of
 from agent.policy import Candidate
 from domain.tool import ToolDoc
 from graph.weights import UNTESTED
 
 LONGEST = 3
 """Producers before a tool; longer ways are found step by step, as the walk goes on."""
+
+_SPEAKS = 0.25
+"""Relevance from which the request speaks of a tool."""
 
 Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
 """The required inputs of a tool that neither the request nor these steps before it can fill."""
@@ -29,6 +33,11 @@ class Route:
     def goal(self) -> Candidate:
         """What the route is for."""
         return self.steps[-1]
+
+    @property
+    def evidence(self) -> float:
+        """Weight of the goal times the chance that all steps succeed."""
+        return self.goal.weight * self.chance
 
     @property
     def chance(self) -> float:
@@ -66,7 +75,7 @@ def route(
         if other is goal:
             continue
         left = missing(goal.tool, (*path, other.tool))
-        if len(left) >= len(lacking):
+        if len(left) >= len(lacking) or _beside(other, goal, lacking - left):
             continue
         rest = [c for c in candidates if c is not goal]
         head = route(other, path, rest, missing, longest - 1)
@@ -77,6 +86,14 @@ def route(
         if tail is not None:
             options.append(Route((*head.steps, *tail.steps)))
     return max(options, key=_worth) if options else None
+
+
+def _beside(other: Candidate, goal: Candidate, gained: frozenset[str]) -> bool:
+    """Whether all that a tool of another set would give is a day, which many tools tell: no call is made for that alone."""
+    if other.tool.toolset == goal.tool.toolset or max(other.relevance, default=0.0) >= _SPEAKS:
+        return False
+    days = [p for p in goal.tool.required if p.name in gained and need_of(p).kind in ("date", "time", "year")]
+    return len(days) == len(gained) and not any(flow.source == other.tool.id for p in days for flow in p.flows)
 
 
 def _worth(way: Route) -> tuple[float, int]:

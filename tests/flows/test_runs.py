@@ -212,3 +212,24 @@ async def test_a_request_without_words_is_not_answered(tmp_path: Path) -> None:
     records, transcript = await asked("???", await deps(tmp_path, ScriptedExecutor()))
     assert outcome(transcript) == "gave_up"
     assert not [record for record in records if isinstance(record.event, CallStarted)]
+
+
+async def test_what_came_before_the_failed_step_is_no_answer(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=down)
+    _, transcript = await asked(WEATHER, await deps(tmp_path, executor))
+    assert outcome(transcript) == "gave_up"
+
+
+async def test_a_change_is_told_by_the_run_itself(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(delete_book=ok({}), search_books=ok({"books": []}))
+    _, transcript = await asked('Delete the book "Dune"', await deps(tmp_path, executor))
+    assert ("delete_book", {"title": "Dune"}) in executor.made
+    assert answer(transcript).startswith("Done: delete_book Dune [")
+
+
+async def test_nothing_is_deleted_that_is_not_named(tmp_path: Path) -> None:
+    books = ok({"books": [{"title": "Dune", "author": "Frank Herbert"}, {"title": "Emma", "author": "Jane Austen"}]})
+    executor = ScriptedExecutor(search_books=books, delete_book=ok({}), search_places=FOUND)
+    _, transcript = await asked("Delete the book", await deps(tmp_path, executor))
+    assert "delete_book" not in [name for name, _ in executor.made]
+    assert outcome(transcript) == "gave_up"

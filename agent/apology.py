@@ -1,0 +1,40 @@
+"""Why there is no answer: what somebody can mend comes first, then how far the run came."""
+
+from collections.abc import Sequence
+
+from agent.answer import title
+from agent.changing import changes
+from agent.notes import fit_to_tell
+from agent.tool_text import clean
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+
+_REFUSED = frozenset({401, 403, 407})
+
+
+def apology(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str]) -> str:
+    """What kept a run from its answer.
+
+    A host that cannot be reached, a key that is missing or refused and an address that is forbidden come first: no other request
+    will fare better before that is mended. ``reason``: why the walk ended. ``considered``: the first tools, by name.
+    """
+    told = [(tool, result, clean(fit_to_tell(result.note)).rstrip(".") or result.status) for tool, result in failed]
+    troubles = [f"{title(tool)} could not be called: {note}." for tool, result, note in told if is_trouble(result)]
+    ends = clean(reason, 300).rstrip(".")
+    lines = [f"This could not be answered: {line}" for line in dict.fromkeys(troubles)]
+    lines.append(f"Nothing else served: {ends}." if troubles else f"This could not be answered: {ends}.")
+    lines += [
+        f"{title(tool)} gave no answer: {note}."
+        for tool, result, note in told
+        if not is_trouble(result) and not changes(tool)
+    ]
+    if considered:
+        lines.append(f"Considered to start with: {', '.join(considered)}.")
+    return "\n".join(dict.fromkeys(lines)) + "\n"
+
+
+def is_trouble(result: StepResult) -> bool:
+    """Whether a call failed for want of a connection, a key or an address that may be called, whatever was asked."""
+    if result.status != "failed" or result.outcome is None:
+        return False
+    return result.http_status is None or result.http_status in _REFUSED

@@ -1,0 +1,58 @@
+"""What a parameter's schema and example tell of its values beyond its type: the form of a text, the allowed items of a list."""
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, cast
+
+from pydantic.types import JsonValue
+
+from domain.tool import Parameter
+
+_FORM = re.compile(r'"format"\s*:\s*"(email|uri|date|date-time|time|ipv4)"')
+_AT = re.compile(r'"pattern"\s*:\s*"(?:[^"\\]|\\.)*@')
+_ADDRESS = re.compile(r"[\[\"']*[\w.+-]+@[\w-]+(?:\.[\w-]+)+[\]\"']*")
+_MOST = 60
+
+
+def form_of(parameter: Parameter) -> str:
+    """The format of a text or of a list's items, as JSON Schema names it; ``email`` also where a pattern or the example shows one."""
+    if parameter.format:
+        return parameter.format
+    if parameter.type not in ("string", "array"):
+        return ""
+    schema = parameter.json_schema or ""
+    told = _FORM.search(schema) if parameter.type == "array" else None
+    if told:
+        return told[1]
+    example = "" if parameter.example is None else str(parameter.example)
+    return "email" if _AT.search(schema) or _ADDRESS.fullmatch(example) else ""
+
+
+def allowed(parameter: Parameter) -> tuple[JsonValue, ...]:
+    """The values that a parameter allows, or that the items of a list may have."""
+    if parameter.enum or parameter.type != "array" or not parameter.json_schema:
+        return parameter.enum
+    return _of_items(parameter.json_schema)
+
+
+@lru_cache(maxsize=2048)
+def _of_items(schema: str) -> tuple[JsonValue, ...]:
+    try:
+        whole = json.loads(schema)
+    except (ValueError, RecursionError):
+        return ()
+    for one in (whole, *_alternatives(whole)):
+        items: Any = cast("dict[str, Any]", one).get("items") if isinstance(one, dict) else None
+        values: Any = cast("dict[str, Any]", items).get("enum") if isinstance(items, dict) else None
+        if isinstance(values, list) and all(isinstance(v, (str, int, float)) for v in cast("list[Any]", values)):
+            return tuple(cast("list[JsonValue]", values)[:_MOST])
+    return ()
+
+
+def _alternatives(schema: Any) -> list[Any]:
+    if not isinstance(schema, dict):
+        return []
+    told = cast("dict[str, Any]", schema)
+    found = [told.get(key) for key in ("anyOf", "oneOf")]
+    return [one for some in found if isinstance(some, list) for one in cast("list[Any]", some)]
