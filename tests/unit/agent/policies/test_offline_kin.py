@@ -7,6 +7,7 @@ from agent.policies.offline_kin import kindred
 from agent.policy import Candidate, Kin, Situation
 from domain.memory import Memory, Recalled
 from domain.tool import ToolDoc, ToolId, tool_id
+from tests.flows.small_world import REMOVE
 
 
 def doc(toolset: str, api: str, method: str = "GET") -> ToolDoc:
@@ -71,7 +72,7 @@ def test_a_set_that_covers_little_is_left_for_a_clearly_better_tool() -> None:
 
 def test_what_cannot_be_called_or_would_change_something_is_not_taken() -> None:
     asked = situation(CLIPS)
-    barred = replace(asked, candidates=(replace(asked.candidates[1], tool=doc("kick", "details", "DELETE")),))
+    barred = replace(asked, candidates=(replace(asked.candidates[1], tool=REMOVE),))
     assert taken(barred) == "finish"
     assert kindred(asked, lambda tool, path: frozenset({tool.api, *(p.api for p in path)})) is not None
     assert kindred(situation(), lambda tool, path: frozenset({tool.api, *(p.api for p in path)})) is None
