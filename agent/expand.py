@@ -58,7 +58,7 @@ class Expander:
         chosen = self._settings
         if self._pool is None:
             self._pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor)
-            self._kin = kinship(self._request, self._pool, self._evidence)
+            self._kin = await kinship(self._request, self._pool, self._evidence)
         await self._evidence.read(state.path)
         relevance = tuple(self._evidence.relevance(tool) for tool in state.path)
         best = self._pool.best_relevance(self._evidence, state.banned)

@@ -1,4 +1,4 @@
-"""What speaks for tools that nobody has called yet: how much of the request their tool set covers, and whether it is named there.
+"""What speaks for tools that no path has gone through yet: how much of the request their tool set covers, and whether it is named there.
 
 Past paths stay in a tool set (nine of ten transitions of the trajectories do), so where a catalogue is larger than what was ever
 walked, the tool set is chosen first and the tool in it second.
@@ -13,17 +13,21 @@ from agent.pool import Pool
 from domain.tool import ToolId, tool_id_parts
 
 UNEXPLORED = 0.5
-"""Share of untested tools among those found, from which kinship is told at all."""
+"""Share of tools without an edge among those found, from which kinship is told at all."""
 
 _WORD = re.compile(r"[a-z0-9]+")
 _EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "get", "data", "free", "all", "search", "v1", "v2", "v3"})  # fmt: skip
 
 
-def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
-    """Each tool that was found or is remembered, by what its tool set offers; nothing where most of those found were called before."""
+async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
+    """Each tool that was found or is remembered, by what its tool set offers; nothing where paths went through most of those found."""
     found = [tool for tool in pool.found if evidence.has(tool)]
-    untested = sum(evidence.availability(tool) is None for tool in found)
-    if not found or untested < UNEXPLORED * len(found):
+    walked = 0
+    for tool in found:
+        walked += bool(await evidence.neighbours(tool))
+        if walked > (1 - UNEXPLORED) * len(found):
+            return {}
+    if not found:
         return {}
     covered = _covered(found, evidence)
     said = _said(request)

@@ -39,7 +39,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """What speaks for a tool that nobody has called, each in [0, 1]. ``found``: the retriever's score. ``covers``: how much of the request
+    """What speaks for a tool that no path went through, each in [0, 1]. ``found``: the retriever's score. ``covers``: how much of the request
     the tools of its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said.
     """
 
@@ -68,7 +68,7 @@ class Situation:
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
     that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
     steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
-    ``kin``: of the tools that were found, where most of them were never called; empty otherwise.
+    ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
     """
 
     request: str

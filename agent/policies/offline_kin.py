@@ -1,4 +1,4 @@
-"""The offline policy's move where most tools were never called: the best tool set first, then the tools in it.
+"""The offline policy's move where paths went through few tools: the best tool set first, then the tools in it.
 
 The figures are the best of a grid on the trajectories' own requests, whose memories and paths were left out (docs/benchmarks.md).
 """

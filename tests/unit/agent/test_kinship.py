@@ -1,4 +1,4 @@
-"""What a tool set says of its tools, where hardly any tool was ever called."""
+"""What a tool set says of its tools, where hardly any tool was ever on a path."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ CLAUSES = ("The clips of a channel of Kick", "the details of it")
 async def known(folder: Path, tools: tuple[ToolDoc, ...], walks: list[tuple[ToolDoc, ...]]) -> dict[ToolId, Kin]:
     evidence = Evidence(CLAUSES, await graph(walks, tools), await finder(folder, tools), WeightParameters())
     pool: Pool = await gather(REQUEST, evidence, limit=10, floor=0.1)
-    return kinship(REQUEST, pool, evidence)
+    return await kinship(REQUEST, pool, evidence)
 
 
 async def test_a_set_covers_what_its_tools_cover_together_and_is_named(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ async def test_a_set_covers_what_its_tools_cover_together_and_is_named(tmp_path:
     assert kin[OTHER.id].set_named == 0.0
 
 
-async def test_nothing_is_told_where_most_tools_were_called(tmp_path: Path) -> None:
+async def test_nothing_is_told_where_paths_went_through_most_tools(tmp_path: Path) -> None:
     assert await known(tmp_path, TOOLS, [*WALKS, (TOOLS[4],)]) == {}
 
 

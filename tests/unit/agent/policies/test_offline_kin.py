@@ -1,4 +1,4 @@
-"""The move where most tools were never called: a tool set first, then the tools in it."""
+"""The move where paths went through few tools: a tool set first, then the tools in it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
