@@ -19,6 +19,7 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
         prompt_tokens=cost.prompt_tokens,
         completion_tokens=cost.completion_tokens,
         by_purpose=dict(cost.by_purpose),
+        tokens_by_purpose=dict(cost.tokens_by_purpose),
         plan_seconds=sum(progress.plan_seconds for progress in subtasks),
         execute_seconds=sum(progress.execute_seconds for progress in subtasks),
         total_seconds=meter.elapsed,

@@ -7,7 +7,8 @@ from agent.arguments import fillable
 from agent.coverage import unserved
 from agent.evidence import Evidence
 from agent.frontier import Frontier, Path
-from agent.policy import Candidate, Origin
+from agent.kinship import kinship, relatives
+from agent.policy import Candidate, Kin, Origin
 from agent.pool import Pool, gather
 from agent.remembering import next_of
 from agent.returning import returning
@@ -29,11 +30,14 @@ _HELPERS = 2
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """``k``: candidates a node. ``floor``: relevance below which the retriever adds none. ``found``: tools it looks at a text."""
+    """``k``: candidates a node. ``floor``: relevance below which the retriever adds none. ``found``: tools it looks at a text.
+    ``several``: the policy may name several steps at once, and is shown what follows the candidates.
+    """
 
     k: int = 10
     floor: float = 0.25
     found: int = 20
+    several: bool = False
 
 
 class Expander:
@@ -56,6 +60,7 @@ class Expander:
         self._given = given
         self._links = links
         self._pool: Pool | None = None
+        self._kin: dict[ToolId, Kin] = {}
         self._nodes: dict[tuple[Path, Path, ToolId | None], Node] = {}
 
     async def __call__(self, state: Frontier) -> Node:
@@ -69,6 +74,7 @@ class Expander:
         chosen = self._settings
         if self._pool is None:
             self._pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor)
+            self._kin = await kinship(self._request, self._pool, self._evidence)
         path = (*self._given, *state.path)
         await self._evidence.read(path)
         relevance = tuple(self._evidence.relevance(tool) for tool in path)
@@ -79,6 +85,8 @@ class Expander:
         else:
             offers, finish = self._start(closed, self._pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
+        near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
+        offers += _unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
         offers += self._helpers(offers, state)
         offers = await self._instead(offers, state)
         offered = [offer[0] for offer in offers]
@@ -94,6 +102,7 @@ class Expander:
             value=_value(relevance, best, chosen.floor),
             again=again,
             recalled=self._evidence.recalled,
+            kin=self._kin,
         )
 
     async def _remembered(self, state: Frontier, known: set[ToolId]) -> list[Offer]:

@@ -5,12 +5,14 @@ from collections.abc import AsyncIterator
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.evidence import Evidence, GraphReads, ToolFinder
-from agent.expand import Expander, WalkSettings
+from agent.expand import WalkSettings
 from agent.frontier import Frontier
+from agent.memory import LongTermMemory
 from agent.planners.planner import Planner
 from agent.policy import Policy
-from agent.search import SearchDeps, Step, search
+from agent.search import Step, search
 from agent.streams import closing
+from agent.walking import walk_deps
 from domain.event import PathEnded
 from graph.weights import WeightParameters
 
@@ -25,14 +27,24 @@ async def walk(
     weights: WeightParameters | None = None,
     settings: WalkSettings | None = None,
     budget: Budget | None = None,
+    memory: LongTermMemory | None = None,
+    recalled: int = 8,
 ) -> AsyncIterator[Step]:
-    """The events of planning a request, each with the walk's state after it."""
+    """The events of planning a request, each with the walk's state after it. A planner that waits for results goes on without any.
+    ``recalled``: how many memories are shown.
+    """
     parts = clauses(request) or (request,)
     evidence = Evidence(parts, store, finder, weights or WeightParameters())
-    deps = SearchDeps(Expander(request, evidence, settings or WalkSettings()), policy.choose)
-    async with closing(planner(request, parts, Frontier(), deps, Meter(budget or Budget(), policy.cost))) as steps:
-        async for step in steps:
-            yield step
+    if memory is not None:
+        evidence.recalled = tuple(await memory.recall(request, recalled, evidence.present))
+    deps = walk_deps(request, evidence, settings or WalkSettings(), policy)
+    state, meter, open_path = Frontier(), Meter(budget or Budget(), policy.cost), True
+    while open_path:
+        open_path = False
+        async with closing(planner(request, parts, state, deps, meter)) as steps:
+            async for event, state in steps:
+                open_path = isinstance(event, PathEnded) and event.how == "open"
+                yield event, state
 
 
 async def path_of(steps: AsyncIterator[Step]) -> PathEnded:

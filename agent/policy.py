@@ -1,6 +1,6 @@
 """Every decision that a model takes during a run, with typed inputs and outputs (DESIGN section 4)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -89,11 +89,37 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Kin:
+    """What speaks for a tool that no path went through, each in [0, 1]. ``found``: the retriever's score. ``covers``: how much of the request
+    the tools of its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said.
+    """
+
+    found: float
+    covers: float
+    set_named: float
+    named: float
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A tool that may come right after a candidate. ``after``: that candidate's place; ``candidate``: judged as if it had been called."""
+
+    after: int
+    candidate: Candidate
+
+
+Results = tuple[tuple[ToolDoc, StepResult], ...]
+"""Tools that were called, each with what became of the call, in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and the moves made before, with their reasons.
 
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
-    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first.
+    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
+    steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
+    ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
     """
 
     request: str
@@ -105,6 +131,9 @@ class Situation:
     finish_weight: float
     memory: tuple[str, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+    followers: tuple[Follower, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+    results: Results | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +170,41 @@ class Reflection:
 class Choice:
     """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
 
-    ``memory``: the id of the memory that was followed, if any.
+    ``memory``: the id of the memory that was followed, if any. ``then``: tools that are to follow, named in the same decision; ``last``: the
+    path is finished behind them.
     """
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
     reason: str
     index: int | None = None
     memory: str = ""
+    then: tuple[ToolId, ...] = ()
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PathQuestion:
+    """What ``whole_path`` sees: all tools at once. ``path``: what stands already and is gone on from; ``longest``: tools that may be
+    added; ``reasoned``: each step is to be justified before it is named.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    longest: int
+    reasoned: bool = False
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholePath:
+    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves."""
+
+    steps: tuple[int, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +289,7 @@ class Cost:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+    tokens_by_purpose: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class Policy(Protocol):
@@ -251,6 +309,10 @@ class Policy(Protocol):
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         """What a walk that has ended is worth, and where to go on if it is not good enough."""
+        ...
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """All steps in one decision."""
         ...
 
     async def adopt(self, proposal: Proposal) -> Adoption:

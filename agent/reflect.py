@@ -51,7 +51,7 @@ class Reflector:
             path=self._evidence.docs(path),
             relevance=tuple(self._evidence.relevance(tool) for tool in path),
             starts=start.candidates,
-            how=ended.how,
+            how="budget" if ended.how == "open" else ended.how,
             reason=ended.reason,
             memory=told(state.trail),
         )

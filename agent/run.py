@@ -79,7 +79,7 @@ class _Run:
             yield 0, self._finished("failed", f"internal: {type(error).__name__}; the log has the details")
 
     async def _events(self) -> AsyncIterator[Told]:
-        yield 0, RunStarted(request=self._request, planner="dfs", policy=self._deps.policy.name)
+        yield 0, RunStarted(request=self._request, planner=self._deps.planner, policy=self._deps.policy.name)
         evidence = self._evidence(self._request)
         subtasks = (await decompose(self._request, evidence, self._deps.policy, self._deps.settings.found)).subtasks
         for notice in told_notices(self._deps):

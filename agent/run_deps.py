@@ -35,3 +35,4 @@ class RunDeps:
     recalled: int = 8
     links: SubstituteReads | None = None
     at_once: int = 3
+    planner: str = "dfs"

@@ -1,11 +1,12 @@
 """The depth-first walk through the tool graph: a short generator of events over a pure state (thesis 4.3.2.1)."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from agent.budget import Meter
+from agent.foresight import Foresight
 from agent.frontier import Frontier
-from agent.policy import Candidate, Choice, Situation
+from agent.policy import Candidate, Choice, Follower, Kin, PathQuestion, Results, Situation, WholePath
 from agent.short_term import told
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
 from domain.memory import Recalled
@@ -30,14 +31,22 @@ class Node:
     value: float = 0.0
     again: tuple[ToolId, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDeps:
-    """What the walk needs: the candidates at a state's node, and the next move there."""
+    """What the walk needs: the candidates at a state's node, and the next move there. ``followers``: what may come next but one, for
+    whoever names several steps at once; ``several``: whether ``choose`` does. ``whole_path``: all steps in one decision.
+    ``results``: what the path has given so far.
+    """
 
     expand: Callable[[Frontier], Awaitable[Node]]
     choose: Callable[[Situation], Awaitable[Choice]]
+    whole_path: Callable[[PathQuestion], Awaitable[WholePath]]
+    followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
+    several: bool = False
+    results: Callable[[], Results] = tuple
 
 
 async def search(
@@ -48,6 +57,7 @@ async def search(
     Each event comes with the state after it; the last is a ``PathEnded``. A state can be kept and walked on from later.
     A choice that is not on offer counts as a dead end.
     """
+    foresight = Foresight()
     while not meter.exhausted:
         node = await deps.expand(state)
         state = state.offer([c.tool.id for c in node.candidates], node.value, node.again)
@@ -56,8 +66,12 @@ async def search(
         if not candidates and not state.path:
             yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state.backtrack("")
             return
-        choice = await deps.choose(_situation(request, clauses, state, node, candidates))
-        meter.decisions += 1
+        choice = foresight.move(candidates)
+        if choice is None:
+            followers = await deps.followers(state, _only(node, candidates)) if deps.several and candidates else ()
+            choice = await deps.choose(_situation(request, clauses, state, node, candidates, followers))
+            meter.decisions += 1
+            foresight.note(choice)
         if choice.action == "finish" and state.path:
             yield PathEnded(path=state.path, how="finished", reason=choice.reason), state
             return
@@ -98,7 +112,12 @@ def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -
 
 
 def _situation(
-    request: str, clauses: tuple[str, ...], state: Frontier, node: Node, candidates: tuple[Candidate, ...]
+    request: str,
+    clauses: tuple[str, ...],
+    state: Frontier,
+    node: Node,
+    candidates: tuple[Candidate, ...],
+    followers: tuple[Follower, ...],
 ) -> Situation:
     return Situation(
         request=request,
@@ -110,4 +129,11 @@ def _situation(
         finish_weight=node.finish_weight,
         memory=told(state.trail),
         recalled=node.recalled,
+        followers=followers,
+        kin=node.kin,
     )
+
+
+def _only(node: Node, candidates: tuple[Candidate, ...]) -> Node:
+    """The node with those candidates that can still be chosen."""
+    return replace(node, candidates=candidates)

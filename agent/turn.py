@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.budget import Meter
 from agent.ending import undone, unreplaced
@@ -11,7 +11,8 @@ from agent.execute import execute
 from agent.expand import Expander
 from agent.in_time import in_time
 from agent.numbering import Carried
-from agent.policy import Choice, Situation, Subtask
+from agent.planners.named import planner_named
+from agent.policy import Choice, Results, Situation, Subtask
 from agent.progress import Progress
 from agent.proposing import remembering
 from agent.reach import leave_alone, nothing_near
@@ -19,9 +20,9 @@ from agent.recalling import recall
 from agent.reflect import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.reuse import ReusingExecutor
 from agent.run_deps import RunDeps
-from agent.search import SearchDeps, search
 from agent.streams import closing
 from agent.tool_text import clean
+from agent.walking import walk_deps
 from domain.event import (
     Event,
     Outcome,
@@ -60,7 +61,9 @@ class Turn:
         before = tuple(tool for tool, _ in given)
         ids = tuple(tool.id for tool in before)
         expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.deps.links, shared.name)
-        self._walking = SearchDeps(expand, self._choose)
+        walking = walk_deps(self._request, evidence, shared.deps.settings, shared.deps.policy, self._results, expand)
+        self._walking = replace(walking, choose=self._choose)
+        self._planner = planner_named(shared.deps.planner)
         self._reflector = Reflector(self._request, before, evidence, expand, shared.deps.policy)
         self._moves = 0
         self._done_already = False
@@ -71,7 +74,9 @@ class Turn:
         progress = self.progress
         if self._done_already:
             return "gave_up" if self.undone else "answered"
-        if progress.meter.exhausted and (progress.stuck or progress.ended is None or progress.ended.how == "budget"):
+        if progress.meter.exhausted and (
+            progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
+        ):
             return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
             return "gave_up"
@@ -154,6 +159,8 @@ class Turn:
             yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
             async for event in self._execute(ended):
                 yield event
+            if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
+                continue
             if progress.stuck is None or progress.stuck[1].status == "unknown" or progress.meter.exhausted:
                 return
             step, result = progress.stuck
@@ -173,7 +180,7 @@ class Turn:
             async for event in self._walk():
                 yield event
             ended = progress.ended
-            if ended is None or meter.exhausted or not meter.may_reflect or self._done_already:
+            if ended is None or ended.how == "open" or meter.exhausted or not meter.may_reflect or self._done_already:
                 break
             path, reflection = await self._reflector.reflect(ended, progress.state)
             verdict = reflection.verdict
@@ -197,7 +204,9 @@ class Turn:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
         progress, began = self.progress, time.perf_counter()
         self._moves = 0
-        planner = remembering(search, self._deps.policy.adopt, self.evidence.recalled)
+        planner = self._planner
+        if self._deps.planner != "retrieve":  # which takes what was found, whatever is known of it
+            planner = remembering(planner, self._deps.policy.adopt, self.evidence.recalled)
         steps = planner(self._request, self.evidence.clauses, progress.state, self._walking, progress.meter)
         async with closing(steps):
             async for event, state in steps:
@@ -208,6 +217,11 @@ class Turn:
                 progress.plan_seconds += time.perf_counter() - began
                 yield event
                 began = time.perf_counter()
+
+    def _results(self) -> Results:
+        """What the steps that were called have given, for a planner that looks before it goes on."""
+        done = self.progress.done
+        return (*self._given, *((self.evidence.doc(done[step].tool), done[step]) for step in sorted(done)))
 
     async def _choose(self, situation: Situation) -> Choice:
         """The policy's move, while the walk has not lost its way and a reflection could set it right."""

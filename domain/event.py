@@ -103,9 +103,11 @@ class StepBacktracked(Model):
 
 
 class PathEnded(Model):
+    """``open``: the calls of this path are made before the planner goes on from what they gave."""
+
     kind: Literal["path.ended"] = "path.ended"
     path: tuple[ToolId, ...]
-    how: Literal["finished", "gave_up", "budget"]
+    how: Literal["finished", "open", "gave_up", "budget"]
     reason: str
 
 
@@ -174,8 +176,9 @@ class AnswerDelta(Model):
 class Usage(Model):
     """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds.
 
-    ``by_purpose``: model calls by the decision they were made for (choose, arguments, …). ``plan_seconds`` and ``execute_seconds`` add up
-    those of subtasks that ran side by side. ``reflections``: those that made the walk go on.
+    ``by_purpose``: model calls by the decision they were made for (choose, arguments, …); ``tokens_by_purpose``: their tokens, in
+    and out. ``plan_seconds`` and ``execute_seconds`` add up those of subtasks that ran side by side. ``reflections``: those that made
+    the walk go on.
     """
 
     considered: int = 0
@@ -186,6 +189,7 @@ class Usage(Model):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     by_purpose: dict[str, int] = Field(default_factory=dict)
+    tokens_by_purpose: dict[str, int] = Field(default_factory=dict)
     plan_seconds: float = 0.0
     execute_seconds: float = 0.0
     total_seconds: float = 0.0

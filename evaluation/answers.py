@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from agent.budget import Budget
 from agent.run import RunDeps, run
-from domain.event import Event
+from domain.event import Event, Usage
 from evaluation.asked import HELD_OUT, Asked
 from evaluation.rightness import Verdict, judge
 
@@ -97,12 +97,40 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
         "unasked_changes": list(evaluation.unasked),
         "fell_back": sum(one.fell_back for one in verdicts),
         "model_calls": sum(usage.model_calls for usage in usages),
+        "by_purpose": by_purpose(usages),
+        "per_right": per_right(verdicts),
         "tokens": {
             "prompt": sum(usage.prompt_tokens for usage in usages),
             "completion": sum(usage.completion_tokens for usage in usages),
         },
         "seconds_p50": median(usage.total_seconds for usage in usages) if usages else 0.0,
         "answer_characters_p50": median(len(one.answer) for one in verdicts) if verdicts else 0.0,
+    }
+
+
+def by_purpose(usages: Sequence[Usage]) -> Figures:
+    """Model calls and tokens of all runs, by the decision they were made for."""
+    names = sorted({name for usage in usages for name in usage.by_purpose})
+    return {
+        name: {
+            "calls": sum(usage.by_purpose.get(name, 0) for usage in usages),
+            "tokens": sum(usage.tokens_by_purpose.get(name, 0) for usage in usages),
+        }
+        for name in names
+    }
+
+
+def per_right(verdicts: Sequence[Verdict]) -> Figures | None:
+    """What all runs used, divided by the requests answered rightly; None where none was."""
+    right = sum(one.right for one in verdicts if one.asked.answerable)
+    if not right:
+        return None
+    usages = [one.usage for one in verdicts]
+    return {
+        "decisions": sum(usage.decisions for usage in usages) / right,
+        "model_calls": sum(usage.model_calls for usage in usages) / right,
+        "tokens": sum(usage.prompt_tokens + usage.completion_tokens for usage in usages) / right,
+        "seconds": sum(usage.total_seconds for usage in usages) / right,
     }
 
 

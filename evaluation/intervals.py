@@ -13,3 +13,13 @@ def interval(values: Sequence[float], *, level: float = 0.95, draws: int = 2_000
     picked = np.random.default_rng(seed).integers(0, len(given), size=(draws, len(given)))
     low, high = np.quantile(given[picked].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def difference(values: Sequence[float], others: Sequence[float]) -> dict[str, float | list[float]]:
+    """The mean difference of two methods on the same requests, with its 95 % interval: the bootstrap over the pairs.
+
+    Raises:
+        ValueError: the two are not of one length.
+    """
+    paired = [one - other for one, other in zip(values, others, strict=True)]
+    return {"difference": sum(paired) / max(1, len(paired)), "interval": list(interval(paired))}

@@ -1,26 +1,21 @@
 """A policy that knows the relevant APIs: what the best choices could reach on the candidates that are offered."""
 
-from collections.abc import AsyncIterator, Sequence
-
-from agent.policy import Arguments, ArgumentsQuestion, Choice, FieldsQuestion, Policy, Situation
-from domain.plan import StepResult
-from domain.tool import ToolDoc
+from agent.policies.offline import OfflinePolicy
+from agent.policy import Choice, PathQuestion, Situation, WholePath
 from evaluation.names import Key, key_of
 
 
-class OraclePolicy:
+class OraclePolicy(OfflinePolicy):
     """Advances to a relevant API wherever one is offered, and finishes where none is: no tool too many, none missed that it saw.
 
-    It goes without look-ahead, so it is a lower bound of what the offered candidates allow. All other decisions are another's.
+    It goes without look-ahead, so it is a lower bound of what the offered candidates allow. All other decisions are the offline policy's.
     """
 
     name = "oracle"
 
-    def __init__(self, relevant: frozenset[Key], other: Policy) -> None:
-        self.cost = other.cost
-        self.notices = other.notices
+    def __init__(self, relevant: frozenset[Key]) -> None:
+        super().__init__()
         self._relevant = relevant
-        self._other = other
 
     async def choose(self, situation: Situation) -> Choice:
         """The relevant candidate that is nearest to the request."""
@@ -34,14 +29,7 @@ class OraclePolicy:
             return Choice("advance", "relevant", -max(right)[1])
         return Choice("finish", "no relevant tool is offered") if situation.path else Choice("give_up", "none offered")
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """The other policy's."""
-        return await self._other.arguments(question)
-
-    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """The other policy's."""
-        return await self._other.fields_to_keep(question)
-
-    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        """The other policy's."""
-        return self._other.answer(request, steps)
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """All relevant candidates."""
+        right = [i for i, c in enumerate(question.candidates) if key_of(c.tool.id) in self._relevant]
+        return WholePath(tuple(right[: question.longest]), "relevant" if right else "none offered")

@@ -23,6 +23,8 @@ from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_deps
 
 console = Console(stderr=True)
+Who = tuple[str, str]
+"""A policy and a planner, by name."""
 
 
 class Playground:
@@ -56,6 +58,7 @@ def answers(
     store: Path | None,
     address: str,
     policy: str,
+    planner: str,
     *,
     playground: bool,
     show_held_out: bool,
@@ -63,30 +66,30 @@ def answers(
     """The report. ``playground``: start one, build its store in a temporary folder, and stop it at the end.
 
     Raises:
-        UsageError: no such file or policy, or a store given with ``playground``. UnavailableError: no store, or no playground there.
+        UsageError: no such file, policy or planner, or a store given with ``playground``. UnavailableError: no store, or no playground there.
         BrokenInputError: a line of the files cannot be used.
     """
     asked = read_asked(paths)
     if not playground:
-        return asyncio.run(_with_store(asked, store, address, policy, show_held_out))
+        return asyncio.run(_with_store(asked, store, address, (policy, planner), show_held_out))
     if store is not None:
         raise UsageError("--playground builds a store of its own; leave --store out, or start the playground yourself")
     with running_playground() as started:
-        return asyncio.run(_with_playground(asked, started, policy, show_held_out))
+        return asyncio.run(_with_playground(asked, started, (policy, planner), show_held_out))
 
 
 async def _with_store(
-    asked: list[Asked], store: Path | None, address: str, policy: str, show_held_out: bool
+    asked: list[Asked], store: Path | None, address: str, who: Who, show_held_out: bool
 ) -> dict[str, Any]:
     async with open_container(store=store) as container:
         if host_of(address) not in container.settings.allow_hosts:
             raise UsageError(f"calls to the playground are not allowed; set FOOTPATH_ALLOW_HOSTS={host_of(address)}")
-        return await _evaluate(asked, container, address, policy, show_held_out)
+        return await _evaluate(asked, container, address, who, show_held_out)
 
 
-async def _with_playground(asked: list[Asked], address: str, policy: str, show_held_out: bool) -> dict[str, Any]:
+async def _with_playground(asked: list[Asked], address: str, who: Who, show_held_out: bool) -> dict[str, Any]:
     async with fresh_store(address) as container:
-        return await _evaluate(asked, container, address, policy, show_held_out)
+        return await _evaluate(asked, container, address, who, show_held_out)
 
 
 @asynccontextmanager
@@ -106,12 +109,12 @@ async def fresh_store(address: str) -> AsyncGenerator[Container]:
 
 
 async def _evaluate(
-    asked: list[Asked], container: Container, address: str, policy: str, show_held_out: bool
+    asked: list[Asked], container: Container, address: str, who: Who, show_held_out: bool
 ) -> dict[str, Any]:
     executor = await container.executor("http")
 
     async def deps() -> RunDeps:
-        return await run_deps(container, policy, executor)
+        return await run_deps(container, who[0], executor, who[1])
 
     async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
@@ -121,7 +124,7 @@ async def _evaluate(
                 at_once=container.settings.evaluation_at_once,
                 progress=lambda done: bars.update(task, completed=done),
             )  # fmt: skip
-    return {"policy": policy, **report(evaluation, show_held_out=show_held_out)}
+    return {"policy": who[0], "planner": who[1], **report(evaluation, show_held_out=show_held_out)}
 
 
 def show_answers(figures: dict[str, Any]) -> None:

@@ -13,17 +13,17 @@ from rich.progress import Progress
 from rich.table import Table
 
 from agent.budget import Budget
-from agent.expand import WalkSettings
+from agent.memory import LongTermMemory
 from agent.plan import path_of, walk
+from agent.planners.named import planner_named
 from agent.planners.planner import Planner
-from agent.planners.retrieve import K, retrieve
-from agent.search import search
-from domain.errors import UsageError
+from agent.planners.retrieve import K
 from evaluation.corpora import traject_bench, ultratool
 from evaluation.corpora.corpus import Case, Corpus, split, write_sources
 from evaluation.sequences import Planned, means
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
+from wiring.runs import walk_settings
 
 READERS = {"traject_bench": traject_bench.read, "ultratool": ultratool.read}
 LONGEST = 12
@@ -32,21 +32,20 @@ LONGEST = 12
 def sequences(
     benchmark: Annotated[Literal["traject_bench", "ultratool"], typer.Option(help="Which benchmark the folder holds.")],
     data: Annotated[Path, typer.Option(help="Folder of the benchmark.")],
-    planner: Annotated[str, typer.Option(help="dfs walks the graph, retrieve takes the first start tools.")] = "dfs",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
     policy: Annotated[str, typer.Option(help="Who decides.")] = "offline",
+    memory: Annotated[bool, typer.Option(help="Whether the chains of similar requests are recalled.")] = True,
     start_tools: Annotated[int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")] = K,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Learn a graph from four fifths of a benchmark's requests, plan the others: node F1, link F1, exact match."""
     with scoring():
-        planners: dict[str, Planner] = {"dfs": search, "retrieve": retrieve(start_tools)}
-        if planner not in planners:
-            raise UsageError(f"no planner is called {planner!r}; there are: {', '.join(planners)}")
-        figures = asyncio.run(_sequences(READERS[benchmark](data), planners[planner], policy))
+        chosen = planner_named(planner, start_tools)
+        figures = asyncio.run(_sequences(READERS[benchmark](data), chosen, policy, memory=memory))
     tell(figures, _show, as_json=as_json)
 
 
-async def _sequences(corpus: Corpus, planner: Planner, policy: str) -> dict[str, Any]:
+async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: bool) -> dict[str, Any]:
     parts = split(corpus.cases)
     with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
         tools, trajectories = write_sources(corpus, parts.learnt, Path(folder))
@@ -54,14 +53,15 @@ async def _sequences(corpus: Corpus, planner: Planner, policy: str) -> dict[str,
         options = BuildOptions(tools=(tools,), trajectories=(trajectories,), store=store)
         _, summary = await build(options, _silent)
         async with open_container(store=store) as container:
+            memories = await container.memory() if memory else None
             with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
                 task = bars.add_task("requests", total=len(parts.seen) + len(parts.unseen))
 
                 def advance() -> None:
                     bars.advance(task)
 
-                seen = [await _plan(case, container, planner, policy, advance) for case in parts.seen]
-                unseen = [await _plan(case, container, planner, policy, advance) for case in parts.unseen]
+                seen = [await _plan(case, container, planner, policy, memories, advance) for case in parts.seen]
+                unseen = [await _plan(case, container, planner, policy, memories, advance) for case in parts.unseen]
     return {
         "benchmark": corpus.name,
         "learnt": len(parts.learnt),
@@ -76,8 +76,14 @@ def _silent(stage: str, done: int, total: int | None) -> None:
     """A benchmark is built in seconds: nothing to show."""
 
 
-async def _plan(case: Case, container: Container, planner: Planner, policy: str, done: Callable[[], None]) -> Planned:
-    chosen = container.settings
+async def _plan(
+    case: Case,
+    container: Container,
+    planner: Planner,
+    policy: str,
+    memories: LongTermMemory | None,
+    done: Callable[[], None],
+) -> Planned:
     steps = walk(
         case.request,
         container.graph,
@@ -85,8 +91,9 @@ async def _plan(case: Case, container: Container, planner: Planner, policy: str,
         container.policy(policy),
         planner=planner,
         weights=container.weights,
-        settings=WalkSettings(k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates),
+        settings=walk_settings(container, policy),
         budget=Budget(depth=LONGEST),
+        memory=memories,
     )
     ended = await path_of(steps)
     done()

@@ -23,7 +23,9 @@ def main(
     policy: Annotated[
         str, typer.Option(help="Who decides: offline needs no model, llm asks the one of the settings.")
     ] = "offline",
-    planner: Annotated[str, typer.Option(help="How to plan: dfs walks the graph depth-first.")] = "dfs",
+    planner: Annotated[
+        str, typer.Option(help="How to plan: dfs walks the graph; react, cot, basic, retrieve.")
+    ] = "dfs",
     executor: Annotated[str, typer.Option(help="http makes the calls, replay answers from recorded ones.")] = "http",
     calls: Annotated[
         list[Path] | None, typer.Option(help="Recorded calls to replay instead of the store's own.")
@@ -40,12 +42,10 @@ def main(
             raise UsageError("the request is empty; put it in quotes behind ask.py")
         if any(0xD800 <= ord(c) <= 0xDFFF for c in request):
             raise UsageError("the request is not UTF-8 text; set the terminal to UTF-8")
-        if planner != "dfs":
-            raise UsageError(f"no planner is called {planner!r}; there is: dfs")
         if calls and executor != "replay":
             raise UsageError("--calls needs --executor replay")
         show = None if json else _shown(all_candidates=all_candidates)
-        transcript = asyncio.run(_ask(request, store, policy, executor, tuple(calls or ()), show, learn=learn))
+        transcript = asyncio.run(_ask(request, store, policy, planner, executor, tuple(calls or ()), show, learn=learn))
     except (UsageError, UnavailableError, BrokenInputError) as error:
         print(error, file=sys.stderr)
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
@@ -70,6 +70,7 @@ async def _ask(
     request: str,
     store: Path | None,
     policy: str,
+    planner: str,
     executor: str,
     calls: tuple[Path, ...],
     show: "Callable[[Event], None] | None",
@@ -84,7 +85,7 @@ async def _ask(
     async with AsyncExitStack() as stack:
         container = await stack.enter_async_context(open_container(store=store))
         caller = await stack.enter_async_context(replay_of(container, calls)) if calls else None
-        deps = await run_deps(container, policy, caller or executor)
+        deps = await run_deps(container, policy, caller or executor, planner)
         transcript = Transcript()
         learns = learn and container.settings.learn
         async for record in run_and_learn(request, deps, budget_of(container), learn=learns):

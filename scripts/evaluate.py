@@ -30,6 +30,7 @@ def answers(
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
     address: Annotated[str, typer.Option(help="Where the playground runs.")] = "http://127.0.0.1:8765",
     playground: Annotated[
         bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
@@ -45,7 +46,7 @@ def answers(
 
     paths = requests or sorted((Path(__file__).parents[1] / "playground" / "requests").glob("*.jsonl"))
     try:
-        figures = evaluated(paths, store, address, policy, playground=playground, show_held_out=show_held_out)
+        figures = evaluated(paths, store, address, policy, planner, playground=playground, show_held_out=show_held_out)
     except FootpathError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error

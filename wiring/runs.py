@@ -6,18 +6,19 @@ from agent.budget import Budget
 from agent.executor import Executor
 from agent.expand import WalkSettings
 from agent.learning import Learner, taught
+from agent.planners.named import planner_named
 from agent.run import RunDeps, run
 from domain.event import EventRecord
 from wiring.container import Container
 
 
-async def run_deps(container: Container, policy: str, executor: str | Executor) -> RunDeps:
+async def run_deps(container: Container, policy: str, executor: str | Executor, planner: str = "dfs") -> RunDeps:
     """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes.
 
     Raises:
-        UsageError: no such policy or executor. UnavailableError: the tools are not indexed, or the index is in use.
+        UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
     """
-    chosen = container.settings
+    planner_named(planner)
     own_policy = container.policy(policy)
     return RunDeps(
         store=container.graph,
@@ -25,13 +26,23 @@ async def run_deps(container: Container, policy: str, executor: str | Executor) 
         policy=own_policy,
         executor=await container.executor(executor) if isinstance(executor, str) else executor,
         weights=container.weights,
-        settings=WalkSettings(k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates),
+        settings=walk_settings(container, policy),
         choices=container.field_choices(),
         secrets=await container.secrets(),
         memory=await container.memory(),
         flows=await container.flows(),
         links=container.graph,
-        at_once=chosen.subtasks_at_once,
+        at_once=container.settings.subtasks_at_once,
+        planner=planner,
+    )
+
+
+def walk_settings(container: Container, policy: str) -> WalkSettings:
+    """How a walk looks around. A model is asked for several steps at once, since each question costs a call; rules are not."""
+    chosen = container.settings
+    several = policy == "llm" and chosen.several_steps
+    return WalkSettings(
+        k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates, several=several
     )
 
 

@@ -69,6 +69,9 @@ class Settings(BaseSettings):
     similarity_floor: float = Field(
         default=0.25, ge=0, le=1, description="Relevance below which the retriever adds no candidate."
     )
+    several_steps: bool = Field(
+        default=True, description="A language model may name several steps of a path in one decision."
+    )
     alpha: float = Field(default=1.0, gt=0, le=10, description="Slope of the score map f.")
     prior: float = Field(
         default=5.0, gt=0, description="Scored transitions that weigh as much as the imported counts (n0)."

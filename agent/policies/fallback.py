@@ -14,12 +14,14 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    PathQuestion,
     Policy,
     Proposal,
     Reflection,
     ReflectionQuestion,
     ScoreQuestion,
     Situation,
+    WholePath,
 )
 from agent.tool_text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
@@ -58,6 +60,10 @@ class FallbackPolicy:
     async def choose(self, situation: Situation) -> Choice:
         """The first policy's move, else the second's."""
         return await self._decided(lambda policy: policy.choose(situation))
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The first policy's path, else the second's."""
+        return await self._decided(lambda policy: policy.whole_path(question))
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         """The first policy's word, else the second's."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -17,8 +17,10 @@ from agent.policies.llm_ask import Allowance, Asker
 from agent.policies.llm_judging import AdoptionAnswer, ScoresAnswer, adoption_text, score_text, scores_complaint
 from agent.policies.llm_prompts import Fence, instructions
 from agent.policies.llm_reflection import ReflectionAnswer, reflection_of, reflection_text
-from agent.policies.llm_show import answer_text, arguments_text, fields_text, parts_text, situation_text
+from agent.policies.llm_show import answer_text, arguments_text, fields_text, parts_text, path_text, situation_text
 from agent.policies.llm_spoken import Spoken
+from agent.policies.llm_steps import ChoiceAnswer, PathAnswer, callable_places, choice_of, offered, path_of
+from agent.policies.llm_steps import complaint_of as complaint_of_move
 from agent.policies.llm_subtasks import DecomposeAnswer
 from agent.policy import (
     Adoption,
@@ -29,11 +31,13 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    PathQuestion,
     Proposal,
     Reflection,
     ReflectionQuestion,
     ScoreQuestion,
     Situation,
+    WholePath,
     whole,
 )
 from agent.tool_text import clean
@@ -43,14 +47,6 @@ from domain.tool import ToolDoc
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _FIELDS = 60
-
-
-class ChoiceAnswer(BaseModel):
-    """``agent/prompts/choose.md``."""
-
-    reason: str
-    action: Literal["advance", "finish", "backtrack", "give_up"]
-    number: int | None = None
 
 
 class FieldsAnswer(BaseModel):
@@ -95,33 +91,33 @@ class LlmPolicy:
         return reflection_of(answer, question)
 
     async def choose(self, situation: Situation) -> Choice:
-        """The model's move. One that is not on offer counts as a dead end, once it was told back.
-
-        Tools that change something are offered only where the request asks for such a change: no text of a tool moves the model to one.
-        """
-        offered = [(i, c) for i, c in enumerate(situation.candidates) if may_call(c.tool, situation.request)]
-        if not offered and not situation.path:
+        """The model's move, of several steps where it names them. One that is not on offer counts as a dead end, once it was told back."""
+        shown, at_start = offered(situation), not situation.path
+        if not shown and at_start:
             return Choice("give_up", "no tool here may be called for this request")
+        purpose = "choose" if situation.results is None else "choose_by_result"
+        prompt = self._fence.message(*situation_text(situation, shown, self._fence))
+        messages = [await instructions(purpose), prompt]
+        answer, _ = await self._ask.decide(
+            purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, shown, at_start=at_start)
+        )
+        return choice_of(answer, shown, at_start=at_start)
 
-        def complaint(answer: ChoiceAnswer) -> str:
-            if answer.action == "advance" and not 1 <= (answer.number or 0) <= len(offered):
-                return f"there is no candidate {answer.number}; they are numbered from 1 to {len(offered)}."
-            return (
-                "nothing can be finished before a first step."
-                if answer.action == "finish" and not situation.path
-                else ""
-            )
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The model's path; empty where it names no tool that is on offer twice."""
+        places = callable_places(question)
+        if not places:
+            return WholePath((), "no tool here may be called for this request")
 
-        prompt = self._fence.message(*situation_text(situation, offered, self._fence))
-        messages = [await instructions("choose"), prompt]
-        answer, _ = await self._ask.decide("choose", messages, ChoiceAnswer, complaint)
-        dead_end = "backtrack" if situation.path else "give_up"
-        if answer is None:
-            return Choice(dead_end, "the model gave no valid move")
-        reason = clean(answer.reason, 300) or "no reason given"
-        if answer.action == "advance":
-            return Choice("advance", reason, offered[cast(int, answer.number) - 1][0])
-        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason)
+        def complaint(answer: PathAnswer) -> str:
+            wrong = [number for number in answer.numbers if not 1 <= number <= len(places)]
+            return f"there is no candidate {wrong[0]}; they are numbered from 1 to {len(places)}." if wrong else ""
+
+        purpose = "whole_path_reasoned" if question.reasoned else "whole_path_basic"
+        prompt = self._fence.message(*path_text(question, places, self._fence))
+        messages = [await instructions("whole_path", purpose), prompt]
+        answer, last = await self._ask.decide(purpose, messages, PathAnswer, complaint)
+        return path_of(answer or last, places, question.longest)
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         """The model's word on a path that changes nothing but what the request asks for."""

@@ -79,7 +79,7 @@ class Asker:
                 async with aclosing(cast("Any", self._model.stream(messages, seconds=seconds))) as pieces:
                     async for piece in pieces:
                         if isinstance(piece, Reply):
-                            self._count(piece.usage)
+                            self._count(purpose, piece.usage)
                             counted = True
                             if not piece.text.strip():
                                 raise InvalidDecisionError("the model's answer is empty")
@@ -88,13 +88,13 @@ class Asker:
                         yield piece
         finally:
             if heard and not counted:  # nobody says what an answer costs that is not heard to its end
-                self._count(estimated(messages, heard))
+                self._count(purpose, estimated(messages, heard))
 
     async def _complete(self, purpose: str, messages: Sequence[Message], form: AnswerForm) -> Reply:
         seconds = self._begin(purpose)
         with self._in_time():
             reply = await self._model.complete(messages, form, seconds=seconds)
-        self._count(reply.usage)
+        self._count(purpose, reply.usage)
         return reply
 
     @contextmanager
@@ -131,7 +131,9 @@ class Asker:
     def _used_up(bound: str) -> BudgetExceededError:
         return BudgetExceededError(f"the budget of {bound} is used up, so the model is not asked any more")
 
-    def _count(self, usage: TokenUsage) -> None:
+    def _count(self, purpose: str, usage: TokenUsage) -> None:
+        spent = self.cost.tokens_by_purpose
+        spent[purpose] = spent.get(purpose, 0) + usage.prompt + usage.completion
         self.cost.prompt_tokens += usage.prompt
         self.cost.completion_tokens += usage.completion
 

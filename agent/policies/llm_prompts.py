@@ -31,9 +31,10 @@ class Fence:
         return Message("user", "\n\n".join((f"The fence is {self.mark}.", *(part for part in parts if part))))
 
 
-async def instructions(purpose: str) -> Message:
-    """The stable part of a decision's prompt: the file ``agent/prompts/<purpose>.md``."""
-    return Message("system", await asyncio.to_thread(_read, purpose))
+async def instructions(*names: str) -> Message:
+    """The stable part of a decision's prompt: the files ``agent/prompts/<name>.md``, one after the other."""
+    parts = [await asyncio.to_thread(_read, name) for name in names]
+    return Message("system", "\n\n".join(parts))
 
 
 @lru_cache(maxsize=16)

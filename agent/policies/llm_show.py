@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.policies.llm_prompts import Fence
-from agent.policy import ArgumentsQuestion, Candidate, DecomposeQuestion, FieldsQuestion, Situation
+from agent.policies.llm_steps import Offered
+from agent.policy import ArgumentsQuestion, DecomposeQuestion, FieldsQuestion, PathQuestion, Situation
 from agent.tool_text import clean
+from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 
@@ -17,6 +19,10 @@ _REQUEST = 4_000
 _PARAMETERS = 60
 _MOVE = 300
 _NEAR = 6
+_SHORT = 140
+"""Characters of a description where tools are compared."""
+_TOLD = 0.005
+"""Weight below which an edge is not worth a word."""
 _EXAMPLE = 2_500
 _RECALLED = 3
 
@@ -30,20 +36,41 @@ def parts_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
     return (request_text(question.request, fence), fence.block("parts", "\n".join(lines)), "The subtasks?")
 
 
-def situation_text(situation: Situation, offered: Sequence[tuple[int, Candidate]], fence: Fence) -> tuple[str, ...]:
+def situation_text(situation: Situation, shown: Sequence[Offered], fence: Fence) -> tuple[str, ...]:
     """The request, the path, the moves before, the candidates: what changes least comes first."""
-    path = "\n".join(f"{number}. {line(tool)}" for number, tool in enumerate(situation.path, start=1))
-    moves = moves_text(situation.memory)
-    lines = "\n".join(_candidate(number, candidate) for number, (_, candidate) in enumerate(offered, start=1))
+    path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(situation.path, start=1))
+    if situation.results:
+        path = steps_text(situation.results)
+    lines = "\n".join(candidate_line(number, one) for number, one in enumerate(shown, start=1))
+    choices = sum(one.after is None for one in shown)
     return (
         request_text(situation.request, fence),
         fence.block("path so far", path) if path else "The path is empty: this is the start.",
         fence.block("what served similar requests", _recalled(situation)) if situation.recalled else "",
-        fence.block("moves so far", moves) if moves else "",
+        _moved(situation.memory, fence),
         f"Share of past paths that ended here: {situation.finish_weight:.2f}" if path else "",
         fence.block("candidates", lines) if lines else "There are no candidates here.",
-        f"Your move? {_moves(len(offered), at_start=not path)}",
+        f"Your move? {_moves(choices, at_start=not path)}",
     )
+
+
+def path_text(question: PathQuestion, places: Sequence[int], fence: Fence) -> tuple[str, ...]:
+    """The request, the path, the moves before, all candidates by number."""
+    path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(question.path, start=1))
+    shown = [Offered(question.candidates[place], place) for place in places]
+    lines = "\n".join(candidate_line(number, one) for number, one in enumerate(shown, start=1))
+    return (
+        request_text(question.request, fence),
+        fence.block("path so far", path) if path else "",
+        _moved(question.memory, fence),
+        fence.block("candidates", lines),
+        f"The path? Numbers from 1 to {len(places)}, at most {question.longest} of them.",
+    )
+
+
+def _moved(memory: Sequence[str], fence: Fence) -> str:
+    moves = moves_text(memory)
+    return fence.block("moves so far", moves) if moves else ""
 
 
 def arguments_text(question: ArgumentsQuestion, fence: Fence) -> tuple[str, ...]:
@@ -117,20 +144,31 @@ def _named(tool: ToolId) -> str:
     return "/".join(clean(part, 60) for part in tool_id_parts(tool)[1:])
 
 
-def _candidate(number: int, candidate: Candidate) -> str:
-    available = "untested" if candidate.availability is None else f"{candidate.availability:.2f}"
-    relevance = max(candidate.relevance, default=0.0)
-    facts = [f"weight {candidate.weight:.2f}", f"availability {available}", f"relevance {relevance:.2f}"]
-    needs = ", ".join(f"{clean(p.name, 60)} ({p.type})" for p in candidate.tool.required[:12])
+def candidate_line(number: int, one: Offered) -> str:
+    """A candidate with the least that decides: what it does; behind the bar what is known of it, and nothing where nothing is."""
+    candidate, facts = one.candidate, list[str]()
+    if one.after is not None:
+        facts.append(f"after {one.after}")
+    if candidate.weight >= _TOLD:
+        facts.append(f"weight {candidate.weight:.2f}")
+    if candidate.availability is not None:
+        facts.append(f"availability {candidate.availability:.2f}")
+    facts.append(f"relevance {max(candidate.relevance, default=0.0):.2f}")
+    needs = ", ".join(clean(p.name, 60) for p in candidate.tool.required[:12])
     facts.append(f"needs {needs or 'nothing'}")
     if candidate.returning:
         facts.append("failed of late and is to be tried again")
     if candidate.missing:
         facts.append(f"missing {', '.join(clean(name, 60) for name in candidate.missing[:12])}")
     if candidate.feeds:
-        fed = (f"{clean(f.parameter, 60)} from {f.step}.{clean(f.field, 80)}" for f in candidate.feeds[:8])
+        fed = (f"{clean(f.parameter, 60)} from {_source(f, one)}" for f in candidate.feeds[:8])
         facts.append(f"fed {', '.join(fed)}")
-    return f"{number}. {line(candidate.tool)} | {'; '.join(facts)}"
+    return f"{number}. {line(candidate.tool, _SHORT)} | {'; '.join(facts)}"
+
+
+def _source(feed: Feed, one: Offered) -> str:
+    """A follower's own producer is no step yet: it goes by the number of its line."""
+    return f"number {one.after}" if one.after is not None else f"{feed.step}.{clean(feed.field, 60)}"
 
 
 def _moves(candidates: int, *, at_start: bool) -> str:

@@ -7,8 +7,10 @@ from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
 from agent.policies.offline_fields import telling_fields
+from agent.policies.offline_kin import kindred
 from agent.policies.offline_memory import Missing, adoptable, remembered
 from agent.policies.offline_parts import decomposed
+from agent.policies.offline_path import walked
 from agent.policies.offline_reflection import reflected
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_substitute import substituted
@@ -23,11 +25,13 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    PathQuestion,
     Proposal,
     Reflection,
     ReflectionQuestion,
     ScoreQuestion,
     Situation,
+    WholePath,
 )
 from agent.scoring import scores
 from agent.support import bare
@@ -79,8 +83,8 @@ class OfflinePolicy:
             return self._missing[key]
 
         now, worked = fresh(situation), self._of(situation.request)
-        instead = substituted(now, missing)
-        found = Verdict(instead, "", ()) if instead else self._found(now, missing, worked)
+        known = substituted(now, missing) or kindred(now, missing)
+        found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
         verdict = once_more(situation, found)
         worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
         if worked.finished:
@@ -101,6 +105,10 @@ class OfflinePolicy:
     async def adopt(self, proposal: Proposal) -> Adoption:
         """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
         return adoptable(proposal)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The steps that ``choose`` would take over these candidates alone."""
+        return await walked(question, self.choose)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where

@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 
 from tests.models.openai_replies import ChatRequest, Reply
 
-PURPOSES = ("decompose", "choose", "reflect", "arguments", "fields_to_keep", "answer")
+PURPOSES = ("decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer")
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""
 Line = Said | Callable[[ChatRequest], Said]

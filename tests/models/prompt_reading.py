@@ -101,9 +101,8 @@ class Option:
         return [] if said in ("", "nothing") else [part.split()[0] for part in said.split(", ")]
 
     def figure(self, fact: str) -> float:
-        """``weight``, ``availability`` (untested: one half) or ``relevance``."""
-        said = self.facts.get(fact, "0")
-        return 0.5 if said == "untested" else float(said)
+        """``weight``, ``availability`` (not told: one half) or ``relevance``."""
+        return float(self.facts.get(fact, "0.5" if fact == "availability" else "0"))
 
 
 def options(text: str) -> list[Option]:

@@ -19,6 +19,7 @@ from tests.models.rules_answering import answer, fields
 from tests.models.rules_choosing import choose
 from tests.models.rules_filling import fill
 from tests.models.rules_judging import judge, split
+from tests.models.rules_planning import choose_several, whole_path
 
 REFUSAL = "I'm sorry, but I can't help with that."
 OTHER = "Here are rules for Footpath's own prompts only."
@@ -27,6 +28,8 @@ _FENCE = re.compile(r"\b[0-9a-f]{12}\b")
 _MARKS = {
     "split a request": "decompose",
     "judge a planned path": "reflect",
+    "all of it in one answer": "whole_path",
+    "by API calls, one at a time": "choose_by_result",
     "a graph of tools": "choose",
     "fill in the arguments": "arguments",
     "name the fields": "fields",
@@ -94,7 +97,11 @@ def _decided(purpose: str, prompt: str) -> "dict[str, object] | str":
         case "reflect":
             return judge(prompt)
         case "choose":
+            return choose_several(prompt)
+        case "choose_by_result":
             return choose(prompt).told()
+        case "whole_path":
+            return whole_path(prompt)
         case "arguments":
             return fill(prompt)
         case "fields":

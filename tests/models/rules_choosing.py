@@ -26,9 +26,13 @@ class Move:
 def choose(prompt: str) -> Move:
     """The next move, from the prompt's text alone."""
     parts = blocks(prompt)
-    request, path = parts.get("request", ""), parts.get("path so far", "")
+    return next_move(parts.get("request", ""), parts.get("path so far", ""), options(parts.get("candidates", "")))
+
+
+def next_move(request: str, path: str, on_offer: Sequence[Option]) -> Move:
+    """The next move behind a path, told in lines as in the prompt."""
     asked, change = topics(request), asks_for_a_change(request)
-    offered = sorted(options(parts.get("candidates", "")), key=lambda option: -_score(option, asked, change=change))
+    offered = sorted(on_offer, key=lambda option: -_score(option, asked, change=change))
     if path:
         best = max(_common(f"{api} {text}", api, asked) for api, text in path_tools(path) or [("", path)])
         return _go_on(offered, asked, asked - telling(path), best) or Move(

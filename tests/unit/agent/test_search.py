@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.budget import Budget, Meter
 from agent.frontier import Frontier, Path
-from agent.policy import Candidate, Choice, Cost, Situation
+from agent.policy import Candidate, Choice, Cost, Follower, PathQuestion, Situation, WholePath
 from agent.search import Node, SearchDeps, Step, search
 from domain.event import CandidatesConsidered, PathEnded, StepBacktracked, StepChosen
 from domain.tool import ToolDoc, ToolId, tool_id
@@ -23,6 +23,15 @@ def doc(number: int) -> ToolDoc:
 
 def number(tool: ToolId) -> int:
     return int(tool.rsplit("t", 1)[1])
+
+
+async def no_path(question: PathQuestion) -> WholePath:
+    return WholePath((), f"of {len(question.candidates)} none")
+
+
+async def none_follow(state: Frontier, node: Node) -> tuple[Follower, ...]:
+    del state, node
+    return ()
 
 
 def deps(graph: Graph, seed: int = 0) -> SearchDeps:
@@ -43,7 +52,7 @@ def deps(graph: Graph, seed: int = 0) -> SearchDeps:
             return Choice("advance", "random", index=rng.randrange(len(situation.candidates)))
         return Choice("backtrack" if action == "advance" else action, "random")  # type: ignore[arg-type]
 
-    return SearchDeps(expand, at_random)
+    return SearchDeps(expand, at_random, no_path, none_follow)
 
 
 def stubborn(graph: Graph) -> SearchDeps:
@@ -52,7 +61,7 @@ def stubborn(graph: Graph) -> SearchDeps:
     async def first(situation: Situation) -> Choice:
         return Choice("advance", "first", 0) if situation.candidates else Choice("backtrack", "none left")
 
-    return SearchDeps(deps(graph).expand, first)
+    return SearchDeps(deps(graph).expand, first, no_path, none_follow)
 
 
 async def walk(dependencies: SearchDeps, budget: Budget, state: Frontier | None = None) -> list[Step]:
@@ -142,7 +151,7 @@ async def test_finishing_an_empty_path_is_giving_up() -> None:
     async def finish(situation: Situation) -> Choice:
         return Choice("finish", "nothing to do")
 
-    steps = await walk(SearchDeps(deps({0: [1]}).expand, finish), Budget())
+    steps = await walk(SearchDeps(deps({0: [1]}).expand, finish, no_path, none_follow), Budget())
     assert steps[-1][0] == PathEnded(path=(), how="gave_up", reason="nothing to do")
 
 

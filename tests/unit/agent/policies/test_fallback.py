@@ -16,11 +16,13 @@ from agent.policy import (
     Decomposition,
     FieldsQuestion,
     Notice,
+    PathQuestion,
     Proposal,
     Reflection,
     ReflectionQuestion,
     ScoreQuestion,
     Situation,
+    WholePath,
     whole,
 )
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
@@ -63,6 +65,10 @@ class Scripted:
     async def choose(self, situation: Situation) -> Choice:
         self._next()
         return Choice("give_up", self.name)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        self._next()
+        return WholePath((), self.name)
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         self._next()

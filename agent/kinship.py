@@ -1,0 +1,82 @@
+"""What speaks for tools that no path has gone through yet: how much of the request their tool set covers, and whether it is named there.
+
+Past paths stay in a tool set (nine of ten transitions of the trajectories do), so where a catalogue is larger than what was ever
+walked, the tool set is chosen first and the tool in it second.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from agent.evidence import Evidence
+from agent.policy import Kin
+from agent.pool import Pool
+from domain.tool import ToolId, tool_id_parts
+
+UNEXPLORED = 0.5
+"""Share of tools without an edge among those found, from which kinship is told at all."""
+
+_WORD = re.compile(r"[a-z0-9]+")
+_EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "get", "data", "free", "all", "search", "v1", "v2", "v3"})  # fmt: skip
+
+
+async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
+    """Each tool that was found or is remembered, by what its tool set offers; nothing where paths went through most of those found."""
+    found = [tool for tool in pool.found if evidence.has(tool)]
+    walked = 0
+    for tool in found:
+        walked += bool(await evidence.neighbours(tool))
+        if walked > (1 - UNEXPLORED) * len(found):
+            return {}
+    if not found:
+        return {}
+    covered = _covered(found, evidence)
+    said = _said(request)
+    known = dict.fromkeys([*found, *(tool for one in evidence.recalled for tool in one.memory.path)])
+    return {
+        tool: Kin(
+            found=pool.found.get(tool, 0.0),
+            covers=covered.get(toolset_of(tool), 0.0),
+            set_named=_named(tool_id_parts(tool)[1], said),
+            named=_named(tool_id_parts(tool)[2], said),
+        )
+        for tool in known
+    }
+
+
+def toolset_of(tool: ToolId) -> tuple[str, str]:
+    """Category and tool set."""
+    category, toolset, _ = tool_id_parts(tool)
+    return category, toolset
+
+
+def relatives(kin: Mapping[ToolId, Kin], path: Sequence[ToolId], closed: Iterable[ToolId]) -> list[ToolId]:
+    """The tools to offer for their kinship, best first: two of the path's own tool sets and two of others."""
+    left = [tool for tool in kin if tool not in set(closed)]
+    best = sorted(left, key=lambda tool: (-kin[tool].found - kin[tool].covers, tool))
+    own = {toolset_of(tool) for tool in path}
+    inside = [tool for tool in best if toolset_of(tool) in own]
+    outside = [tool for tool in best if toolset_of(tool) not in own]
+    return [*inside[:2], *outside[:2]]
+
+
+def _covered(found: Sequence[ToolId], evidence: Evidence) -> dict[tuple[str, str], float]:
+    """How much of the request the found tools of a tool set cover together: relevance by clause, as a share of the best there is."""
+    best = [0.0] * len(evidence.clauses)
+    sets: dict[tuple[str, str], list[float]] = {}
+    for tool in found:
+        relevance = evidence.relevance(tool)
+        own = sets.setdefault(toolset_of(tool), [0.0] * len(best))
+        for i, value in enumerate(relevance):
+            own[i], best[i] = max(own[i], value), max(best[i], value)
+    return {toolset: sum(values) / (sum(best) or 1.0) for toolset, values in sets.items()}
+
+
+def _said(request: str) -> frozenset[str]:
+    words = _WORD.findall(request.lower())
+    return frozenset([*words, *(f"{word}s" for word in words), *(word.removesuffix("s") for word in words)])
+
+
+def _named(name: str, said: frozenset[str]) -> float:
+    """The share of a name's telling words that the request says."""
+    words = [word for word in _WORD.findall(name.lower()) if word not in _EMPTY]
+    return sum(word in said for word in words) / len(words) if words else 0.0

@@ -1,0 +1,143 @@
+"""Each planner over the same small graph: what it asks, what it walks, how it ends."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.budget import Budget, Meter
+from agent.frontier import Frontier
+from agent.planners.named import PLANNERS, planner_named
+from agent.planners.planner import Planner
+from agent.policy import Candidate, Choice, Cost, Follower, PathQuestion, Results, Situation, WholePath
+from agent.search import Node, SearchDeps, Step
+from domain.errors import UsageError
+from domain.event import PathEnded, StepChosen
+from domain.plan import StepResult
+from domain.tool import ToolDoc, tool_id
+
+
+def doc(name: str) -> ToolDoc:
+    return ToolDoc(id=tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
+
+
+A, B, C = doc("a"), doc("b"), doc("c")
+
+
+def candidate(tool: ToolDoc, weight: float = 0.5) -> Candidate:
+    return Candidate(tool, weight, None, (0.5,), "start")
+
+
+class Told:
+    """Decisions in order; what was asked is kept."""
+
+    def __init__(self, *moves: Choice, path: WholePath | None = None) -> None:
+        self._moves = list(moves)
+        self._path = path or WholePath((), "none")
+        self.situations: list[Situation] = []
+        self.questions: list[PathQuestion] = []
+
+    async def expand(self, state: Frontier) -> Node:
+        path = tuple(next(t for t in (A, B, C) if t.id == step) for step in state.path)
+        left = tuple(candidate(tool, 0.9 - 0.1 * n) for n, tool in enumerate((A, B)) if tool not in path)
+        return Node(path, ((0.5,),) * len(path), (0.5,), left, 0.1, value=float(len(path)))
+
+    async def choose(self, situation: Situation) -> Choice:
+        self.situations.append(situation)
+        return self._moves.pop(0)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        self.questions.append(question)
+        return self._path
+
+    async def followers(self, state: Frontier, node: Node) -> tuple[Follower, ...]:
+        del state
+        return (Follower(0, candidate(C)),) if node.candidates else ()
+
+    def deps(self, results: Results = ()) -> SearchDeps:
+        return SearchDeps(self.expand, self.choose, self.whole_path, self.followers, results=lambda: results)
+
+
+async def steps(
+    planner: Planner, deps: SearchDeps, state: Frontier | None = None, budget: Budget | None = None
+) -> tuple[list[Step], Meter]:
+    meter = Meter(budget or Budget(), Cost())
+    return [step async for step in planner("q", ("q",), state or Frontier(), deps, meter)], meter
+
+
+def end(walked: list[Step]) -> PathEnded:
+    last = walked[-1][0]
+    assert isinstance(last, PathEnded)
+    return last
+
+
+async def test_react_ends_openly_behind_each_step_and_is_shown_what_it_gave() -> None:
+    told = Told(Choice("advance", "first", 0), Choice("finish", "enough"))
+    walked, _ = await steps(planner_named("react"), told.deps())
+    assert (end(walked).how, end(walked).path) == ("open", (A.id,))
+    given: Results = ((A, StepResult(tool=A.id, arguments={}, status="ok", response="1")),)
+    walked, _ = await steps(planner_named("react"), told.deps(given), walked[-1][1])
+    assert (end(walked).how, end(walked).path) == ("finished", (A.id,))
+    assert [situation.results for situation in told.situations] == [(), given]
+    assert told.situations[0].followers == ()
+
+
+async def test_the_planner_that_walks_is_shown_no_results() -> None:
+    told = Told(Choice("advance", "first", 0), Choice("finish", "enough"))
+    await steps(planner_named("dfs"), told.deps(((A, StepResult(tool=A.id, arguments={}, status="ok")),)))
+    assert [situation.results for situation in told.situations] == [None, None]
+
+
+@pytest.mark.parametrize("name", ["cot", "basic"])
+async def test_a_path_at_once_is_one_decision_over_two_levels(name: str) -> None:
+    told = Told(path=WholePath((2, 0), "c before a"))
+    walked, meter = await steps(planner_named(name), told.deps())
+    assert end(walked) == PathEnded(path=(C.id, A.id), how="finished", reason="c before a")
+    assert [event.tool for event, _ in walked if isinstance(event, StepChosen)] == [C.id, A.id]
+    assert [c.tool.api for c in told.questions[0].candidates] == ["a", "b", "c"]
+    assert told.questions[0].reasoned == (name == "cot")
+    assert (meter.decisions, len(told.questions)) == (1, 1)
+
+
+async def test_a_path_at_once_leaves_out_what_is_not_on_offer_or_too_long() -> None:
+    told = Told(path=WholePath((7, 1, 1, 0, 2), "much"))
+    walked, _ = await steps(planner_named("basic"), told.deps(), budget=Budget(depth=2))
+    assert end(walked).path == (B.id,)
+    assert told.questions[0].longest == 2
+    nothing, _ = await steps(planner_named("basic"), Told().deps())
+    assert (end(nothing).how, end(nothing).path) == ("gave_up", ())
+
+
+async def test_behind_what_failed_the_rest_is_decided_anew() -> None:
+    failed = Frontier().offer([A.id, B.id]).push(A.id).reopen(0, "HTTP 503", ban=True)
+    told = Told(path=WholePath((0,), "then b"))
+    walked, _ = await steps(planner_named("cot"), told.deps(), failed)
+    assert end(walked).path == (B.id,)
+    assert told.questions[0].memory == ("HTTP 503",)
+    assert A not in [c.tool for c in told.questions[0].candidates]
+
+
+@pytest.mark.parametrize("name", ["dfs", "react", "cot", "basic"])
+async def test_a_budget_that_is_used_up_ends_every_planner(name: str) -> None:
+    told = Told()
+    walked, _ = await steps(planner_named(name), told.deps(), budget=Budget(decisions=0))
+    assert end(walked).how == "budget"
+    assert (told.situations, told.questions) == ([], [])
+
+
+async def test_retrieve_takes_the_best_start_tools() -> None:
+    for k, path in ((1, (A.id,)), (2, (A.id, B.id)), (5, (A.id, B.id))):
+        walked, meter = await steps(planner_named("retrieve", k), Told().deps())
+        assert (end(walked).path, meter.decisions) == (path, 0)
+
+
+def test_an_unknown_name_says_which_there_are() -> None:
+    with pytest.raises(UsageError, match="no planner is called 'magic'; there are: dfs, react, cot, basic, retrieve"):
+        planner_named("magic")
+    assert set(PLANNERS) == {"dfs", "react", "cot", "basic", "retrieve"}
+
+
+async def test_several_steps_of_one_decision_are_walked_without_asking_again() -> None:
+    told = Told(Choice("advance", "both", 0, then=(B.id,), last=True))
+    walked, meter = await steps(planner_named("dfs"), replace(told.deps(), several=True))
+    assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id, B.id), 1)
+    assert told.situations[0].followers[0].candidate.tool == C

@@ -1,0 +1,47 @@
+"""Groups by what the graph knows, and differences of two methods on the same requests."""
+
+from collections import Counter
+
+import pytest
+
+from domain.tool import FINISH, tool_id
+from evaluation.intervals import difference
+from evaluation.linked import LINKED, UNKNOWN, WALKED, by_evidence, pairs
+from evaluation.names import Key, key
+from evaluation.planning import PlannedQuery
+from evaluation.queries import Query
+from graph.backends.memory import MemoryGraph
+from graph.facts import GraphBatch
+
+A, B, C = (tool_id("c", "set", name) for name in "abc")
+
+
+def planned(*relevant: str) -> PlannedQuery:
+    keys: frozenset[Key] = frozenset(key("set", name) for name in relevant)
+    return PlannedQuery(Query("G1_tool", "|".join(relevant), keys), (), 0.0)
+
+
+async def test_requests_are_grouped_by_the_most_that_is_known_of_their_apis() -> None:
+    store = MemoryGraph()
+    await store.setup()
+    await store.apply(GraphBatch(key="one", transitions=Counter({(A, B): 2, (B, FINISH): 2})))
+    asked = [planned("a", "b"), planned("b", "a"), planned("a", "c"), planned("c")]
+    groups = by_evidence(asked, await pairs(store))
+    assert {name: [one.query.query for one in part] for name, part in groups.items()} == {
+        LINKED: ["a|b", "b|a"],
+        WALKED: ["a|c"],
+        UNKNOWN: ["c"],
+    }
+
+
+def test_a_difference_is_of_pairs_and_its_interval_tells_chance_from_gain() -> None:
+    better = difference([0.6, 0.7, 0.8] * 20, [0.5, 0.6, 0.7] * 20)
+    low, high = better["interval"]  # type: ignore[misc]
+    assert better["difference"] == pytest.approx(0.1)
+    assert low == pytest.approx(0.1)
+    assert high == pytest.approx(0.1)
+    same = difference([0.0, 1.0] * 30, [1.0, 0.0] * 30)
+    low, high = same["interval"]  # type: ignore[misc]
+    assert low < 0 < high
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        difference([1.0], [])
