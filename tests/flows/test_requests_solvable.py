@@ -12,6 +12,7 @@ from pydantic.types import JsonValue
 from evaluation.asked import Asked, read_asked
 from evaluation.rightness import absent_from_responses
 from graph.importers.trees import trajectory, tree_files
+from playground.calls import send
 from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
@@ -21,6 +22,25 @@ ANSWERABLE = [one for one in read_asked(FILES) if one.answerable]
 LARGEST_COUNT = 3_000
 """Whole numbers above are identifiers."""
 TOOLS = catalogue_tools(DATA / CATALOGUE)
+DEAD = {401, 403, 404, 410, 503}
+STUMBLES = {408, 429, 500}
+FIRST_WAYS: dict[str, tuple[str, dict[str, JsonValue]]] = {
+    "fail-officers": ("get_company_officers", {"company_id": "cmp_63bba97d"}),
+    "fail-dividends": ("get_dividends", {"symbol": "SILB"}),
+    "fail-visit": ("get_place_forecast", {"place_id": "plc_b824a9dd"}),
+    "fail-match": ("get_place_forecast", {"place_id": "plc_b783bb6f"}),
+    "fail-parcel": ("track_parcel", {}),
+    "fail-fares": ("find_cheap_flights", {"from_airport": "BOA", "to_airport": "CAM", "travel_date": "2026-06-20"}),
+    "fail-terminals": ("find_cheap_flights", {"from_airport": "SIL", "to_airport": "NOR", "travel_date": "2026-06-19"}),
+    "fail-quotes": ("get_stock_quote", {}),
+    "fail-director": ("person_movie_credits", {}),
+    "fail-points": ("getStandings", {}),
+    "fail-heavier": ("track_parcel", {}),
+    "fail-keyless": ("get_currency_quote", {"from_currency": "BUD", "to_currency": "CLD", "amount": 2750}),
+}
+"""The operation that suggests itself for each request of ``failing.jsonl``. With arguments: it always fails, and other operations
+lead to the answer. With none: one of the calls that lead to the answer, it fails on the way and works when it is repeated.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +65,32 @@ def test_its_calls_give_what_is_expected(one: Asked, client: httpx.Client, passe
     assert absent_from_responses(one.expect, responses[:-1]) != [], "the last call is not needed"
     values = [text for made in arguments for name, value in made.items() for text in literals(one, name, value)]
     assert [text for text in values if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", passed)] == []
+
+
+def test_every_request_of_failing_has_a_first_way() -> None:
+    assert {one.id for one in ANSWERABLE if one.group == "failing"} == FIRST_WAYS.keys()
+
+
+@pytest.mark.parametrize("one", [one for one in ANSWERABLE if one.id in FIRST_WAYS], ids=lambda one: one.id)
+def test_its_first_way_fails(one: Asked, client: httpx.Client) -> None:
+    client.post("/_reset").raise_for_status()
+    operation, arguments = FIRST_WAYS[one.id]
+    used = {call.operation for call in one.calls}
+    if arguments:
+        assert operation not in used
+        assert {send(client, TOOLS[operation], arguments).status_code for _ in range(3)} <= DEAD
+        return
+    assert operation in used
+    assert one.alone
+    met: list[int] = []
+
+    def watch(response: httpx.Response) -> None:
+        met.append(response.status_code)
+
+    hooks = {"response": [watch]}
+    with httpx.Client(base_url=client.base_url, timeout=20, trust_env=False, event_hooks=hooks) as watched:
+        follow(watched, TOOLS, one)
+    assert STUMBLES & set(met)
 
 
 def literals(one: Asked, name: str, value: JsonValue) -> Iterator[str]:

@@ -18,7 +18,7 @@ from playground.reserved import kept_in
 
 REQUESTS = Path(__file__).parents[3] / "playground" / "requests"
 BY_LENGTH = {"one": 17, "two": 17, "three": 16, HELD_OUT: 10, "unanswerable": 8}
-BY_SHAPE = {"branching": 6, "failing": 5, "double": 5}
+BY_SHAPE = {"branching": 14, "failing": 12, "double": 14}
 COUNTS = BY_LENGTH | BY_SHAPE
 MOST_CALLS = 5
 ASKED = read_asked(REQUESTS / f"{group}.jsonl" for group in COUNTS)
