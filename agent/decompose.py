@@ -4,8 +4,9 @@ import re
 
 from agent.clauses import asks
 from agent.coordination import atoms
+from agent.decomposition import AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
 from agent.evidence import Evidence
-from agent.policy import AskedPart, DecomposeQuestion, Decomposition, Policy, Subtask, whole
+from agent.policy import Policy
 from domain.errors import InvalidDecisionError
 
 _AND = re.compile(

@@ -12,7 +12,7 @@ from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
 from graph.flows import FlowStore, with_flows
 from graph.store import GraphReads
-from graph.weights import Weighted, WeightParameters, availability, transition_weights
+from graph.weights import UNTESTED, Weighted, WeightParameters, availability, transition_weights
 
 
 class FoundTool(Protocol):
@@ -115,6 +115,11 @@ class Evidence:
     def availability(self, tool: ToolId) -> float | None:
         """The availability of a tool that was read; None: untested."""
         return self._availability[tool]
+
+    def rank_availability(self, tool: ToolId) -> float:
+        """The availability by which a tool that was read is ranked: the untested count as ½."""
+        known = self._availability[tool]
+        return UNTESTED if known is None else known
 
     def failing(self, tool: ToolId) -> bool:
         """Whether the live calls of a tool that was read failed of late more than they succeeded."""

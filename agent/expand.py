@@ -1,43 +1,27 @@
 """The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-
 from agent.arguments import fillable
+from agent.candidate import Candidate, Kin
 from agent.coverage import unserved
 from agent.evidence import Evidence
 from agent.frontier import Frontier, Path
+from agent.helping import Producers
 from agent.kinship import kinship, relatives
-from agent.policy import Candidate, Kin, Origin
+from agent.offers import Offer, in_turns, origin, unweighted
 from agent.pool import Pool, gather
 from agent.remembering import next_of
 from agent.returning import returning
 from agent.rounds import asked_of
 from agent.search import Node
 from agent.substitutes import SubstituteReads, stand_ins
+from agent.walk_settings import WalkSettings
 from domain.tool import FINISH, ToolId
 from graph.recovery import with_returning
-from graph.weights import UNTESTED, rank
-
-Offer = tuple[ToolId, float, Origin]
-"""A tool, its weight at this node, and where it comes from."""
+from graph.weights import rank
 
 _KEPT_FREE = 3
 _LOOKED_AT = 2
 _REMEMBERED = 3
-_HELPERS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class WalkSettings:
-    """``k``: candidates a node. ``floor``: relevance below which the retriever adds none. ``found``: tools it looks at a text.
-    ``several``: the policy may name several steps at once, and is shown what follows the candidates.
-    """
-
-    k: int = 10
-    floor: float = 0.25
-    found: int = 20
-    several: bool = False
 
 
 class Expander:
@@ -79,20 +63,21 @@ class Expander:
         await self._evidence.read(path)
         relevance = tuple(self._evidence.relevance(tool) for tool in path)
         best = self._pool.best_relevance(self._evidence, state.banned)
-        closed = {*state.path, *state.banned}
+        closed = {*state.path, *state.banned, *await self._barred(state.path)}
         if state.path:
             offers, finish = await self._after(state.path[-1], closed, self._pool, relevance, best)
         else:
             offers, finish = self._start(closed, self._pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
-        offers += _unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
-        offers += self._helpers(offers, state)
+        offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
+        producers = Producers(self._request, self._evidence, self._pool, self._given, chosen)
+        offers += producers.beside(offers, state, closed)
         offers = await self._instead(offers, state)
         offered = [offer[0] for offer in offers]
         back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
         again = self._again(state)
-        offers += _unweighted(again, "graph")
+        offers += unweighted(again, "graph")
         return Node(
             path=self._evidence.docs(path),
             path_relevance=relevance,
@@ -105,12 +90,16 @@ class Expander:
             kin=self._kin,
         )
 
+    async def _barred(self, path: Path) -> set[ToolId]:
+        """What an administrator bans from here: it is not to come back through the pool, a memory or kinship."""
+        return {w.target for w in await self._evidence.neighbours(path[-1]) if w.edge.mark == "ban"} if path else set()
+
     async def _remembered(self, state: Frontier, known: set[ToolId]) -> list[Offer]:
         """What came next on the paths of similar requests, the most similar first, outside the K."""
         following = (next_of(one.memory.path, state.path) for one in self._evidence.recalled)
         tools = [tool for tool in dict.fromkeys(following) if tool is not None and tool not in known and tool != FINISH]
         await self._evidence.read(tools[:_REMEMBERED])
-        return _unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
+        return unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
 
     async def _instead(self, offers: list[Offer], state: Frontier) -> list[Offer]:
         """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
@@ -120,53 +109,6 @@ class Expander:
         first: list[Offer] = [(t, weights.get(t, 0.0), "substitute") for t in tools if self._evidence.has(t)]
         known = {offer[0] for offer in first}
         return [*first, *(offer for offer in offers if offer[0] not in known)]
-
-    def _helpers(self, offers: Sequence[Offer], state: Frontier) -> list[Offer]:
-        """A producer or two outside the K, where a candidate lacks what none of the others, untried here, would give."""
-        if self._pool is None:
-            return []
-        docs, evidence = self._evidence.docs((*self._given, *state.path)), self._evidence
-        offered = [tool for tool, _, _ in offers]
-        untried = [
-            evidence.doc(tool)
-            for tool in offered
-            if not state.is_dead((*state.path, tool)) and not fillable(evidence.doc(tool), self._request, docs).missing
-        ]
-        spare = [
-            tool
-            for tool in sorted({**self._pool.found, **self._pool.producers})
-            if tool not in (*offered, *state.path, *state.banned) and not state.is_dead((*state.path, tool))
-        ]
-        found: dict[ToolId, None] = {}
-        sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.floor]
-        sought = sought[: self._settings.k]
-        for tool in sought:  # what helps may itself need help
-            lacking = fillable(evidence.doc(tool), self._request, docs).missing
-            if not lacking:
-                continue
-            if any(
-                len(fillable(evidence.doc(tool), self._request, (*docs, other)).missing) < len(lacking)
-                for other in untried
-            ):
-                continue
-            gives = (
-                other
-                for other in spare
-                if len(fillable(evidence.doc(tool), self._request, (*docs, evidence.doc(other))).missing) < len(lacking)
-            )
-            helper = max(gives, key=self._pool_worth, default=None)
-            if helper is not None:
-                found[helper] = None
-                sought += [helper] * (helper not in sought and len(found) < _HELPERS)
-        return [(tool, 0.0, "retriever") for tool in list(found)[:_HELPERS]]
-
-    def _pool_worth(self, tool: ToolId) -> tuple[bool, float, float]:
-        """Of producers: whether the request fills them, how well they lead on, and how well they fit it themselves."""
-        if self._pool is None:
-            return False, 0.0, 0.0
-        filled = not fillable(self._evidence.doc(tool), self._request, ()).missing
-        worth = self._pool.producers.get(tool, 0.0) * self._available(tool)
-        return filled, worth, max(self._evidence.relevance(tool), default=0.0)
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
@@ -180,9 +122,9 @@ class Expander:
     def _start(self, closed: set[ToolId], pool: Pool) -> list[Offer]:
         """The start: the best for the request, for each clause, and the producers they need, in turns."""
         weights = {**pool.producers, **pool.found}
-        tools = _in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
-        offers: list[Offer] = [(tool, min(1.0, weights[tool]), _origin(tool, pool)) for tool in tools]
-        return sorted(offers, key=lambda offer: (-offer[1] * self._available(offer[0]), offer[0]))
+        tools = in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
+        offers: list[Offer] = [(tool, min(1.0, weights[tool]), origin(tool, pool)) for tool in tools]
+        return sorted(offers, key=lambda offer: (-offer[1] * self._evidence.rank_availability(offer[0]), offer[0]))
 
     async def _after(
         self,
@@ -199,8 +141,6 @@ class Expander:
         """
         k = self._settings.k
         weighted = await self._evidence.neighbours(last)
-        # What an administrator bans from here is not to come back through the pool.
-        closed = closed | {w.target for w in weighted if w.edge.mark == "ban"}
         finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
         near = [w for w in weighted if w.target not in closed]
         await self._evidence.read(w.target for w in rank(near)[: _LOOKED_AT * k])
@@ -209,7 +149,7 @@ class Expander:
         kept = _KEPT_FREE if unserved(relevance, shown, best, self._settings.floor) else 0
         graph: list[Offer] = [(w.target, w.weight, "graph") for w in ranked[: k - min(kept, k - 1)]]
         known = closed | {offer[0] for offer in graph}
-        filled = _in_turns(self._queues(known, pool, self._settings.floor), k - len(graph))
+        filled = in_turns(self._queues(known, pool, self._settings.floor), k - len(graph))
         return [*graph, *((tool, 0.0, "retriever") for tool in filled)], finish
 
     def _queues(self, closed: set[ToolId], pool: Pool, floor: float) -> list[list[ToolId]]:
@@ -218,10 +158,10 @@ class Expander:
         found = [tool for tool in pool.found if tool not in closed and max(relevance(tool)) >= floor]
         clauses = range(len(self._evidence.clauses))
         by_clause = [sorted(found, key=lambda t, i=i: (-relevance(t)[i], t)) for i in clauses]
-        as_found = sorted(found, key=lambda t: (-pool.found[t] * self._available(t), t))
+        as_found = sorted(found, key=lambda t: (-pool.found[t] * self._evidence.rank_availability(t), t))
         producers = sorted(
             (tool for tool in pool.producers if tool not in closed),
-            key=lambda t: (-pool.producers[t] * self._available(t), t),
+            key=lambda t: (-pool.producers[t] * self._evidence.rank_availability(t), t),
         )
         return [*by_clause, producers, as_found]
 
@@ -243,32 +183,6 @@ class Expander:
     def _safe(self, tool: ToolId) -> bool:
         """Whether a tool that was read is safe to call."""
         return self._evidence.has(tool) and self._evidence.doc(tool).safe
-
-    def _available(self, tool: ToolId) -> float:
-        known = self._evidence.availability(tool)
-        return UNTESTED if known is None else known
-
-
-def _origin(tool: ToolId, pool: Pool) -> Origin:
-    return "start" if tool in pool.found else "graph"
-
-
-def _unweighted(tools: Iterable[ToolId], origin: Origin) -> list[Offer]:
-    return [(tool, 0.0, origin) for tool in tools]
-
-
-def _in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
-    """The first ``most`` distinct tools, one from each queue in turn."""
-    taken: dict[ToolId, None] = {}
-    rows: list[Iterator[ToolId]] = [iter(queue) for queue in queues]
-    while rows and len(taken) < most:
-        for row in list(rows):
-            tool = next((tool for tool in row if tool not in taken), None)
-            if tool is None:
-                rows.remove(row)
-            elif len(taken) < most:
-                taken[tool] = None
-    return list(taken)
 
 
 def _value(relevance: tuple[tuple[float, ...], ...], best: tuple[float, ...], floor: float) -> float:

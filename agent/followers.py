@@ -1,9 +1,9 @@
 """The second level of a node's frontier: what past paths call right after one of its candidates."""
 
 from agent.arguments import fillable
+from agent.candidate import Candidate, Follower
 from agent.evidence import Evidence
 from agent.frontier import Frontier
-from agent.policy import Candidate, Follower
 from agent.search import Node
 from graph.weights import rank
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.policy import Candidate, Choice
+from agent.candidate import Candidate
+from agent.policy import Choice
 from domain.tool import ToolId
 
 _WELL_TRODDEN = 0.5

@@ -7,8 +7,8 @@ walked, the tool set is chosen first and the tool in it second.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from agent.candidate import Kin
 from agent.evidence import Evidence
-from agent.policy import Kin
 from agent.pool import Pool
 from domain.tool import ToolId, tool_id_parts
 

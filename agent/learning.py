@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from agent.judgements import ScoreQuestion
 from agent.learn import lesson
 from agent.lived import followed, solved
 from agent.memory import LongTermMemory
-from agent.policy import Policy, ScoreQuestion
+from agent.policy import Policy
 from agent.transcript import Transcript
 from domain.errors import FootpathError
-from domain.event import EventRecord, JudgedMemory, LearnedEdge, LearnedTool, RunFinished, WeightsLearned
+from domain.event import EventRecord, RunFinished
+from domain.learned import JudgedMemory, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.facts import LiveBatch

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.evidence import Evidence, GraphReads, ToolFinder
-from agent.expand import WalkSettings
 from agent.frontier import Frontier
 from agent.memory import LongTermMemory
 from agent.planners.planner import Planner
 from agent.policy import Policy
 from agent.search import Step, search
 from agent.streams import closing
+from agent.walk_settings import WalkSettings
 from agent.walking import walk_deps
 from domain.event import PathEnded
 from graph.weights import WeightParameters

@@ -4,109 +4,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from agent.tool_text import clean
-from domain.event import Feed
+from agent.candidate import Candidate, Follower, Kin
+from agent.decomposition import DecomposeQuestion, Decomposition
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from domain.memory import Recalled
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc, ToolId
-
-NAMED = 80
-"""Characters of a subtask's name."""
-
-Origin = Literal["start", "graph", "retriever", "memory", "substitute"]
-"""Who brought a candidate: the retriever at the start, the graph's edges, the retriever later on, a memory's path, or a link to a
-tool that does the same as one whose call has failed.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPart:
-    """One thing that a request asks. ``found``: the tools nearest to it with their scores in [0, 1], best first."""
-
-    text: str
-    found: tuple[tuple[ToolId, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DecomposeQuestion:
-    """What ``decompose`` sees: the request, and what it asks as far as rules can tell."""
-
-    request: str
-    parts: tuple[AskedPart, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Subtask:
-    """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
-
-    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
-    """
-
-    number: int
-    name: str
-    description: str
-    category: str = ""
-    depends_on: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Decomposition:
-    """At least one subtask; a request that needs no split is its own, in its own words."""
-
-    subtasks: tuple[Subtask, ...]
-    reason: str
-
-
-def whole(request: str, reason: str) -> Decomposition:
-    """A request that is not split."""
-    return Decomposition((Subtask(1, clean(request, NAMED), request),), reason)
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A tool that could come next, with the evidence for it.
-
-    ``weight``: transition weight in [0, 1] (at the start, the retriever's normalised score). ``availability`` None:
-    untested. ``relevance``: one value per clause of the request, each in [0, 1]. ``missing``: required parameters that
-    neither the request nor earlier steps of the path seem able to fill. ``feeds``: those that a step of the path fills.
-    ``returning``: it has failed of late, and it is its turn to be tried again.
-    """
-
-    tool: ToolDoc
-    weight: float
-    availability: float | None
-    relevance: tuple[float, ...]
-    origin: Origin
-    missing: tuple[str, ...] = ()
-    feeds: tuple[Feed, ...] = ()
-    returning: bool = False
-
-    @property
-    def feeds_from(self) -> tuple[int, ...]:
-        """Positions in the path, from 0, of the steps that feed it."""
-        return tuple(sorted({feed.step - 1 for feed in self.feeds}))
-
-
-@dataclass(frozen=True, slots=True)
-class Kin:
-    """What speaks for a tool that no path went through, each in [0, 1]. ``found``: the retriever's score. ``covers``: how much of the request
-    the tools of its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said.
-    """
-
-    found: float
-    covers: float
-    set_named: float
-    named: float
-
-
-@dataclass(frozen=True, slots=True)
-class Follower:
-    """A tool that may come right after a candidate. ``after``: that candidate's place; ``candidate``: judged as if it had been called."""
-
-    after: int
-    candidate: Candidate
-
 
 Results = tuple[tuple[ToolDoc, StepResult], ...]
 """Tools that were called, each with what became of the call, in order."""
@@ -134,36 +38,6 @@ class Situation:
     followers: tuple[Follower, ...] = ()
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
     results: Results | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReflectionQuestion:
-    """What ``reflect`` sees: how a walk ended (thesis 4.3.2.3). ``path``: the one that it ended with, else the best it has seen, which may be
-    empty; ``given``: the tools of earlier subtasks whose results it builds on. ``relevance``: of each tool in ``path``, one value per clause.
-    ``starts``: the candidates that the start offered. ``memory``: the moves of the walk.
-    """
-
-    request: str
-    clauses: tuple[str, ...]
-    given: tuple[ToolDoc, ...]
-    path: tuple[ToolDoc, ...]
-    relevance: tuple[tuple[float, ...], ...]
-    starts: tuple[Candidate, ...]
-    how: Literal["finished", "gave_up", "budget"]
-    reason: str
-    memory: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reflection:
-    """``success``: go on with the path. ``partial``: right up to the step ``first_wrong`` (from 1; one more than there are steps: all are
-    right, and something is left to do). ``total``: start anew without the start tools ``noisy``; without any, there is nothing to try.
-    """
-
-    verdict: Literal["success", "partial", "total"]
-    reason: str
-    first_wrong: int | None = None
-    noisy: tuple[ToolId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,40 +79,6 @@ class WholePath:
 
     steps: tuple[int, ...]
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What ``adopt`` sees: the whole path that served a request nearly identical to this one, and stands as it is.
-
-    It was checked before: every tool is there and works, and every required parameter can be filled in this order.
-    """
-
-    request: str
-    recalled: Recalled
-    path: tuple[ToolDoc, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Adoption:
-    """Whether a remembered path is taken as it is, and why."""
-
-    adopted: bool
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreQuestion:
-    """What ``score`` sees of a run that is over: the steps of the last plan in order, then those that were gone around.
-
-    Steps that were not called are among them, so that step numbers hold.
-    """
-
-    request: str
-    answer: str
-    answered: bool
-    steps: tuple[tuple[ToolDoc, StepResult], ...]
-    failed: tuple[tuple[ToolDoc, StepResult], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from agent.budget import Meter
 from agent.frontier import Frontier
+from agent.judgements import Adoption, Proposal
 from agent.planners.planner import Planner
-from agent.policy import Adoption, Proposal
 from agent.returning import rivalled, working
 from agent.rounds import asked_of
 from agent.search import Node, SearchDeps, Step

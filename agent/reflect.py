@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from agent.evidence import Evidence
 from agent.expand import Expander
 from agent.frontier import Frontier, Path
-from agent.policy import Policy, Reflection, ReflectionQuestion
+from agent.judgements import Reflection, ReflectionQuestion
+from agent.policy import Policy
 from agent.short_term import told
 from domain.event import PathEnded, ReflectionMade
 from domain.tool import ToolDoc

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from agent.policy import Candidate
+from agent.candidate import Candidate
 from domain.tool import ToolId
 from graph.recovery import has_turn
 from graph.weights import UNTESTED

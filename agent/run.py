@@ -12,16 +12,17 @@ from agent.answer import Steps
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.decompose import decompose, waiting
+from agent.decomposition import Subtask
 from agent.ending import changed
 from agent.evidence import Evidence
+from agent.notices import told_notices
 from agent.numbering import counted_through, given_to, renumbered
-from agent.policy import Subtask
 from agent.reuse import ReusingExecutor
 from agent.run_deps import RunDeps
 from agent.schedule import side_by_side
 from agent.streams import closing
 from agent.tool_text import clean
-from agent.turn import Shared, Turn, told_notices
+from agent.turn import Shared, Turn
 from domain.errors import FootpathError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
@@ -82,7 +83,7 @@ class _Run:
         yield 0, RunStarted(request=self._request, planner=self._deps.planner, policy=self._deps.policy.name)
         evidence = self._evidence(self._request)
         subtasks = (await decompose(self._request, evidence, self._deps.policy, self._deps.settings.found)).subtasks
-        for notice in told_notices(self._deps):
+        for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
             one.number: partial(self._serve, one, evidence if len(subtasks) == 1 else None) for one in subtasks
@@ -115,7 +116,7 @@ class _Run:
         if any(result.status in ("ok", "unknown") for _, result in steps):
             async with closing(self._deps.policy.answer(self._request, steps)) as pieces:
                 async for piece in pieces:
-                    for notice in told_notices(self._deps):
+                    for notice in told_notices(self._deps.policy):
                         yield notice
                     yield self._said(piece)
             missing = [turn for turn in turns if turn.outcome != "answered"] if len(turns) > 1 else []

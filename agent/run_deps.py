@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 from agent.evidence import ToolFinder
 from agent.executor import Executor
-from agent.expand import WalkSettings
 from agent.field_choices import FieldChoices
 from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.secrets import Secrets
 from agent.substitutes import SubstituteReads
+from agent.walk_settings import WalkSettings
 from graph.flows import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters

@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agent.budget import Meter
+from agent.candidate import Candidate, Follower, Kin
 from agent.foresight import Foresight
 from agent.frontier import Frontier
-from agent.policy import Candidate, Choice, Follower, Kin, PathQuestion, Results, Situation, WholePath
+from agent.policy import Choice, PathQuestion, Results, Situation, WholePath
 from agent.short_term import told
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
 from domain.memory import Recalled

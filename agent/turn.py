@@ -5,14 +5,17 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
 from agent.budget import Meter
+from agent.decomposition import Subtask
 from agent.ending import undone, unreplaced
 from agent.evidence import Evidence
 from agent.execute import execute
 from agent.expand import Expander
 from agent.in_time import in_time
+from agent.notes import why
+from agent.notices import told_notices
 from agent.numbering import Carried
 from agent.planners.named import planner_named
-from agent.policy import Choice, Results, Situation, Subtask
+from agent.policy import Choice, Results, Situation
 from agent.progress import Progress
 from agent.proposing import remembering
 from agent.reach import leave_alone, nothing_near
@@ -21,16 +24,8 @@ from agent.reflect import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.reuse import ReusingExecutor
 from agent.run_deps import RunDeps
 from agent.streams import closing
-from agent.tool_text import clean
 from agent.walking import walk_deps
-from domain.event import (
-    Event,
-    Outcome,
-    PathEnded,
-    PlanReady,
-    PolicyFellBack,
-    SubtaskStarted,
-)
+from domain.event import Event, Outcome, PathEnded, PlanReady, SubtaskStarted
 from domain.plan import Plan, StepResult
 from domain.tool import ToolDoc
 
@@ -124,7 +119,7 @@ class Turn:
         """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
         async with closing(self._nothing(lacking) if lacking else self._events()) as events:
             async for event in events:
-                for notice in told_notices(self._deps):
+                for notice in told_notices(self._deps.policy):
                     yield notice
                 self.progress.note(event)
                 yield event
@@ -244,19 +239,3 @@ class Turn:
         async with closing(in_time(calls, tools, progress)) as events:
             async for event in events:
                 yield event
-
-
-def told_notices(deps: RunDeps) -> list[PolicyFellBack]:
-    """What the policy has to say since it was asked last: taken out, told before what it decided then."""
-    notices = deps.policy.notices
-    told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
-    notices.clear()
-    return told
-
-
-def why(result: StepResult) -> str:
-    """Why a step is gone around."""
-    if result.status == "missing" or result.http_status == 200:
-        return clean(result.note)
-    status = f"HTTP {result.http_status}" if result.http_status else result.status
-    return f"the call failed for good ({status}){': ' + clean(result.note) if result.note else ''}"

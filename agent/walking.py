@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from agent.evidence import Evidence
-from agent.expand import Expander, WalkSettings
+from agent.expand import Expander
 from agent.followers import Followers
 from agent.policy import Policy, Results
 from agent.search import SearchDeps
+from agent.walk_settings import WalkSettings
 
 
 def walk_deps(

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from domain.learned import WeightsLearned
 from domain.model import JsonObject, Model
 from domain.plan import Binding, Plan, StepResult
 from domain.tool import ToolId
@@ -193,43 +194,6 @@ class Usage(Model):
     plan_seconds: float = 0.0
     execute_seconds: float = 0.0
     total_seconds: float = 0.0
-
-
-class LearnedEdge(Model):
-    """A transition that a run has walked, and how often."""
-
-    source: ToolId
-    target: ToolId
-    walked: int
-
-
-class LearnedTool(Model):
-    """What a run says of a tool: its scores in [-1, 1], and the outcomes of its calls that are evidence, each in order."""
-
-    tool: ToolId
-    scores: tuple[float, ...] = ()
-    outcomes: tuple[str, ...] = ()
-
-
-class JudgedMemory(Model):
-    """A memory that the run followed, and whether its path served."""
-
-    memory: str
-    good: bool
-
-
-class WeightsLearned(Model):
-    """What the run taught, just before its end. ``remembered``: the ids of the memories of this run: none, one, or one of each subtask.
-
-    ``error``: why it was not learnt, or not all of it; the run itself is not affected.
-    """
-
-    kind: Literal["weights.learned"] = "weights.learned"
-    transitions: tuple[LearnedEdge, ...] = ()
-    tools: tuple[LearnedTool, ...] = ()
-    remembered: tuple[str, ...] = ()
-    judged: tuple[JudgedMemory, ...] = ()
-    error: str = ""
 
 
 class RunFinished(Model):

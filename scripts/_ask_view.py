@@ -26,8 +26,8 @@ from domain.event import (
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
-    WeightsLearned,
 )
+from domain.learned import WeightsLearned
 from domain.plan import Binding
 from domain.tool import ToolId, tool_id_parts
 

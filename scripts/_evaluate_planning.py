@@ -64,7 +64,9 @@ async def _planning(
         cost = Cost()
 
         async def planned(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
-            who: Policy = OraclePolicy(relevant) if policy == "oracle" else container.policy(policy)
+            who: Policy = (
+                OraclePolicy(relevant, container.policy("offline")) if policy == "oracle" else container.policy(policy)
+            )
             steps = walk(
                 request, reads, finder, who, planner=planner, weights=container.weights, settings=settings,
                 budget=budget_of(container), memory=memories,

@@ -14,7 +14,6 @@ from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.secrets import Secrets
 from domain.errors import UsageError
-from domain.memory import MemoryStore
 from graph.flows import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -23,6 +22,7 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
+from wiring.memories import memories_of
 from wiring.mistyped import mistyped, named_in
 from wiring.settings import Settings, read_settings
 
@@ -112,7 +112,7 @@ class Container:
     async def memory(self) -> LongTermMemory:
         """What this store remembers of requests that were served, opened once."""
         if self._memory is None:
-            memories = self._memories()
+            memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)
             self._stack.push_async_callback(memories.close)
             await memories.setup()
             self._memory = LongTermMemory(memories, self.embedder(), self.settings.owner)
@@ -128,18 +128,6 @@ class Container:
             await flows.setup()
             self._flows = flows
         return self._flows
-
-    def _memories(self) -> MemoryStore:
-        """Where the vectors are: a Qdrant server, or the store's folder."""
-        if self.vectors_on_server:
-            from retriever.backends.qdrant_memories import QdrantMemories
-
-            chosen = self.settings
-            key = chosen.vector_api_key.get_secret_value()
-            return QdrantMemories(chosen.vector_url, key, name=chosen.vector_collection, prefer_grpc=chosen.vector_grpc)
-        from graph.backends.memories import SqliteMemories
-
-        return SqliteMemories(self.folder.memories)
 
     def embedder(self) -> Embedder:
         """The encoder of the settings; it reads its weights when first used."""

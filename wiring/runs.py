@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator
 
 from agent.budget import Budget
 from agent.executor import Executor
-from agent.expand import WalkSettings
 from agent.learning import Learner, taught
 from agent.planners.named import planner_named
 from agent.run import RunDeps, run
+from agent.walk_settings import WalkSettings
 from domain.event import EventRecord
 from wiring.container import Container
 

@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator
 
 from agent.budget import Meter
+from agent.candidate import Candidate
 from agent.frontier import Frontier
 from agent.planners.planner import Planner
-from agent.policy import Candidate, PathQuestion
+from agent.policy import PathQuestion
 from agent.search import Node, SearchDeps, Step, considered
 from agent.short_term import told
 from domain.event import PathEnded, StepChosen

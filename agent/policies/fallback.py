@@ -4,22 +4,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
+from agent.decomposition import DecomposeQuestion, Decomposition
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.breaker import Breaker
 from agent.policy import (
-    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
-    DecomposeQuestion,
-    Decomposition,
     FieldsQuestion,
     Notice,
     PathQuestion,
     Policy,
-    Proposal,
-    Reflection,
-    ReflectionQuestion,
-    ScoreQuestion,
     Situation,
     WholePath,
 )

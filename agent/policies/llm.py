@@ -10,6 +10,8 @@ from pydantic import BaseModel
 
 from agent.answer import title
 from agent.changing import may_call
+from agent.decomposition import DecomposeQuestion, Decomposition, whole
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.models.chat import ChatModel, Reply
 from agent.policies import llm_reflection, llm_subtasks
 from agent.policies.llm_arguments import ArgumentsAnswer, arguments_of, complaint_of
@@ -23,22 +25,14 @@ from agent.policies.llm_steps import ChoiceAnswer, PathAnswer, callable_places, 
 from agent.policies.llm_steps import complaint_of as complaint_of_move
 from agent.policies.llm_subtasks import DecomposeAnswer
 from agent.policy import (
-    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
-    DecomposeQuestion,
-    Decomposition,
     FieldsQuestion,
     Notice,
     PathQuestion,
-    Proposal,
-    Reflection,
-    ReflectionQuestion,
-    ScoreQuestion,
     Situation,
     WholePath,
-    whole,
 )
 from agent.tool_text import clean
 from domain.errors import InvalidDecisionError

@@ -4,9 +4,9 @@ import math
 
 from pydantic import BaseModel
 
+from agent.judgements import Proposal, ScoreQuestion
 from agent.policies.llm_prompts import Fence
 from agent.policies.llm_show import line, request_text, steps_text
-from agent.policy import Proposal, ScoreQuestion
 from agent.tool_text import clean
 
 _ANSWER = 2_000

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from agent.judgements import Reflection, ReflectionQuestion
 from agent.policies.llm_prompts import Fence
 from agent.policies.llm_show import line, moves_text, request_text
-from agent.policy import Reflection, ReflectionQuestion
 from agent.tool_text import clean
 from domain.tool import ToolDoc
 

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from agent.decomposition import DecomposeQuestion
 from agent.policies.llm_prompts import Fence
 from agent.policies.llm_steps import Offered
-from agent.policy import ArgumentsQuestion, DecomposeQuestion, FieldsQuestion, PathQuestion, Situation
+from agent.policy import ArgumentsQuestion, FieldsQuestion, PathQuestion, Situation
 from agent.tool_text import clean
 from domain.event import Feed
 from domain.plan import StepResult

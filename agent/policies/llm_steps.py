@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from agent.candidate import Candidate
 from agent.changing import may_call
-from agent.policy import Candidate, Choice, PathQuestion, Situation, WholePath
+from agent.policy import Choice, PathQuestion, Situation, WholePath
 from agent.tool_text import clean
 
 

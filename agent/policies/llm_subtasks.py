@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from agent.changing import changes_asked
 from agent.coordination import atoms
-from agent.policy import NAMED, DecomposeQuestion, Decomposition, Subtask, whole
+from agent.decomposition import NAMED, DecomposeQuestion, Decomposition, Subtask, whole
 from agent.tool_text import clean
 
 MOST = 5

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, is_named
+from agent.decomposition import DecomposeQuestion, Decomposition
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
 from agent.policies.offline_fields import telling_fields
 from agent.policies.offline_kin import kindred
@@ -16,20 +18,13 @@ from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_substitute import substituted
 from agent.policies.offline_uses import Uses
 from agent.policy import (
-    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
     Cost,
-    DecomposeQuestion,
-    Decomposition,
     FieldsQuestion,
     Notice,
     PathQuestion,
-    Proposal,
-    Reflection,
-    ReflectionQuestion,
-    ScoreQuestion,
     Situation,
     WholePath,
 )

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from agent.candidate import Candidate
 from agent.changing import makes, may_call, told_to_change
 from agent.coverage import COVERED, answerable
 from agent.policies.offline_gaps import onward
 from agent.policies.offline_parameters import ChoiceParameters
 from agent.policies.offline_reasons import fed_by, finished, given, lacks
 from agent.policies.offline_routes import Missing, Route, available, route
-from agent.policy import Candidate, Choice, Situation
+from agent.policy import Choice, Situation
 from agent.support import bare
 from domain.tool import ToolDoc
 

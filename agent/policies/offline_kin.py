@@ -5,9 +5,10 @@ The figures are the best of a grid on the trajectories' own requests, whose memo
 
 from collections.abc import Callable, Mapping
 
+from agent.candidate import Candidate, Kin
 from agent.changing import may_call
 from agent.kinship import toolset_of
-from agent.policy import Candidate, Choice, Kin, Situation
+from agent.policy import Choice, Situation
 from domain.tool import ToolDoc, ToolId
 
 Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]

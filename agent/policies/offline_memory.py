@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from agent.changing import makes, may_call, told_to_change
 from agent.clauses import clauses
+from agent.judgements import Adoption, Proposal
 from agent.memory import standing
 from agent.policies.offline_gaps import unsaid
-from agent.policy import Adoption, Choice, Proposal, Situation
+from agent.policy import Choice, Situation
 from agent.remembering import next_of
 from agent.returning import rivalled, working
 from domain.memory import Recalled

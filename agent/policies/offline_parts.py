@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from agent.coordination import atoms
-from agent.policy import NAMED, AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
+from agent.decomposition import NAMED, AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
 from agent.tool_text import clean
 from domain.tool import ToolId, tool_id_parts
 

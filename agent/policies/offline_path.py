@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from agent.arguments import fillable
-from agent.policy import Candidate, Choice, PathQuestion, Situation, WholePath
+from agent.candidate import Candidate
+from agent.policy import Choice, PathQuestion, Situation, WholePath
 from domain.tool import ToolDoc
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from agent.arguments import bind
-from agent.policy import ArgumentsQuestion, Candidate, Situation
+from agent.candidate import Candidate
+from agent.policy import ArgumentsQuestion, Situation
 from domain.tool import ToolDoc
 from graph.coupling import best_field
 

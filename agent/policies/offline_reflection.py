@@ -2,7 +2,7 @@
 
 from agent.arguments import fillable
 from agent.changing import may_call
-from agent.policy import Reflection, ReflectionQuestion
+from agent.judgements import Reflection, ReflectionQuestion
 
 FLOOR = 0.25
 """Relevance that some tool of a path must reach: the one below which the retriever adds no candidate. Paths of memories may fall below it."""

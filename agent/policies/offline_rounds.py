@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.candidate import Candidate
 from agent.parts import Part, parts
 from agent.policies.offline_choice import Verdict
-from agent.policy import Candidate, Choice, Situation
+from agent.policy import Choice, Situation
 from agent.rounds import Rounds, Turn, apart, joins
 from agent.tool_text import clean
 from domain.plan import StepResult

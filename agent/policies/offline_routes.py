@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.candidate import Candidate
 from agent.needs import need_of
-from agent.policy import Candidate
 from domain.tool import ToolDoc
 from graph.weights import UNTESTED
 

@@ -5,17 +5,11 @@ from typing import Literal
 
 import pytest
 
+from agent.candidate import Candidate
+from agent.decomposition import AskedPart, DecomposeQuestion
+from agent.judgements import ReflectionQuestion
 from agent.policies.llm_subtasks import added_to
-from agent.policy import (
-    ArgumentsQuestion,
-    AskedPart,
-    Candidate,
-    DecomposeQuestion,
-    FieldsQuestion,
-    Policy,
-    ReflectionQuestion,
-    Situation,
-)
+from agent.policy import ArgumentsQuestion, FieldsQuestion, Policy, Situation
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE

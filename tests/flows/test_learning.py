@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from domain.event import Event, WeightsLearned
+from domain.event import Event
+from domain.learned import WeightsLearned
 from domain.tool import ToolId
 from evaluation.learning import PREFERS, RETURNS, swap
 from playground.child import running_playground

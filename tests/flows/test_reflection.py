@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.budget import Budget
+from agent.judgements import Reflection, ReflectionQuestion
 from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, Reflection, ReflectionQuestion, Situation
+from agent.policy import Choice, Situation
 from agent.reflect import PATIENCE
 from agent.run import RunDeps, run
 from agent.substitutes import SubstituteReads

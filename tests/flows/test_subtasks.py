@@ -1,19 +1,14 @@
 """Requests of several subtasks: side by side, one after the other, in part, and broken off."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from agent.decomposition import DecomposeQuestion, Decomposition, Subtask
 from agent.executor import CallResult
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.breaker import Breaker
-from agent.policies.fallback import FallbackPolicy
-from agent.policies.llm import LlmPolicy
 from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, DecomposeQuestion, Decomposition, Situation, Subtask
+from agent.policy import Choice, Situation
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFinished, SubtaskStarted
@@ -24,7 +19,6 @@ from tests.flows.small_world import (
     FORECAST,
     FOUND,
     GEOCODE,
-    NEW_WEATHER,
     OLD_WEATHER,
     WALKS,
     ScriptedExecutor,
@@ -33,9 +27,6 @@ from tests.flows.small_world import (
     graph,
     ok,
 )
-from tests.models.brain import Brain, advance_to, bind, move, split
-from tests.models.openai_replies import Says
-from tests.models.openai_server import ModelServer, model_server
 
 BOTH = 'What is the weather forecast for Paris? How many pages has the book "Dune"?'
 DUNE = ok({"books": [{"title": "Dune", "author": "Frank Herbert", "pages": 412}]})
@@ -200,70 +191,3 @@ async def test_subtasks_that_wait_for_later_ones_are_refused(tmp_path: Path) -> 
     _, transcript = await asked(BOTH, await deps(tmp_path, ScriptedExecutor(), policy))
     assert end(transcript).outcome == "failed"
     assert "out of order" in end(transcript).error
-
-
-@asynccontextmanager
-async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> AsyncGenerator[tuple[RunDeps, ModelServer]]:
-    async with model_server(brain) as server:
-        chat = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=5))
-        policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), Breaker())
-        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor), server
-        await chat.close()
-
-
-CITY = bind(("city", "Paris", "request", "Paris"))
-POINT = bind(
-    ("latitude", 48.85, "step", "1.results[0].latitude"), ("longitude", 2.35, "step", "1.results[0].longitude")
-)
-CHAIN = "Find the city Paris. What will the temperature be there?"
-
-
-def chained(*parts: str, choose: Sequence[object] = ()) -> Brain:
-    moves = choose or [advance_to("search_places"), move("finish"), advance_to("get_daily_forecast"), move("finish")]
-    return Brain(
-        decompose=[split(*parts, after=(1,))],
-        choose=moves,  # type: ignore[arg-type]
-        arguments=[CITY, POINT],
-        answer=[Says("It will be 4.5 degrees [2].")],
-    )
-
-
-async def test_a_models_second_part_builds_on_its_first(tmp_path: Path) -> None:
-    executor = ScriptedExecutor(search_places=FOUND, get_daily_forecast=FORECAST)
-    brain = chained("Find the city Paris", "What will the temperature be in the city Paris?")
-    async with model(brain, tmp_path, executor) as (given, server):
-        _, transcript = await asked(CHAIN, given)
-        prompts = [request.prompt for request in server.requests]
-    assert end(transcript).outcome == "answered"
-    assert end(transcript).answer.startswith("It will be 4.5 degrees [2].")
-    assert transcript.path == (GEOCODE.id, NEW_WEATHER.id)
-    assert end(transcript).usage.by_purpose == {"decompose": 1, "choose": 4, "reflect": 2, "arguments": 2, "answer": 1}
-    choosing = [p for p in prompts if "What will the temperature be in the city Paris?" in p and "[[path so far" in p]
-    assert choosing, "what was done before is part of the path that the model is shown"
-
-
-async def test_a_part_that_needs_no_call_of_its_own_is_done(tmp_path: Path) -> None:
-    executor = ScriptedExecutor(search_places=FOUND)
-    brain = chained("Find the city Paris", "Say where the city Paris is",
-                    choose=[advance_to("search_places"), move("finish"), move("finish")])  # fmt: skip
-    async with model(brain, tmp_path, executor) as (given, _):
-        _, transcript = await asked(CHAIN, given)
-    assert end(transcript).outcome == "answered"
-    assert [name for name, _ in executor.made] == ["search_places"]
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [("Find the city Paris", "Delete the book Paris"), ("Find the city Lima", "What is the temperature in Lima?"), ("Find", "find")],
-    ids=["a change that was not asked for", "a value that was not told", "twice the same"],
-)  # fmt: skip
-async def test_a_split_that_adds_to_the_request_is_none(tmp_path: Path, parts: tuple[str, ...]) -> None:
-    executor = ScriptedExecutor(search_places=FOUND, get_daily_forecast=FORECAST)
-    moves = [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish")]
-    async with model(chained(*parts, choose=moves), tmp_path, executor) as (given, server):
-        _, transcript = await asked(CHAIN, given)
-        told_back = [r.messages[-1]["content"] for r in server.requests if len(r.messages) > 2]
-    assert [one.description for one in transcript.walked] == [CHAIN]
-    assert "subtask" in told_back[0]
-    assert end(transcript).usage.by_purpose["decompose"] == 2
-    assert end(transcript).outcome == "answered"

@@ -2,8 +2,9 @@ from collections import Counter
 from pathlib import Path
 
 from agent.evidence import Evidence
-from agent.expand import Expander, WalkSettings
+from agent.expand import Expander
 from agent.frontier import Frontier
+from agent.walk_settings import WalkSettings
 from domain.tool import ToolDoc, unresolved_id
 from graph.facts import GraphBatch
 from graph.weights import WeightParameters

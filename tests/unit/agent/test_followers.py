@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from agent.candidate import Candidate
 from agent.evidence import Evidence
 from agent.followers import Followers
 from agent.frontier import Frontier
-from agent.policy import Candidate
 from agent.search import Node
 from domain.tool import ToolDoc
 from graph.weights import WeightParameters

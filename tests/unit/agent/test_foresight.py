@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent.candidate import Candidate
 from agent.foresight import Foresight
-from agent.policy import Candidate, Choice
+from agent.policy import Choice
 from domain.event import Feed
 from domain.tool import ToolDoc, tool_id
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from agent.candidate import Kin
 from agent.evidence import Evidence
 from agent.kinship import kinship, relatives, toolset_of
-from agent.policy import Kin
 from agent.pool import Pool, gather
 from domain.tool import ToolDoc, ToolId, tool_id
 from graph.weights import WeightParameters

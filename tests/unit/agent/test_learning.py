@@ -21,8 +21,8 @@ from domain.event import (
     RecalledPath,
     RunFinished,
     StepChosen,
-    WeightsLearned,
 )
+from domain.learned import WeightsLearned
 from domain.plan import Plan
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Solved

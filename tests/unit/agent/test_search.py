@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.budget import Budget, Meter
+from agent.candidate import Candidate, Follower
 from agent.frontier import Frontier, Path
-from agent.policy import Candidate, Choice, Cost, Follower, PathQuestion, Situation, WholePath
+from agent.policy import Choice, Cost, PathQuestion, Situation, WholePath
 from agent.search import Node, SearchDeps, Step, search
 from domain.event import CandidatesConsidered, PathEnded, StepBacktracked, StepChosen
 from domain.tool import ToolDoc, ToolId, tool_id

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from agent.budget import Budget, Meter
+from agent.candidate import Candidate, Follower
 from agent.frontier import Frontier
 from agent.planners.named import PLANNERS, planner_named
 from agent.planners.planner import Planner
-from agent.policy import Candidate, Choice, Cost, Follower, PathQuestion, Results, Situation, WholePath
+from agent.policy import Choice, Cost, PathQuestion, Results, Situation, WholePath
 from agent.search import Node, SearchDeps, Step
 from domain.errors import UsageError
 from domain.event import PathEnded, StepChosen

@@ -4,26 +4,20 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from agent.decomposition import DecomposeQuestion, Decomposition, whole
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.breaker import Breaker
 from agent.policies.fallback import BROKEN_OFF, FallbackPolicy
 from agent.policy import (
-    Adoption,
     Arguments,
     ArgumentsQuestion,
     Choice,
     Cost,
-    DecomposeQuestion,
-    Decomposition,
     FieldsQuestion,
     Notice,
     PathQuestion,
-    Proposal,
-    Reflection,
-    ReflectionQuestion,
-    ScoreQuestion,
     Situation,
     WholePath,
-    whole,
 )
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult

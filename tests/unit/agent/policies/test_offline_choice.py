@@ -2,8 +2,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from agent.candidate import Candidate
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
-from agent.policy import Candidate, Situation
+from agent.policy import Situation
 from domain.event import Feed
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, need, tool

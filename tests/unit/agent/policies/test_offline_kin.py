@@ -3,8 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from agent.candidate import Candidate, Kin
 from agent.policies.offline_kin import kindred
-from agent.policy import Candidate, Kin, Situation
+from agent.policy import Situation
 from domain.memory import Memory, Recalled
 from domain.tool import ToolDoc, ToolId, tool_id
 from tests.flows.small_world import REMOVE

@@ -3,9 +3,9 @@
 import pytest
 
 from agent.clauses import asks
+from agent.decomposition import AskedPart, DecomposeQuestion
 from agent.policies.offline_parts import decomposed
 from agent.policies.offline_reflection import reflected
-from agent.policy import AskedPart, DecomposeQuestion
 from domain.tool import ToolId, tool_id
 from tests.contract.policy import reflection
 from tests.flows.small_world import GEOCODE, NEW_WEATHER, REMOVE

@@ -1,7 +1,8 @@
 """The reasons name what is really missing."""
 
+from agent.candidate import Candidate
 from agent.policies.offline_reasons import lacks
-from agent.policy import Candidate, Situation
+from agent.policy import Situation
 from domain.event import Feed
 from tests.flows.small_world import need, tool
 
