@@ -106,3 +106,49 @@ class BudgetExceededError(FootpathError):
     """A run used up one of its bounds; the best path so far is still returned."""
 
     code = "budget"
+
+
+class NotFoundError(FootpathError):
+    """There is no such thing, or none that the caller may know of."""
+
+    code = "not_found"
+
+
+class ConflictError(FootpathError):
+    """What was asked for does not go with what is there: a name that is taken, a thing that has changed meanwhile."""
+
+    code = "conflict"
+
+
+class UnauthenticatedError(FootpathError):
+    """Nobody known is asking: no token, or one that does not count any more."""
+
+    code = "unauthenticated"
+
+
+class WrongPasswordError(UnauthenticatedError):
+    """Name and password do not belong together. Never says which of the two is wrong."""
+
+    code = "wrong_password"
+
+
+class ForbiddenError(FootpathError):
+    """The caller is known and may not do this."""
+
+    code = "forbidden"
+
+
+class RegistrationError(ForbiddenError):
+    """Registration is closed, or needs an invitation that counts."""
+
+    code = "registration"
+
+
+class LockedOutError(FootpathError):
+    """Too many failed attempts; ``retry_after``: seconds until the next one is looked at."""
+
+    code = "locked_out"
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

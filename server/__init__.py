@@ -1,0 +1,1 @@
+"""The server: users, conversations and runs over HTTP."""

@@ -1,0 +1,1 @@
+"""Rows: the one place that speaks SQL."""

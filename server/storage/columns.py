@@ -1,0 +1,68 @@
+"""Kinds of columns that hold the same on SQLite and PostgreSQL, and the class that every row extends."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, MetaData, Text
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeDecorator
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Moment(TypeDecorator[datetime]):
+    """A point in time. Always with a zone in Python, always UTC in the database."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone cannot be stored")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else (value if value.tzinfo else value.replace(tzinfo=UTC))
+
+
+class Words(TypeDecorator[str]):
+    """Text of anyone's. What PostgreSQL cannot hold (NUL, halves of surrogate pairs) becomes U+FFFD, on every back end."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else _UNSTORABLE.sub("\ufffd", value)
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON document as text, all ASCII: PostgreSQL's own kind refuses an escaped NUL and reorders keys."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+class Row(DeclarativeBase):
+    """What every table's class extends. Constraints have names, so that migrations can speak of them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: Moment, str: Words}  # noqa: RUF012  # SQLAlchemy's way to say it

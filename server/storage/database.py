@@ -1,0 +1,104 @@
+"""One database by URL: its connections, its transactions, and its errors in our words."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from domain.errors import UsageError
+from server.storage.failures import translated
+
+_BUSY_MILLISECONDS = 30_000
+_CONNECTIONS = 8
+"""Kept open; as many again in a rush. What is over waits its turn."""
+
+
+class Database:
+    """Opens nothing until used. ``url``: ``sqlite+aiosqlite:///file`` or ``postgresql+asyncpg://…``."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = engine_for(url, pooled=True)
+        # SQLite has one writer at a time. Who waits here is served in order and at once; who waits there polls.
+        self._turn = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
+
+    @property
+    def dialect(self) -> str:
+        """``sqlite`` or ``postgresql``."""
+        return self._engine.dialect.name
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncGenerator[AsyncSession]:
+        """A transaction that only reads."""
+        with translated():
+            async with AsyncSession(self._engine, expire_on_commit=False) as session:
+                yield session
+
+    @asynccontextmanager
+    async def writing(self, *, durable: bool = False) -> AsyncGenerator[AsyncSession]:
+        """A transaction: all of it, or nothing where an exception leaves it.
+
+        ``durable``: it is on the disk when this returns, whatever happens to the machine. Otherwise SQLite may lose the last
+        moments in a power cut, never in a crash of the program; PostgreSQL is always durable.
+        """
+        with translated():
+            async with self._turn, AsyncSession(self._engine, expire_on_commit=False) as session:
+                await session.connection(execution_options={"footpath_write": True, "footpath_durable": durable})
+                yield session
+                await session.commit()
+
+    async def close(self) -> None:
+        """Close all connections; idempotent."""
+        await self._engine.dispose()
+
+
+def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
+    """An engine that has opened nothing yet. Raises ``UsageError`` for a URL that names no database of ours."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise UsageError("FOOTPATH_DATABASE_URL is no address of a database") from error
+    given: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
+    if parsed.drivername == "sqlite+aiosqlite" and parsed.database not in (None, "", ":memory:"):
+        engine = create_async_engine(parsed, **given)
+        event.listen(engine.sync_engine, "connect", _prepare)
+        event.listen(engine.sync_engine, "begin", _begin)
+        return engine
+    if parsed.drivername == "postgresql+asyncpg":
+        if pooled:
+            given = {"pool_size": _CONNECTIONS, "max_overflow": _CONNECTIONS, "pool_pre_ping": True}
+        # Times are told apart by their zone; JSON travels as text, and nothing else is cast.
+        return create_async_engine(parsed, connect_args={"server_settings": {"timezone": "UTC"}}, **given)
+    raise UsageError(
+        "FOOTPATH_DATABASE_URL must begin with postgresql+asyncpg:// or name a file: sqlite+aiosqlite:///…"
+    )
+
+
+def file_url(path: Path) -> str:
+    """The URL of an SQLite file."""
+    return f"sqlite+aiosqlite:///{path.absolute()}"
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    # The driver's own idea of transactions leaves out reads and DDL; they are begun by hand below.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", f"busy_timeout={_BUSY_MILLISECONDS}"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if not options.get("footpath_write"):
+        connection.exec_driver_sql("BEGIN")
+        return
+    # Outside a transaction only, which this still is.
+    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('footpath_durable') else 'NORMAL'}")
+    # The write lock at once: a transaction that reads first and asks for it later can be refused.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,87 @@
+"""Brings a database's tables up to date, step by step. Safe where several servers start at once: one does it, the others wait."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.runtime.environment import EnvironmentContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from domain.errors import StoreVersionError
+from server.storage.database import engine_for
+from server.storage.failures import translated
+from server.storage.rows import Row
+
+_STEPS = Path(__file__).parent / "migrations"
+_LOCK = 0x466F6F74706174  # "Footpat" in ASCII: our lock among others of the same PostgreSQL database
+
+
+async def migrate(url: str) -> tuple[str | None, str]:
+    """Bring the database up to date; its version before (None: it was empty) and after.
+
+    Raises:
+        StoreVersionError: it was written by a later version of this program.
+        UnavailableError: it is not reached, or may not be changed.
+    """
+    # In a thread, with an event loop of its own: steps are files, which are read and run.
+    return await asyncio.to_thread(_migrate, url)
+
+
+def newest() -> str:
+    """The version that this program's tables have."""
+    return _newest(_script())
+
+
+def _migrate(url: str) -> tuple[str | None, str]:
+    script = _script()
+    for _ in script.walk_revisions():
+        pass  # reads the files now, outside the event loop
+    engine = engine_for(url, pooled=False)
+    with translated():
+        return asyncio.run(_upgrade(engine, script))
+
+
+async def _upgrade(engine: AsyncEngine, script: ScriptDirectory) -> tuple[str | None, str]:
+    try:
+        async with engine.connect() as connection:
+            # On SQLite the write lock, on PostgreSQL a lock of our own, held to the end of the transaction.
+            await connection.execution_options(footpath_write=True, footpath_durable=True)
+            async with connection.begin():
+                if engine.dialect.name == "postgresql":
+                    await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+                return await connection.run_sync(_apply, script)
+    finally:
+        await engine.dispose()
+
+
+def _apply(connection: Connection, script: ScriptDirectory) -> tuple[str | None, str]:
+    found = MigrationContext.configure(connection).get_current_revision()
+    goal = _newest(script)
+    if found == goal:
+        return found, goal
+    if found is not None and found not in {one.revision for one in script.walk_revisions()}:
+        raise StoreVersionError(
+            f"the database has version {found} of the tables, this program knows up to {goal}; update it"
+        )
+
+    def steps_to_goal(revision: Any, _: MigrationContext) -> Any:
+        # What Alembic's own `upgrade` command gives it; there is no public name for it.
+        return script._upgrade_revs(goal, revision)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    with EnvironmentContext(Config(), script, fn=steps_to_goal, destination_rev=goal) as steps:
+        steps.configure(connection=connection, target_metadata=Row.metadata)
+        steps.run_migrations()
+    return found, goal
+
+
+def _script() -> ScriptDirectory:
+    return ScriptDirectory(_STEPS)
+
+
+def _newest(script: ScriptDirectory) -> str:
+    (head,) = script.get_heads()
+    return head

@@ -1,0 +1,100 @@
+"""Users, how they come in, what they keep secret, what they allow."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, LargeBinary
+from sqlalchemy.orm import Mapped, mapped_column
+
+from server.storage.columns import Json, Row
+
+
+class UserRow(Row):
+    """``name_key`` is the name as names are compared."""
+
+    __tablename__ = "users"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    name_key: Mapped[str] = mapped_column(unique=True)
+    password_hash: Mapped[str]
+    role: Mapped[str]
+    created_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+
+
+class InvitationRow(Row):
+    """``secret_hash``: SHA-256 of what the invited person is given. Good for one account."""
+
+    __tablename__ = "invitations"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    role: Mapped[str]
+    note: Mapped[str]
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    used_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+
+
+class SessionRow(Row):
+    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it."""
+
+    __tablename__ = "sessions"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    label: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    revoked_at: Mapped[datetime | None]
+    revoked_why: Mapped[str | None]
+
+
+class TokenRow(Row):
+    """``hash``: SHA-256 of the token, in hex; ``kind``: access or refresh; ``used_at``: when a refresh token was traded in."""
+
+    __tablename__ = "tokens"
+
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    session_id: Mapped[str] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    used_at: Mapped[datetime | None]
+
+
+class AttemptRow(Row):
+    """Failed log-ins of an account or from an address, whose names are hashed: people type passwords for names."""
+
+    __tablename__ = "login_attempts"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    failures: Mapped[int]
+    last_at: Mapped[datetime] = mapped_column(index=True)
+    locked_until: Mapped[datetime | None]
+
+
+class ToolKeyRow(Row):
+    """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
+
+    __tablename__ = "tool_keys"
+    __table_args__ = (Index(None, "key_version"),)
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    hosts: Mapped[list[str]] = mapped_column(Json)
+    key_version: Mapped[int]
+    sealed: Mapped[bytes] = mapped_column(LargeBinary)
+    updated_at: Mapped[datetime]
+
+
+class AllowedToolRow(Row):
+    """A tool that changes something and may be called without asking this user each time."""
+
+    __tablename__ = "allowed_tools"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    tool: Mapped[str] = mapped_column(primary_key=True)
+    created_at: Mapped[datetime]

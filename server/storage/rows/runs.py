@@ -1,0 +1,93 @@
+"""Runs, their events, what they wait for, and the ledger of their calls that may have had an effect."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from server.storage.columns import Json, Row
+
+
+class RunRow(Row):
+    """One turn. ``worker`` holds it until ``lease_until``; ``plan``: as it was last edited, its ``plan_version`` counting edits.
+
+    ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost, once it has ended.
+    """
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index(None, "status", "lease_until"),
+        Index(None, "user_id", "created_at"),
+        ForeignKeyConstraint(
+            ["template_id", "template_version"],
+            ["template_versions.template_id", "template_versions.version"],
+            name="fk_runs_template",
+            ondelete="SET NULL",
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"), index=True)
+    request: Mapped[str]
+    status: Mapped[str]
+    outcome: Mapped[str | None]
+    policy: Mapped[str]
+    planner: Mapped[str]
+    model: Mapped[str]
+    settings: Mapped[dict[str, Any]] = mapped_column(Json)
+    plan: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    plan_version: Mapped[int]
+    usage: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    rerun_of: Mapped[str | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"), index=True)
+    template_id: Mapped[str | None]
+    template_version: Mapped[int | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    cancel_at: Mapped[datetime | None]
+    worker: Mapped[str | None]
+    lease_until: Mapped[datetime | None]
+
+
+class EventRow(Row):
+    """``body``: the event's record as JSON text, kept as it was sent. ``seq`` counts from 1."""
+
+    __tablename__ = "run_events"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[str]
+    body: Mapped[str]
+
+
+class InputRow(Row):
+    """A question that a run waits with: a plan to approve, a call to allow, an unknown outcome to judge. Answered once."""
+
+    __tablename__ = "run_inputs"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    question: Mapped[Any] = mapped_column(Json)
+    asked_at: Mapped[datetime]
+    answer: Mapped[Any | None] = mapped_column(Json)
+    answered_at: Mapped[datetime | None]
+
+
+class EffectRow(Row):
+    """A call that is about to be made, written before it; ``finished_at`` and ``outcome`` after. Without them: nobody knows."""
+
+    __tablename__ = "effects"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    call_key: Mapped[str] = mapped_column(primary_key=True)
+    tool: Mapped[str]
+    method: Mapped[str]
+    idempotent: Mapped[bool]
+    arguments: Mapped[dict[str, Any]] = mapped_column(Json)
+    started_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    outcome: Mapped[str | None]
+    result: Mapped[dict[str, Any] | None] = mapped_column(Json)

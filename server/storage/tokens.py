@@ -1,0 +1,144 @@
+"""Sessions and their tokens. A refresh token counts once; one that comes back ends its session (RFC 9700, 4.14).
+
+Whatever is not plainly good is refused: unknown, expired, revoked, of the wrong kind, of a disabled account.
+"""
+
+from datetime import datetime, timedelta
+
+from pydantic import Field
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.errors import UnauthenticatedError
+from domain.model import Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.identity import new_id
+from server.storage.opaque import hash_of, new_secret
+from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
+from server.storage.users import User, user_of
+
+_REFUSED = "this token does not count any more; log in again"
+
+
+class TokenPair(Model):
+    """Given out once. ``repr`` hides them. Times say until when they count."""
+
+    access_token: str = Field(repr=False)
+    refresh_token: str = Field(repr=False)
+    access_expires_at: datetime
+    session_expires_at: datetime
+
+
+class Session(Model):
+    """One log-in of a user. ``label``: what it was made with, as that said of itself."""
+
+    id: str
+    label: str
+    created_at: datetime
+    expires_at: datetime
+
+
+class Tokens:
+    """``access``: how long an access token counts. ``session``: how long one stays logged in at most."""
+
+    def __init__(self, database: Database, clock: Clock, access: timedelta, session: timedelta) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._session = session
+
+    async def open(self, user_id: str, label: str = "") -> TokenPair:
+        """A new session with its first tokens. What has long expired is cleared away by the way."""
+        at = self._clock()
+        row = SessionRow(id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + self._session)
+        async with self._database.writing() as session:
+            await session.execute(delete(SessionRow).where(SessionRow.expires_at < at - timedelta(days=1)))
+            session.add(row)
+            await session.flush()
+            return self._issue(session, row.id, row.expires_at)
+
+    async def whose(self, access_token: str) -> tuple[User, str]:
+        """The user and the session of an access token. ``UnauthenticatedError`` where it does not count."""
+        at = self._clock()
+        statement = (
+            select(UserRow, SessionRow.id)
+            .join(SessionRow, SessionRow.user_id == UserRow.id)
+            .join(TokenRow, TokenRow.session_id == SessionRow.id)
+            .where(TokenRow.hash == hash_of(access_token), TokenRow.kind == "access", TokenRow.expires_at > at)
+            .where(SessionRow.revoked_at.is_(None), SessionRow.expires_at > at, UserRow.disabled_at.is_(None))
+        )
+        async with self._database.reading() as session:
+            found = (await session.execute(statement)).one_or_none()
+        if found is None:
+            raise UnauthenticatedError(_REFUSED)
+        return user_of(found[0]), found[1]
+
+    async def refresh(self, refresh_token: str) -> TokenPair:
+        """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.
+
+        Of two that trade in the same one, one is a thief or a copy: nobody can tell which, so the session ends for both.
+        """
+        at, key = self._clock(), hash_of(refresh_token)
+        # One statement decides who was first.
+        unused = (TokenRow.hash == key) & (TokenRow.kind == "refresh") & TokenRow.used_at.is_(None)
+        trade = update(TokenRow).where(unused, TokenRow.expires_at > at).values(used_at=at)
+        pair: TokenPair | None = None
+        async with self._database.writing() as session:
+            traded = await session.scalar(trade.returning(TokenRow.session_id))
+            if traded is None:
+                again = select(TokenRow.session_id).where(TokenRow.hash == key, TokenRow.used_at.is_not(None))
+                if reused := await session.scalar(again):
+                    await self._end(session, SessionRow.id == reused, "a refresh token came back")
+            elif (expires := await self._open_until(session, traded, at)) is not None:
+                await session.execute(delete(TokenRow).where(TokenRow.session_id == traded, TokenRow.expires_at < at))
+                pair = self._issue(session, traded, expires)
+        if pair is None:
+            raise UnauthenticatedError(_REFUSED)
+        return pair
+
+    async def sessions(self, user_id: str) -> list[Session]:
+        """A user's sessions that count, the newest first."""
+        counting = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
+        statement = select(SessionRow).where(counting, SessionRow.expires_at > self._clock())
+        async with self._database.reading() as session:
+            rows = await session.scalars(statement.order_by(SessionRow.id.desc()))
+            return [Session(id=r.id, label=r.label, created_at=r.created_at, expires_at=r.expires_at) for r in rows]
+
+    async def revoke(self, user_id: str, session_id: str, why: str) -> bool:
+        """End one of this user's sessions. Whether it was there."""
+        async with self._database.writing() as session:
+            return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id == session_id), why) > 0
+
+    async def revoke_all(self, user_id: str, why: str, *, but: str = "") -> int:
+        """End all of a user's sessions, ``but`` one if named. How many."""
+        async with self._database.writing() as session:
+            return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id != but), why)
+
+    async def _end(self, session: AsyncSession, chosen: "object", why: str) -> int:
+        statement = update(SessionRow).where(chosen, SessionRow.revoked_at.is_(None))  # pyright: ignore[reportArgumentType]
+        ended = statement.values(revoked_at=self._clock(), revoked_why=why).returning(SessionRow.id)
+        return len((await session.scalars(ended)).all())
+
+    async def _open_until(self, session: AsyncSession, session_id: str, at: datetime) -> datetime | None:
+        statement = (
+            select(SessionRow.expires_at)
+            .join(UserRow, UserRow.id == SessionRow.user_id)
+            .where(SessionRow.id == session_id, SessionRow.revoked_at.is_(None), SessionRow.expires_at > at)
+            .where(UserRow.disabled_at.is_(None))
+            # Whoever revokes it meanwhile waits, or has been waited for.
+            .with_for_update(of=SessionRow)
+        )
+        return await session.scalar(statement)
+
+    def _issue(self, session: AsyncSession, session_id: str, until: datetime) -> TokenPair:
+        at = self._clock()
+        access_until = min(at + self._access, until)
+        access, refresh = new_secret("fpa"), new_secret("fpr")
+        for secret, kind, expires in ((access, "access", access_until), (refresh, "refresh", until)):
+            session.add(
+                TokenRow(hash=hash_of(secret), session_id=session_id, kind=kind, created_at=at, expires_at=expires)
+            )
+        return TokenPair(
+            access_token=access, refresh_token=refresh, access_expires_at=access_until, session_expires_at=until
+        )

@@ -1,0 +1,137 @@
+"""Accounts. Names are compared without case, in one Unicode form; a name is taken once."""
+
+import unicodedata
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.errors import ConflictError, NotFoundError
+from domain.model import Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.identity import new_id
+from server.storage.rows.accounts import SessionRow, UserRow
+
+Role = Literal["user", "author", "admin"]
+ROLES: tuple[Role, ...] = ("user", "author", "admin")
+"""Each may do what those before it may."""
+
+
+class User(Model):
+    """An account, without what proves who one is. ``disabled_at``: since when it may not log in."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+    disabled_at: datetime | None = None
+
+
+def name_key(name: str) -> str:
+    """What names are compared by."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
+def user_of(row: UserRow) -> User:
+    """The account in a row."""
+    return User.model_validate(
+        {"id": row.id, "name": row.name, "role": row.role, "created_at": row.created_at, "disabled_at": row.disabled_at}
+    )
+
+
+async def add_user(session: AsyncSession, name: str, password_hash: str, role: str, at: datetime) -> UserRow:
+    """A new row, in the caller's transaction. ``ConflictError``: the name is taken."""
+    key = name_key(name)
+    if await session.scalar(select(UserRow.id).where(UserRow.name_key == key)):
+        raise ConflictError(f"the name {name} is taken; choose another")
+    row = UserRow(id=new_id(), name=name, name_key=key, password_hash=password_hash, role=role, created_at=at)
+    session.add(row)
+    await session.flush()
+    return row
+
+
+class Users:
+    """The accounts of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, name: str, password_hash: str, role: Role = "user") -> User:
+        """A new account. ``ConflictError``: the name is taken."""
+        async with self._database.writing() as session:
+            return user_of(await add_user(session, name, password_hash, role, self._clock()))
+
+    async def get(self, user_id: str) -> User | None:
+        async with self._database.reading() as session:
+            row = await session.get(UserRow, user_id)
+            return user_of(row) if row else None
+
+    async def by_name(self, name: str) -> tuple[User, str] | None:
+        """The account and its password's hash."""
+        async with self._database.reading() as session:
+            row = await session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
+            return (user_of(row), row.password_hash) if row else None
+
+    async def page(self, after: str = "", limit: int = 50) -> list[User]:
+        """Accounts in the order they came, those after an id."""
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(UserRow).where(UserRow.id > after).order_by(UserRow.id).limit(limit))
+            return [user_of(row) for row in rows]
+
+    async def change(self, user_id: str, *, role: Role | None = None, disabled: bool | None = None) -> User:
+        """Give it another role, lock it out (its tokens end at once) or let it in again.
+
+        Raises:
+            NotFoundError: there is none. ConflictError: nobody would be left who may administer.
+        """
+        async with self._database.writing() as session:
+            row = await self._locked(session, user_id)
+            if role is not None:
+                row.role = role
+            if disabled is not None:
+                row.disabled_at = (row.disabled_at or self._clock()) if disabled else None
+            await session.flush()
+            await self._keep_an_admin(session)
+            if disabled:
+                ended = {"revoked_at": self._clock(), "revoked_why": "the account was disabled"}
+                open_ones = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
+                await session.execute(update(SessionRow).where(open_ones).values(ended))
+            return user_of(row)
+
+    async def delete(self, user_id: str) -> None:
+        """Remove it with all that is its own. Raises as :meth:`change`."""
+        async with self._database.writing() as session:
+            await self._locked(session, user_id)
+            await session.execute(delete(UserRow).where(UserRow.id == user_id))
+            await self._keep_an_admin(session)
+
+    async def password_hash(self, user_id: str) -> str | None:
+        async with self._database.reading() as session:
+            return await session.scalar(select(UserRow.password_hash).where(UserRow.id == user_id))
+
+    async def set_password(self, user_id: str, password_hash: str, *, instead_of: str | None = None) -> bool:
+        """``instead_of``: only where the hash is still this one. Whether it was set."""
+        chosen = UserRow.id == user_id
+        if instead_of is not None:
+            chosen &= UserRow.password_hash == instead_of
+        statement = update(UserRow).where(chosen).values(password_hash=password_hash).returning(UserRow.id)
+        async with self._database.writing() as session:
+            return await session.scalar(statement) is not None
+
+    async def _locked(self, session: AsyncSession, user_id: str) -> UserRow:
+        """The row; the administrators' rows are held as well, so that two cannot remove each other."""
+        held = (UserRow.id == user_id) | (UserRow.role == "admin")
+        rows = await session.scalars(select(UserRow).where(held).order_by(UserRow.id).with_for_update())
+        for row in rows:
+            if row.id == user_id:
+                return row
+        raise NotFoundError("there is no such user")
+
+    async def _keep_an_admin(self, session: AsyncSession) -> None:
+        working = (UserRow.role == "admin") & UserRow.disabled_at.is_(None)
+        everyone = await session.scalar(select(func.count()).select_from(UserRow))
+        if everyone and not await session.scalar(select(func.count()).select_from(UserRow).where(working)):
+            raise ConflictError("this is the last administrator; make another one first")
