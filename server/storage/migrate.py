@@ -1,6 +1,7 @@
 """Brings a database's tables up to date, step by step. Safe where several servers start at once: one does it, the others wait."""
 
 import asyncio
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ async def migrate(url: str) -> tuple[str | None, str]:
     return await asyncio.to_thread(_migrate, url)
 
 
+@cache
 def newest() -> str:
-    """The version that this program's tables have."""
+    """The version that this program's tables have; reads files the first time."""
     return _newest(_script())
 
 

@@ -1,6 +1,6 @@
 """The servers of the tests: started when a test first needs one, one per test run, stopped at the end.
 
-``--require=neo4j`` (or ``qdrant``) turns a server that cannot be had into a failure; without it such tests are skipped, with a line
+``--require=neo4j`` (or ``postgres``, ``qdrant``) turns a server that cannot be had into a failure; without it such tests are skipped, with a line
 that says why. A test that uses a server carries the server's name in its node id; xdist gives all of them to one worker.
 """
 
@@ -14,11 +14,12 @@ import pytest
 from xdist.scheduler import LoadFileScheduling  # pyright: ignore[reportMissingTypeStubs]
 
 from graph.backends.neo4j import Neo4jGraph
-from tests.servers.neo4j.jars import MissingServerError
+from tests.servers.missing import MissingServerError
 from tests.servers.neo4j.server import Neo4jServer
+from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
 
-SERVERS = {"neo4j": "neo4j_server", "qdrant": "qdrant_server"}
+SERVERS = {"neo4j": "neo4j_server", "postgres": "postgres_server", "qdrant": "qdrant_server"}
 """Names as ``--require`` takes them, and the fixture of each."""
 
 # The first such test may fetch jars (once for a machine) and starts the server; a killed one replays its log.
@@ -89,6 +90,18 @@ async def neo4j_graph(neo4j_server: Neo4jServer) -> AsyncIterator[Neo4jGraph]:
     await graph.setup()
     yield graph
     await graph.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
+    """A running PostgreSQL of this run's own. Tests make databases of their own on it."""
+    server = PostgresServer()
+    try:
+        server.start()
+    except MissingServerError as error:
+        _missing(request.config, "postgres", str(error))
+    yield server
+    server.remove()
 
 
 @pytest.fixture(scope="session")

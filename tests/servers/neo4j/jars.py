@@ -9,12 +9,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.servers.missing import MissingServerError
+
 POM = Path(__file__).with_name("pom.xml")
 FETCH_SECONDS = 900
-
-
-class MissingServerError(Exception):
-    """What a server needs is not here; the message says what."""
 
 
 def fetched_jars() -> Path:

@@ -10,7 +10,8 @@ from pathlib import Path
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
-from tests.servers.neo4j.jars import MissingServerError, fetched_jars
+from tests.servers.missing import MissingServerError
+from tests.servers.neo4j.jars import fetched_jars
 
 START_SECONDS = 120
 STOP_SECONDS = 30

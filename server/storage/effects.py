@@ -1,0 +1,71 @@
+"""The ledger of effects: a call is written down before it is made, so that nobody makes it twice.
+
+After a crash, an entry without an end is a call of which nobody knows whether it had its effect.
+"""
+
+from datetime import datetime
+
+from pydantic import Field
+from sqlalchemy import select, update
+
+from domain.model import JsonObject, Model
+from domain.plan import CallOutcome
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.rows.runs import EffectRow
+
+
+class NewEffect(Model):
+    """A call that is about to be made. ``call_key`` names it within its run, the same when the run is resumed."""
+
+    run_id: str
+    call_key: str
+    tool: str
+    method: str
+    idempotent: bool
+    arguments: JsonObject = Field(default_factory=dict)
+
+
+class Effect(NewEffect):
+    """``finished_at`` None: it was begun and nobody knows how it ended. ``result``: what was told of the answer."""
+
+    started_at: datetime
+    finished_at: datetime | None = None
+    outcome: CallOutcome | None = None
+    result: JsonObject | None = None
+
+
+class Effects:
+    """The ledger of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def begin(self, effect: NewEffect) -> Effect | None:
+        """Write it down, on the disk when this returns. None: go on; otherwise what is there already: do not call again."""
+        row = EffectRow(started_at=self._clock(), **effect.model_dump())
+        async with self._database.writing(durable=True) as session:
+            # The run's row is not locked: two that begin the same call meet in the primary key.
+            if there := await session.get(EffectRow, (effect.run_id, effect.call_key)):
+                return _effect(there)
+            session.add(row)
+        return None
+
+    async def finish(self, run_id: str, call_key: str, outcome: CallOutcome, result: JsonObject) -> bool:
+        """Write down how it ended, once. False: it was not open."""
+        chosen = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
+        ended = update(EffectRow).where(chosen).values(finished_at=self._clock(), outcome=outcome, result=result)
+        async with self._database.writing(durable=True) as session:
+            return await session.scalar(ended.returning(EffectRow.call_key)) is not None
+
+    async def all(self, run_id: str) -> list[Effect]:
+        """A run's entries in the order they were begun."""
+        statement = select(EffectRow).where(EffectRow.run_id == run_id)
+        async with self._database.reading() as session:
+            rows = await session.scalars(statement.order_by(EffectRow.started_at, EffectRow.call_key))
+            return [_effect(row) for row in rows]
+
+
+def _effect(row: EffectRow) -> Effect:
+    return Effect.model_validate({name: getattr(row, name) for name in Effect.model_fields})

@@ -1,0 +1,60 @@
+"""The events of runs, numbered from 1 without gaps. What was appended is never changed."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, insert, select
+
+from domain.model import Model
+from server.storage.database import Database
+from server.storage.rows.runs import EventRow, RunRow
+
+
+class StoredEvent(Model):
+    """``body``: the event's record as JSON text, to be sent as it is."""
+
+    run_id: str
+    seq: int
+    kind: str
+    body: str
+
+
+class RunEvents:
+    """The events of a database's runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, events: Sequence[StoredEvent], *, durable: bool = False) -> None:
+        """Write them in one statement: all or none.
+
+        Raises ``ConflictError`` where a number is taken (another worker has this run now) or the run is gone.
+        """
+        if not events:
+            return
+        async with self._database.writing(durable=durable) as session:
+            await session.execute(insert(EventRow).values([event.model_dump() for event in events]))
+
+    async def after(self, run_id: str, seq: int = 0, limit: int = 500) -> list[StoredEvent]:
+        """In order, those after number ``seq``."""
+        chosen = (EventRow.run_id == run_id) & (EventRow.seq > seq)
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(EventRow).where(chosen).order_by(EventRow.seq).limit(limit))
+            return [_event(row) for row in rows]
+
+    async def last(self, run_ids: Sequence[str]) -> dict[str, int]:
+        """The greatest number of each of these runs; those without events are left out."""
+        chosen = select(EventRow.run_id, func.max(EventRow.seq)).where(EventRow.run_id.in_(run_ids))
+        async with self._database.reading() as session:
+            return dict((await session.execute(chosen.group_by(EventRow.run_id))).tuples().all())
+
+    async def of_conversation(self, conversation_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
+        """Events of these kinds in all runs of a conversation, the oldest run first."""
+        chosen = (RunRow.conversation_id == conversation_id) & EventRow.kind.in_(kinds)
+        statement = select(EventRow).join(RunRow, RunRow.id == EventRow.run_id).where(chosen)
+        async with self._database.reading() as session:
+            rows = await session.scalars(statement.order_by(EventRow.run_id, EventRow.seq))
+            return [_event(row) for row in rows]
+
+
+def _event(row: EventRow) -> StoredEvent:
+    return StoredEvent(run_id=row.run_id, seq=row.seq, kind=row.kind, body=row.body)

@@ -1,0 +1,74 @@
+"""Questions that runs wait with, each answered once."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import JsonValue
+from sqlalchemy import select, update
+
+from domain.errors import ConflictError, NotFoundError
+from domain.model import Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.rows.runs import InputRow, RunRow
+
+InputKind = Literal["plan", "call", "unknown_outcome"]
+"""A plan to approve, a call that changes something, a call of which nobody knows whether it had its effect."""
+
+
+class Input(Model):
+    """``answered_at`` None: it is still open."""
+
+    run_id: str
+    key: str
+    kind: InputKind
+    question: JsonValue
+    asked_at: datetime
+    answer: JsonValue = None
+    answered_at: datetime | None = None
+
+
+class Inputs:
+    """The questions of a database's runs."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def ask(self, run_id: str, key: str, kind: InputKind, question: JsonValue) -> Input:
+        """Ask it, or find it asked already: a resumed run asks again by the same key and gets the answer if there is one."""
+        row = InputRow(run_id=run_id, key=key, kind=kind, question=question, asked_at=self._clock())
+        async with self._database.writing() as session:
+            if there := await session.get(InputRow, (run_id, key)):
+                return _input(there)
+            session.add(row)
+        return _input(row)
+
+    async def answer(self, run_id: str, key: str, user_id: str, answer: JsonValue) -> Input:
+        """Answer it.
+
+        Raises:
+            NotFoundError: no run of this user waits with it. ConflictError: it was answered already.
+        """
+        at = self._clock()
+        owned = select(RunRow.id).where(RunRow.id == run_id, RunRow.user_id == user_id)
+        chosen = (InputRow.run_id.in_(owned)) & (InputRow.key == key)
+        answered = update(InputRow).where(chosen, InputRow.answered_at.is_(None)).values(answer=answer, answered_at=at)
+        async with self._database.writing() as session:
+            if row := await session.scalar(answered.returning(InputRow)):
+                return _input(row)
+            there = await session.scalar(select(InputRow.key).where(chosen))
+        raise ConflictError("this was answered already") if there else NotFoundError("no run of yours waits with this")
+
+    async def all(self, run_id: str, *, open_only: bool = False) -> list[Input]:
+        """A run's questions in the order they were asked."""
+        statement = select(InputRow).where(InputRow.run_id == run_id)
+        if open_only:
+            statement = statement.where(InputRow.answered_at.is_(None))
+        async with self._database.reading() as session:
+            rows = await session.scalars(statement.order_by(InputRow.asked_at, InputRow.key))
+            return [_input(row) for row in rows]
+
+
+def _input(row: InputRow) -> Input:
+    return Input.model_validate({name: getattr(row, name) for name in Input.model_fields})

@@ -1,0 +1,69 @@
+"""All that is kept in rows, by what it is about."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
+
+from domain.errors import UnavailableError
+from server.storage.allowed_tools import AllowedTools
+from server.storage.attempts import Attempts
+from server.storage.clock import Clock, now
+from server.storage.conversations import Conversations
+from server.storage.database import Database
+from server.storage.effects import Effects
+from server.storage.events import RunEvents
+from server.storage.inputs import Inputs
+from server.storage.invitations import Invitations
+from server.storage.migrate import newest
+from server.storage.runs import Runs
+from server.storage.sealing import Keys
+from server.storage.templates import Templates
+from server.storage.tokens import Tokens
+from server.storage.tool_keys import ToolKeys
+from server.storage.users import Users
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long an access token counts, and a session at most."""
+
+    access: timedelta = timedelta(minutes=15)
+    session: timedelta = timedelta(days=30)
+
+
+class Storage:
+    """Opens nothing until used; the tables must be up to date (``migrate``). ``close`` it."""
+
+    def __init__(self, url: str, keys: Keys, lifetimes: Lifetimes | None = None, clock: Clock = now) -> None:
+        lifetimes = lifetimes or Lifetimes()
+        self.database = database = Database(url)
+        self.users = Users(database, clock)
+        self.invitations = Invitations(database, clock)
+        self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
+        self.attempts = Attempts(database, clock)
+        self.tool_keys = ToolKeys(database, clock, keys)
+        self.allowed_tools = AllowedTools(database, clock)
+        self.conversations = Conversations(database, clock)
+        self.runs = Runs(database, clock)
+        self.events = RunEvents(database)
+        self.inputs = Inputs(database, clock)
+        self.effects = Effects(database, clock)
+        self.templates = Templates(database, clock)
+
+    async def check(self) -> None:
+        """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""
+        known = await asyncio.to_thread(newest)
+        try:
+            async with self.database.reading() as session:
+                found = await session.scalar(text("SELECT version_num FROM alembic_version"))
+        except ProgrammingError as error:
+            raise UnavailableError("the database has no tables of ours: run scripts/migrate.py") from error
+        if found != known:
+            raise UnavailableError(f"the database has version {found} of the tables, this program {known}")
+
+    async def close(self) -> None:
+        """Close its connections; idempotent."""
+        await self.database.close()

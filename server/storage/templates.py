@@ -1,0 +1,142 @@
+"""Workflow templates and their versions. A version, once written, stays as it is."""
+
+from datetime import datetime
+
+from sqlalchemy import delete, or_, select, update
+
+from domain.errors import ConflictError, NotFoundError
+from domain.model import JsonObject, Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.identity import new_id
+from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
+
+
+class Template(Model):
+    """``version``: the latest. ``shared``: others may see and run it; only its owner changes it."""
+
+    id: str
+    user_id: str
+    name: str
+    description: str
+    shared: bool
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class TemplateContent(Model):
+    """``parameters``: name to JSON Schema; ``run_id``: the run it was made from."""
+
+    parameters: JsonObject
+    plan: JsonObject
+    note: str = ""
+    run_id: str | None = None
+
+
+class TemplateVersion(TemplateContent):
+    template_id: str
+    version: int
+    created_at: datetime
+
+
+class Templates:
+    """The templates of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, user_id: str, name: str, content: TemplateContent, *, description: str = "") -> Template:
+        """A new one with version 1. ``ConflictError``: this user has one of this name."""
+        at = self._clock()
+        row = TemplateRow(
+            id=new_id(),
+            user_id=user_id,
+            name=name,
+            description=description,
+            shared=False,
+            version=1,
+            created_at=at,
+            updated_at=at,
+        )
+        async with self._database.writing() as session:
+            if await session.scalar(
+                select(TemplateRow.id).where(TemplateRow.user_id == user_id, TemplateRow.name == name)
+            ):
+                raise ConflictError(f"you have a template called {name}; add a version to it, or choose another name")
+            session.add(row)
+            await session.flush()
+            session.add(_version_row(row.id, 1, content, at))
+        return _template(row)
+
+    async def add_version(self, template_id: str, user_id: str, content: TemplateContent) -> TemplateVersion:
+        """The next version. ``NotFoundError``: this user has no such template."""
+        at = self._clock()
+        owned = (TemplateRow.id == template_id) & (TemplateRow.user_id == user_id)
+        counted = update(TemplateRow).where(owned).values(version=TemplateRow.version + 1, updated_at=at)
+        async with self._database.writing() as session:
+            number = await session.scalar(counted.returning(TemplateRow.version))
+            if number is None:
+                raise _none()
+            row = _version_row(template_id, number, content, at)
+            session.add(row)
+        return _version(row)
+
+    async def get(self, template_id: str, user_id: str, version: int = 0) -> tuple[Template, TemplateVersion] | None:
+        """One that is this user's or shared, at a version (0: the latest)."""
+        seen = or_(TemplateRow.user_id == user_id, TemplateRow.shared)
+        async with self._database.reading() as session:
+            row = await session.scalar(select(TemplateRow).where(TemplateRow.id == template_id, seen))
+            found = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
+            return (_template(row), _version(found)) if row and found else None
+
+    async def versions(self, template_id: str, user_id: str) -> list[TemplateVersion]:
+        """All versions of one that is this user's or shared, the first first."""
+        seen = or_(TemplateRow.user_id == user_id, TemplateRow.shared)
+        statement = select(TemplateVersionRow).join(TemplateRow, TemplateRow.id == TemplateVersionRow.template_id)
+        chosen = statement.where(TemplateRow.id == template_id, seen)
+        async with self._database.reading() as session:
+            return [_version(row) for row in await session.scalars(chosen.order_by(TemplateVersionRow.version))]
+
+    async def all(self, user_id: str) -> list[Template]:
+        """A user's own and those that are shared, by name."""
+        seen = or_(TemplateRow.user_id == user_id, TemplateRow.shared)
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(TemplateRow).where(seen).order_by(TemplateRow.name, TemplateRow.id))
+            return [_template(row) for row in rows]
+
+    async def change(
+        self, template_id: str, user_id: str, *, description: str | None = None, shared: bool | None = None
+    ) -> Template:
+        """``NotFoundError``: this user has no such template."""
+        given = {"description": description, "shared": shared}
+        values = {name: value for name, value in given.items() if value is not None} | {"updated_at": self._clock()}
+        owned = (TemplateRow.id == template_id) & (TemplateRow.user_id == user_id)
+        async with self._database.writing() as session:
+            row = await session.scalar(update(TemplateRow).where(owned).values(values).returning(TemplateRow))
+            if row is None:
+                raise _none()
+            return _template(row)
+
+    async def remove(self, template_id: str, user_id: str) -> bool:
+        """With all its versions; runs that were made from it stay. Whether this user had it."""
+        owned = (TemplateRow.id == template_id) & (TemplateRow.user_id == user_id)
+        async with self._database.writing() as session:
+            return await session.scalar(delete(TemplateRow).where(owned).returning(TemplateRow.id)) is not None
+
+
+def _none() -> NotFoundError:
+    return NotFoundError("you have no such template")
+
+
+def _version_row(template_id: str, version: int, content: TemplateContent, at: datetime) -> TemplateVersionRow:
+    return TemplateVersionRow(template_id=template_id, version=version, created_at=at, **content.model_dump())
+
+
+def _template(row: TemplateRow) -> Template:
+    return Template.model_validate({name: getattr(row, name) for name in Template.model_fields})
+
+
+def _version(row: TemplateVersionRow) -> TemplateVersion:
+    return TemplateVersion.model_validate({name: getattr(row, name) for name in TemplateVersion.model_fields})

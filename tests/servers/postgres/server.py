@@ -1,0 +1,173 @@
+"""A real PostgreSQL of one's own: a cluster in a temporary folder, on a free loopback port, never as root."""
+
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from tests.servers.missing import MissingServerError
+
+START_SECONDS = 60
+STOP_SECONDS = 20
+
+_CONFIGURATION = """\
+listen_addresses = '127.0.0.1'
+port = {port}
+unix_socket_directories = ''
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+shared_buffers = 32MB
+max_connections = 100
+timezone = 'America/St_Johns'
+"""
+
+
+class PostgresServer:
+    """One cluster. :meth:`start` may follow :meth:`kill` or :meth:`stop`: the port and the data stay."""
+
+    user = "footpath"
+
+    def __init__(self) -> None:
+        self.password = secrets.token_hex(16)
+        self.port = _free_port()
+        self._home: Path | None = None
+        self._programs = Path()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watch: subprocess.Popen[bytes] | None = None
+
+    def url(self, database: str) -> str:
+        """As the settings take it."""
+        return f"postgresql+asyncpg://{self.user}:{self.password}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Make the cluster where there is none, start it and wait until it answers.
+
+        Raises:
+            MissingServerError: PostgreSQL is not installed, or did not start.
+        """
+        self._programs = _programs()
+        if self._home is None:
+            self._home = self._create()
+        user, group = _account()
+        with (self._home / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", self._home / "data"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                user=user,
+                group=group,
+            )
+        # Should the tests die, the watch's input ends, and it ends the server.
+        watch = ["sh", "-c", 'read -r _; kill -QUIT "$0"', str(self._process.pid)]
+        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
+        try:
+            self._wait(self._process)
+        except BaseException:
+            self.kill()
+            raise
+
+    def stop(self) -> None:
+        """Stop it in order, by force where that takes too long."""
+        if process := self._unwatched():
+            process.send_signal(2)  # SIGINT: fast shutdown, connections are ended
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def kill(self) -> None:
+        """End it at once, without a goodbye (SIGQUIT: a crash, with all its processes)."""
+        if process := self._unwatched():
+            process.send_signal(3)
+            process.wait()
+
+    def remove(self) -> None:
+        """Stop it and remove its data."""
+        self.stop()
+        if self._home is not None:
+            shutil.rmtree(self._home, ignore_errors=True)
+
+    def _create(self) -> Path:
+        home = Path(tempfile.mkdtemp(prefix="footpath-postgres-"))
+        secret = home / "password"
+        secret.write_text(self.password)
+        user, group = _account()
+        if user is not None and group is not None:
+            for path in (home, secret):
+                os.chown(path, user, group)
+        options = ["--auth=scram-sha-256", f"--username={self.user}", f"--pwfile={secret}", "--no-sync"]
+        command = [self._programs / "initdb", "-D", home / "data", "--encoding=UTF8", "--locale=C", *options]
+        done = subprocess.run(
+            command, cwd=home, capture_output=True, text=True, timeout=120, check=False, user=user, group=group
+        )
+        if done.returncode:
+            shutil.rmtree(home, ignore_errors=True)
+            raise MissingServerError(f"initdb failed: {(done.stdout + done.stderr).strip()[-800:]}")
+        with (home / "data" / "postgresql.conf").open("a") as file:
+            file.write(_CONFIGURATION.format(port=self.port))
+        return home
+
+    def _unwatched(self) -> subprocess.Popen[bytes] | None:
+        process, self._process = self._process, None
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.kill()
+            watch.communicate()
+        return process
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        ask = [self._programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        while subprocess.run(ask, check=False).returncode:
+            if process.poll() is not None:
+                raise MissingServerError(f"PostgreSQL ended with status {process.returncode}: {self._last_lines()}")
+            if time.monotonic() > deadline:
+                raise MissingServerError(f"PostgreSQL did not answer in {START_SECONDS} s: {self._last_lines()}")
+            time.sleep(0.1)
+
+    def _last_lines(self) -> str:
+        assert self._home is not None
+        return (self._home / "log").read_text(encoding="utf-8", errors="replace")[-1500:]
+
+
+def _programs() -> Path:
+    """Where the server's programs are: on the PATH, or where Debian puts them, the newest first."""
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    places = Path("/usr/lib/postgresql")
+    versions = (path for path in places.glob("*/bin/initdb") if path.parts[-3].isdecimal())
+    for path in sorted(versions, key=lambda path: -int(path.parts[-3])):
+        return path.parent
+    raise MissingServerError(
+        "initdb is neither on the PATH nor below /usr/lib/postgresql: install PostgreSQL 15 or newer"
+    )
+
+
+def _account() -> tuple[int | None, int | None]:
+    """PostgreSQL refuses root: then the account that its package makes, or nobody."""
+    if os.geteuid() != 0:
+        return None, None
+    for name in ("postgres", "nobody"):
+        try:
+            account = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return account.pw_uid, account.pw_gid
+    raise MissingServerError(
+        "PostgreSQL does not run as root, and there is neither a postgres nor a nobody to run it as"
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
