@@ -1,0 +1,134 @@
+"""Accounts, invitations, failed attempts."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from domain.errors import ConflictError, NotFoundError, RegistrationError, UnauthenticatedError
+from server.storage.attempts import Patience
+from server.storage.storage import Storage
+from tests.contract.rows.conftest import Hand
+from tests.contract.rows.people import user
+
+PATIENCE = Patience(free=3)
+
+
+async def test_a_name_is_taken_once_in_any_case_and_form(storage: Storage) -> None:
+    await user(storage, "Ada")
+    for same in ("ada", "ADA", "\uff21da"):
+        with pytest.raises(ConflictError, match="taken"):
+            await user(storage, same)
+    found = await storage.users.by_name("aDA")
+    assert found is not None
+    assert (found[0].name, found[1]) == ("Ada", "a hash")
+
+
+async def test_of_many_at_once_one_gets_the_name(storage: Storage) -> None:
+    done = await asyncio.gather(*(user(storage, "ada") for _ in range(8)), return_exceptions=True)
+    assert sum(not isinstance(one, ConflictError) for one in done) == 1
+    assert len(await storage.users.page()) == 1
+
+
+async def test_pages_follow_each_other(storage: Storage) -> None:
+    made = [(await user(storage, f"user{n}")).id for n in range(5)]
+    first = await storage.users.page(limit=3)
+    rest = await storage.users.page(after=first[-1].id, limit=3)
+    assert [one.id for one in first + rest] == made
+
+
+async def test_somebody_can_always_administer(storage: Storage) -> None:
+    one, other = await user(storage, "one", "admin"), await user(storage, "other", "admin")
+    acts = [storage.users.change(one.id, role="user"), storage.users.delete(other.id)]
+    done = await asyncio.gather(*acts, return_exceptions=True)
+    assert [type(result) for result in done if isinstance(result, Exception)] == [ConflictError]
+    left = [who for who in await storage.users.page() if who.role == "admin"]
+    assert len(left) == 1
+    with pytest.raises(ConflictError, match="last administrator"):
+        await storage.users.change(left[0].id, disabled=True)
+    with pytest.raises(NotFoundError):
+        await storage.users.change("nobody", role="admin")
+
+
+async def test_who_is_disabled_is_out_at_once(storage: Storage) -> None:
+    await user(storage, "boss", "admin")
+    ada = await user(storage)
+    pair = await storage.tokens.open(ada.id)
+    await storage.users.change(ada.id, disabled=True)
+    await storage.users.change(ada.id, disabled=False)
+    for refused in (storage.tokens.whose(pair.access_token), storage.tokens.refresh(pair.refresh_token)):
+        with pytest.raises(UnauthenticatedError):
+            await refused
+
+
+async def test_a_hash_is_replaced_only_where_it_is_still_the_same(storage: Storage) -> None:
+    ada = await user(storage)
+    assert await storage.users.set_password(ada.id, "new", instead_of="a hash")
+    assert not await storage.users.set_password(ada.id, "late", instead_of="a hash")
+    assert await storage.users.password_hash(ada.id) == "new"
+
+
+async def test_an_invitation_makes_one_account(storage: Storage) -> None:
+    boss = await user(storage, "boss", "admin")
+    invitation, secret = await storage.invitations.add(boss.id, "author", "for Ada", days=7)
+    redeemed = [storage.invitations.redeem(secret, f"ada{n}", "h") for n in range(4)]
+    done = await asyncio.gather(*redeemed, return_exceptions=True)
+    assert sum(isinstance(one, RegistrationError) for one in done) == 3
+    (ada,) = [who for who in await storage.users.page() if who.id != boss.id]
+    assert ada.role == "author"
+    (kept,) = await storage.invitations.all()
+    assert (kept.id, kept.used_by) == (invitation.id, ada.id)
+    assert secret not in str(kept)
+
+
+async def test_an_invitation_survives_a_name_that_is_taken(storage: Storage) -> None:
+    await user(storage, "ada")
+    _, secret = await storage.invitations.add(None, "user", "", days=7)
+    with pytest.raises(ConflictError):
+        await storage.invitations.redeem(secret, "ada", "h")
+    assert (await storage.invitations.redeem(secret, "grace", "h")).name == "grace"
+
+
+async def test_an_old_or_withdrawn_invitation_does_not_count(storage: Storage, clock: Hand) -> None:
+    _, old = await storage.invitations.add(None, "user", "", days=7)
+    clock.on(days=7)
+    withdrawn, secret = await storage.invitations.add(None, "user", "", days=7)
+    assert await storage.invitations.remove(withdrawn.id)
+    assert not await storage.invitations.remove(withdrawn.id)
+    for word in (old, secret, "never seen"):
+        with pytest.raises(RegistrationError):
+            await storage.invitations.redeem(word, "ada", "h")
+
+
+async def test_waits_grow_and_are_forgotten(storage: Storage, clock: Hand) -> None:
+    waits: list[float] = []
+    for _ in range(6):
+        while (wait := await storage.attempts.begin("account:ada", PATIENCE)) > 0:
+            waits.append(wait)
+            clock.on(seconds=wait)
+    assert waits == [30, 60, 120]
+    assert await storage.attempts.begin("account:grace", PATIENCE) == 0
+    clock.on(days=2)
+    assert [await storage.attempts.begin("account:ada", PATIENCE) for _ in range(3)] == [0, 0, 0]
+    assert await storage.attempts.begin("account:ada", PATIENCE) == 30
+
+
+async def test_a_hundred_at_once_are_a_hundred(storage: Storage) -> None:
+    waits = await asyncio.gather(*(storage.attempts.begin("account:ada", PATIENCE) for _ in range(100)))
+    assert waits.count(0) == PATIENCE.free
+
+
+async def test_success_forgets_the_account_and_forgives_the_address_one(storage: Storage) -> None:
+    for _ in range(3):
+        await storage.attempts.begin("account:ada", PATIENCE)
+    await storage.attempts.clear("account:ada")
+    assert await storage.attempts.begin("account:ada", PATIENCE) == 0
+    for _ in range(3):
+        await storage.attempts.begin("address:::1", PATIENCE)
+    await storage.attempts.forgive("address:::1")
+    assert await storage.attempts.begin("address:::1", PATIENCE) == 0
+    assert await storage.attempts.begin("address:::1", PATIENCE) == 30
+
+
+def test_no_wait_is_longer_than_the_longest() -> None:
+    assert PATIENCE.wait(10_000) == timedelta(minutes=15)
