@@ -7,6 +7,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.errors import UsageError
+from wiring.server_settings import ServerSettings
 
 EXAMPLES = frozenset(
     {"neo4j", "password", "passw0rd", "changeme", "change-me", "change_me", "example", "secret", "test", "footpath"}
@@ -25,7 +26,7 @@ _IN_WORDS = {
 """What the patterns of these settings ask for."""
 
 
-class Settings(BaseSettings):
+class Settings(ServerSettings, BaseSettings):
     """Defaults work on one machine with nothing installed. ``.env.example`` lists the same names, a line each."""
 
     model_config = SettingsConfigDict(

@@ -1,0 +1,66 @@
+"""The application: operations, problems, and the life of what they work with."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from server.auth.passwords import Passwords
+from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
+from server.routes import auth, health, me, users
+from server.services import open_services
+from wiring.settings import Settings, read_settings
+
+_ABOUT = """Plans and runs multi-step API calls. Errors are problem documents (RFC 9457); their `code` is stable."""
+
+
+def create_app(settings: Settings | None = None, *, passwords: Passwords | None = None) -> FastAPI:
+    """Nothing is opened before the application starts. Without ``settings``, those of the process are read then."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with open_services(settings or read_settings(), passwords) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(
+        title="Footpath",
+        version="1",
+        description=_ABOUT,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses=problems(422, 503),
+    )
+    handle_problems(app)
+    app.include_router(health.router)
+    for module in (auth, me, users):
+        app.include_router(module.router, prefix="/api/v1")
+    _describe_problems(app)
+    return app
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Put the schema of problems into the document, in place of the framework's own for invalid requests."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
+        document = plain()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        defined = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= defined.pop("$defs") | {"Problem": defined}
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        for path in document["paths"].values():
+            for operation in path.values():
+                operation["responses"]["422"] = _only_a_problem(operation["responses"]["422"])
+        return document
+
+    app.openapi = openapi  # pyright: ignore[reportAttributeAccessIssue]  # FastAPI's own way to change it
+
+
+def _only_a_problem(response: dict[str, Any]) -> dict[str, Any]:
+    return response | {"content": {MEDIA_TYPE: response["content"][MEDIA_TYPE]}}

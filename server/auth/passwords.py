@@ -1,0 +1,41 @@
+"""Passwords: Argon2id (RFC 9106), in threads, a few at a time, and as much work for a name that nobody has."""
+
+import asyncio
+from functools import cached_property
+
+from pwdlib import PasswordHash
+from pwdlib.exceptions import PwdlibError
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+_AT_ONCE = 4
+"""Each takes its memory (64 MiB): a rush of log-ins must not take the machine's."""
+
+
+class Passwords:
+    """The default parameters are pwdlib's recommendation (t=3, 64 MiB, p=4); hashes with others are renewed at log-in."""
+
+    def __init__(self, hasher: Argon2Hasher | None = None) -> None:
+        self._hash = PasswordHash((hasher or Argon2Hasher(),))
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def hash(self, password: str) -> str:
+        """The hash to keep; a new salt each time."""
+        async with self._turns:
+            return await asyncio.to_thread(self._hash.hash, password)
+
+    async def verify(self, password: str, kept: str | None) -> tuple[bool, str | None]:
+        """Whether it is the one, and a hash to keep instead where the parameters have changed. ``kept`` None: no such account."""
+        async with self._turns:
+            return await asyncio.to_thread(self._verify, password, kept)
+
+    def _verify(self, password: str, kept: str | None) -> tuple[bool, str | None]:
+        try:
+            good, fresh = self._hash.verify_and_update(password, self._nobody if kept is None else kept)
+        except PwdlibError:  # what is kept is no hash of ours: it fits no password
+            return False, None
+        return (good, fresh) if kept is not None else (False, None)
+
+    @cached_property
+    def _nobody(self) -> str:
+        """A hash that is compared with where there is no account."""
+        return self._hash.hash("a password that nobody has")

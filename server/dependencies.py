@@ -1,0 +1,73 @@
+"""What an operation asks for by the type of its parameter: the services, and who is calling.
+
+Each of ``CurrentUser``, ``CurrentAuthor`` and ``CurrentAdmin`` is the user, or the answer is 401 or 403. Whose a thing is, its
+repository sees to: another's is not found.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from domain.errors import ForbiddenError, UnauthenticatedError
+from server.services import Services
+from server.storage.users import ROLES, Role, User
+
+_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")
+
+
+def services_of(request: Request) -> Services:
+    """Those of the application that answers."""
+    return request.app.state.services
+
+
+CurrentServices = Annotated[Services, Depends(services_of)]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling, and in which session."""
+
+    user: User
+    session_id: str
+
+
+async def caller(
+    services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> Caller:
+    """Asked of the database each time, so that what is revoked is revoked now. Raises ``UnauthenticatedError``."""
+    if given is None:
+        raise UnauthenticatedError(
+            "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
+        )
+    user, session_id = await services.storage.tokens.whose(given.credentials)
+    return Caller(user, session_id)
+
+
+CurrentCaller = Annotated[Caller, Depends(caller)]
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A dependency: the user, if the role suffices."""
+
+    role: Role
+
+    async def __call__(self, caller: CurrentCaller) -> User:
+        if ROLES.index(caller.user.role) < ROLES.index(self.role):
+            raise ForbiddenError(f"this needs the role {self.role}; an administrator can give it to you")
+        return caller.user
+
+
+CurrentUser = Annotated[User, Depends(AtLeast("user"))]
+CurrentAuthor = Annotated[User, Depends(AtLeast("author"))]
+CurrentAdmin = Annotated[User, Depends(AtLeast("admin"))]
+
+
+def client_address(request: Request) -> str:
+    """Where the request comes from, as far as trusted proxies tell."""
+    return request.client.host if request.client else ""
+
+
+ClientAddress = Annotated[str, Depends(client_address)]

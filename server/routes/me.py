@@ -1,0 +1,103 @@
+"""What belongs to the caller: the account, its sessions, its keys for tools, its allow-list."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field, SecretStr
+
+from domain.errors import NotFoundError
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
+from server.problems import problems
+from server.routes.texts import GivenPassword, Host, Password, RowId, ToolKeyName, ToolName
+from server.storage.tokens import Session
+from server.storage.tool_keys import ToolKey
+from server.storage.users import User
+
+router = APIRouter(prefix="/me", tags=["me"], responses=problems(401))
+
+
+class PasswordBody(BaseModel):
+    old: GivenPassword
+    new: Password
+
+
+class ConfirmBody(BaseModel):
+    password: GivenPassword
+
+
+class ToolKeyBody(BaseModel):
+    value: Annotated[SecretStr, Field(min_length=1, max_length=10_000)]
+    hosts: list[Host] = Field(
+        min_length=1,
+        max_length=20,
+        description="Where it may be sent: host, host:port, or http://host to allow it unencrypted.",
+        examples=[["api.example.com"]],
+    )
+
+
+class OwnSession(Session):
+    current: bool = Field(description="Whether it is the one that asks.")
+
+
+@router.get("", summary="Who I am")
+async def me(user: CurrentUser) -> User:
+    return user
+
+
+@router.delete("", status_code=204, summary="Remove my account and all that is mine", responses=problems(409, 429))
+async def remove_me(body: ConfirmBody, user: CurrentUser, services: CurrentServices) -> None:
+    await services.accounts.confirm(user, body.password.get_secret_value())
+    await services.storage.users.delete(user.id)
+
+
+@router.post("/password", status_code=204, summary="Set a new password; other sessions end", responses=problems(429))
+async def change_password(body: PasswordBody, caller: CurrentCaller, services: CurrentServices) -> None:
+    old, new = body.old.get_secret_value(), body.new.get_secret_value()
+    await services.accounts.change_password(caller.user, caller.session_id, old, new)
+
+
+@router.get("/sessions", summary="Where I am logged in")
+async def sessions(caller: CurrentCaller, services: CurrentServices) -> list[OwnSession]:
+    found = await services.storage.tokens.sessions(caller.user.id)
+    return [OwnSession(**one.model_dump(), current=one.id == caller.session_id) for one in found]
+
+
+@router.delete("/sessions/{session_id}", status_code=204, summary="End one of my sessions", responses=problems(404))
+async def end_session(session_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
+    if not await services.storage.tokens.revoke(user.id, session_id, "ended from another session"):
+        raise NotFoundError("you have no such session")
+
+
+@router.get("/tool-keys", summary="My keys for tools, without their values")
+async def tool_keys(user: CurrentUser, services: CurrentServices) -> list[ToolKey]:
+    return await services.storage.tool_keys.all(user.id)
+
+
+@router.put("/tool-keys/{name}", summary="Keep a key for a tool, encrypted")
+async def put_tool_key(name: ToolKeyName, body: ToolKeyBody, user: CurrentUser, services: CurrentServices) -> ToolKey:
+    return await services.storage.tool_keys.put(user.id, name, body.value.get_secret_value(), body.hosts)
+
+
+@router.delete("/tool-keys/{name}", status_code=204, summary="Forget a key", responses=problems(404))
+async def remove_tool_key(name: ToolKeyName, user: CurrentUser, services: CurrentServices) -> None:
+    if not await services.storage.tool_keys.remove(user.id, name):
+        raise NotFoundError(f"you have no key called {name}")
+
+
+AllowedTool = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
+
+
+@router.get("/allowed-tools", summary="Tools that may change things without asking me")
+async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[str]:
+    return await services.storage.allowed_tools.all(user.id)
+
+
+@router.put("/allowed-tools/{tool:path}", status_code=204, summary="Let a tool change things without asking me")
+async def allow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
+    await services.storage.allowed_tools.allow(user.id, tool)
+
+
+@router.delete("/allowed-tools/{tool:path}", status_code=204, summary="Have it ask again", responses=problems(404))
+async def disallow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
+    if not await services.storage.allowed_tools.disallow(user.id, tool):
+        raise NotFoundError("this tool is not on your list")

@@ -1,0 +1,74 @@
+"""Accounts and invitations, for administrators."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from domain.errors import NotFoundError
+from server.dependencies import CurrentAdmin, CurrentServices
+from server.problems import problems
+from server.routes.texts import RowId, ShortText
+from server.storage.invitations import Invitation
+from server.storage.users import Role, User
+
+router = APIRouter(tags=["users"], responses=problems(401, 403))
+
+
+class UserChange(BaseModel):
+    role: Role | None = None
+    disabled: bool | None = None
+
+
+class InvitationBody(BaseModel):
+    role: Role = "user"
+    note: ShortText = Field(default="", examples=["for Ada"])
+
+
+class NewInvitation(Invitation):
+    secret: str = Field(description="To be given to the invited person; it is shown this once.")
+
+
+@router.get("/users", summary="All accounts, in the order they came")
+async def users(
+    _: CurrentAdmin,
+    services: CurrentServices,
+    after: RowId | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> list[User]:
+    return await services.storage.users.page(after or "", limit)
+
+
+@router.get("/users/{user_id}", summary="One account", responses=problems(404))
+async def user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> User:
+    if (found := await services.storage.users.get(user_id)) is None:
+        raise NotFoundError("there is no such user")
+    return found
+
+
+@router.patch("/users/{user_id}", summary="Give a role, disable or enable", responses=problems(404, 409))
+async def change_user(user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices) -> User:
+    return await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
+
+
+@router.delete("/users/{user_id}", status_code=204, summary="Remove an account", responses=problems(404, 409))
+async def remove_user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
+    await services.storage.users.delete(user_id)
+
+
+@router.get("/invitations", summary="All invitations, the newest first")
+async def invitations(_: CurrentAdmin, services: CurrentServices) -> list[Invitation]:
+    return await services.storage.invitations.all()
+
+
+@router.post("/invitations", status_code=201, summary="Invite somebody")
+async def invite(body: InvitationBody, admin: CurrentAdmin, services: CurrentServices) -> NewInvitation:
+    days = services.settings.invitation_days
+    made, secret = await services.storage.invitations.add(admin.id, body.role, body.note, days)
+    return NewInvitation(**made.model_dump(), secret=secret)
+
+
+@router.delete("/invitations/{invitation_id}", status_code=204, summary="Withdraw one", responses=problems(404))
+async def withdraw(invitation_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
+    if not await services.storage.invitations.remove(invitation_id):
+        raise NotFoundError("there is no such invitation")

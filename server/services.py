@@ -1,0 +1,77 @@
+"""What the operations work with: made when the server starts, closed when it ends."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from domain.errors import UnavailableError
+from server.auth.accounts import Accounts
+from server.auth.passwords import Passwords
+from server.storage.database import file_url
+from server.storage.migrate import migrate
+from server.storage.sealing import Keys, keys_of_file, parse_keys
+from server.storage.storage import Lifetimes, Storage
+from wiring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """One process's."""
+
+    settings: Settings
+    storage: Storage
+    accounts: Accounts
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, passwords: Passwords | None = None) -> AsyncGenerator[Services]:
+    """Bring the tables up to date and open what operations need.
+
+    Raises:
+        UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
+    """
+    async with open_storage(settings) as storage:
+        accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
+        yield Services(settings, storage, accounts)
+
+
+@asynccontextmanager
+async def open_storage(settings: Settings) -> AsyncGenerator[Storage]:
+    """The rows, with their tables up to date; for commands, which need no more. Raises as :func:`open_services`."""
+    url = await asyncio.to_thread(database_url, settings)
+    keys = await asyncio.to_thread(_keys, settings)
+    await migrate(url)
+    lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
+    storage = Storage(url, keys, lifetimes)
+    try:
+        yield storage
+    finally:
+        await storage.close()
+
+
+def database_url(settings: Settings) -> str:
+    """Where the rows are; makes the home where they lie in it."""
+    if chosen := settings.database_url.get_secret_value():
+        return chosen
+    try:
+        settings.server_home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UnavailableError(
+            f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
+        ) from error
+    return file_url(settings.server_home / "rows.db")
+
+
+def keys_file(settings: Settings) -> Path:
+    """The file of the vault's keys, where no setting holds them."""
+    return settings.server_home / "vault.keys"
+
+
+def _keys(settings: Settings) -> Keys:
+    if given := settings.vault_keys.get_secret_value():
+        fixed = parse_keys(given)
+        return Keys(lambda: fixed)
+    return keys_of_file(keys_file(settings))

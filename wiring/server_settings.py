@@ -1,0 +1,34 @@
+"""The settings of the server: part of all settings, apart for their number."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field, SecretStr
+
+
+class ServerSettings(BaseModel):
+    """What ``Settings`` has beside what commands need."""
+
+    server_home: Path = Field(
+        default=Path(".footpath/server"), description="Folder of the server's own files: rows, and the vault's keys."
+    )
+    database_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="postgresql+asyncpg://user:password@host/database; empty: SQLite in the home.",
+    )
+    vault_keys: SecretStr = Field(
+        default=SecretStr(""),
+        description="Keys of the vault, VERSION:BASE64, comma-separated; empty: a file in the home.",
+    )
+    registration: Literal["open", "invited", "closed"] = Field(
+        default="open", description="Who may make an account: open, invited (with an invitation) or closed."
+    )
+    access_minutes: float = Field(default=15, gt=0, le=1440, description="Minutes an access token counts.")
+    session_days: float = Field(default=30, gt=0, le=365, description="Days after which one has to log in again.")
+    invitation_days: float = Field(default=7, gt=0, le=365, description="Days an invitation counts.")
+    login_attempts: int = Field(
+        default=5, ge=1, le=100, description="Failed log-ins of an account before each further one has to wait longer."
+    )
+    trusted_proxies: str = Field(
+        default="127.0.0.1,::1", description="Addresses of proxies whose X-Forwarded-For is believed, comma-separated."
+    )
