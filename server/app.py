@@ -1,10 +1,11 @@
 """The application: operations, problems, and the life of what they work with."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from server.auth.passwords import Passwords
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
@@ -15,14 +16,27 @@ from wiring.settings import Settings, read_settings
 _ABOUT = """Plans and runs multi-step API calls. Errors are problem documents (RFC 9457); their `code` is stable."""
 
 
-def create_app(settings: Settings | None = None, *, passwords: Passwords | None = None) -> FastAPI:
-    """Nothing is opened before the application starts. Without ``settings``, those of the process are read then."""
+def create_app(
+    settings: Settings | None = None,
+    *,
+    passwords: Passwords | None = None,
+    failed: Callable[[Exception], None] | None = None,
+) -> FastAPI:
+    """Nothing is opened before the application starts. Without ``settings``, those of the process are read then.
+
+    ``failed`` is told why it cannot start: the protocol between server and application has room for words only.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with open_services(settings or read_settings(), passwords) as services:
-            app.state.services = services
-            yield
+        try:
+            async with open_services(settings or read_settings(), passwords) as services:
+                app.state.services = services
+                yield
+        except Exception as error:
+            if failed is not None:
+                failed(error)
+            raise
 
     app = FastAPI(
         title="Footpath",
@@ -32,6 +46,7 @@ def create_app(settings: Settings | None = None, *, passwords: Passwords | None 
         docs_url=None,
         redoc_url=None,
         responses=problems(422, 503),
+        generate_unique_id_function=_operation_id,
     )
     handle_problems(app)
     app.include_router(health.router)
@@ -39,6 +54,10 @@ def create_app(settings: Settings | None = None, *, passwords: Passwords | None 
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
 
 
 def _describe_problems(app: FastAPI) -> None:

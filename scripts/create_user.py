@@ -1,0 +1,64 @@
+"""Makes an account: the first administrator, or any other."""
+
+import asyncio
+import getpass
+import os
+import sys
+from typing import Annotated, Literal
+
+import typer
+from orjson import dumps
+from pydantic import TypeAdapter, ValidationError
+
+from domain.errors import ConflictError, UnavailableError, UsageError
+from server.auth.passwords import Passwords
+from server.routes.texts import Password, UserName
+from server.services import open_storage
+from server.storage.users import User
+from wiring.settings import read_settings
+
+VARIABLE = "NEW_USER_PASSWORD"
+
+
+def main(
+    name: Annotated[str, typer.Argument(help="The account's name.")],
+    role: Annotated[Literal["user", "author", "admin"], typer.Option(help="What it may do.")] = "admin",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make the account NAME. The password is asked for; without a terminal it is the first line of standard input, or the variable NEW_USER_PASSWORD. Exit codes: 2 a name or password that cannot be used, 3 no database."""
+    try:
+        user = asyncio.run(_create(name, _password(), role))
+    except (UsageError, ConflictError, UnavailableError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    if json:
+        print(dumps({"id": user.id, "name": user.name, "role": user.role}).decode())
+    else:
+        print(f"made {user.name}, {user.role}", file=sys.stderr)
+
+
+def _password() -> str:
+    """Never an argument: those are seen by everyone on the machine."""
+    if given := os.environ.get(VARIABLE):
+        return given
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != password:
+        raise UsageError("the two passwords differ")
+    return password
+
+
+async def _create(name: str, password: str, role: Literal["user", "author", "admin"]) -> User:
+    try:
+        TypeAdapter(UserName).validate_python(name)
+        TypeAdapter(Password).validate_python(password)
+    except ValidationError as error:
+        what = "name" if error.errors()[0].get("type") == "string_pattern_mismatch" else "name or password"
+        raise UsageError(f"{what} cannot be used: {error.errors(include_input=False)[0]['msg']}") from error
+    async with open_storage(read_settings()) as storage:
+        return await storage.users.add(name, await Passwords().hash(password), role)
+
+
+if __name__ == "__main__":
+    typer.run(main)

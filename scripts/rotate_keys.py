@@ -1,0 +1,48 @@
+"""Seals users' tool keys with a new key of the vault."""
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+from orjson import dumps
+
+from domain.errors import FootpathError, UnavailableError
+from server.services import keys_file, open_storage
+from server.storage.sealing import add_key, drop_keys
+from wiring.settings import Settings, read_settings
+
+
+def main(
+    forget: Annotated[
+        bool, typer.Option(help="Then forget the older keys: no running server may seal with one still.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Add a key to the vault's file and seal everything with it; servers go on meanwhile. Where FOOTPATH_VAULT_KEYS holds the keys, put a new one there first. Exit codes: 2 keys that cannot be used, 3 no database."""
+    try:
+        result = asyncio.run(_rotate(read_settings(), forget=forget))
+    except FootpathError as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    if json:
+        print(dumps(result).decode())
+    else:
+        print(f"{result['sealed']} keys are sealed anew, {result['forgotten']} old ones forgotten", file=sys.stderr)
+
+
+async def _rotate(settings: Settings, *, forget: bool) -> dict[str, int]:
+    file = None if settings.vault_keys.get_secret_value() else keys_file(settings)
+    if file is not None and file.exists():
+        await asyncio.to_thread(add_key, file)
+    async with open_storage(settings) as storage:
+        sealed = await storage.tool_keys.reseal()
+        left = await storage.tool_keys.versions()
+    forgotten = 0
+    if forget and file is not None and len(left) <= 1:
+        forgotten = await asyncio.to_thread(drop_keys, file)
+    return {"sealed": sealed, "forgotten": forgotten}
+
+
+if __name__ == "__main__":
+    typer.run(main)
