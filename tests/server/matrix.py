@@ -1,0 +1,107 @@
+"""What every operation answers to nobody, to whom a thing belongs, to another user, to an author and to an administrator.
+
+A new operation has no line here, and ``test_authorisation`` fails until it has one. ``things`` makes what the operation is about;
+it belongs to ``user``. Where an operation speaks of the caller's own things, another's are not found.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.server.world import PASSWORD, World
+
+Things = Callable[[World], Awaitable[Mapping[str, str]]]
+
+
+async def none(_: World) -> Mapping[str, str]:
+    return {}
+
+
+async def a_user(world: World) -> Mapping[str, str]:
+    return {"user_id": world.people["user"].id}
+
+
+async def a_session(world: World) -> Mapping[str, str]:
+    user = world.people["user"]
+    await world.services.storage.tokens.open(user.id, "elsewhere")
+    return {"session_id": (await world.services.storage.tokens.sessions(user.id))[0].id}
+
+
+async def a_tool_key(world: World) -> Mapping[str, str]:
+    await world.services.storage.tool_keys.put(world.people["user"].id, "weather", "secret", ["api.example.com"])
+    return {"name": "weather"}
+
+
+async def an_allowed_tool(world: World) -> Mapping[str, str]:
+    await world.services.storage.allowed_tools.allow(world.people["user"].id, "a/b/c")
+    return {"tool": "a/b/c"}
+
+
+async def an_invitation(world: World) -> Mapping[str, str]:
+    made, _ = await world.services.storage.invitations.add(world.people["admin"].id, "user", "", 7)
+    return {"invitation_id": made.id}
+
+
+@dataclass(frozen=True)
+class Access:
+    """Statuses by who asks. ``body`` is sent as JSON."""
+
+    nobody: int
+    user: int
+    other: int
+    author: int
+    admin: int
+    body: Any = None
+    things: Things = field(default=none)
+
+    def of(self, who: str) -> int:
+        return getattr(self, who)
+
+
+def everyone(status: int, body: Any = None) -> Access:
+    return Access(status, status, status, status, status, body)
+
+
+def for_oneself(status: int, body: Any = None) -> Access:
+    return Access(401, status, status, status, status, body)
+
+
+def own(status: int, things: Things, body: Any = None) -> Access:
+    return Access(401, status, 404, 404, 404, body, things)
+
+
+def for_admins(status: int, things: Things = none, body: Any = None) -> Access:
+    return Access(401, 403, 403, 403, status, body, things)
+
+
+LOGIN = {"name": "user", "password": PASSWORD}
+EXPECTED: dict[tuple[str, str], Access] = {
+    ("GET", "/health"): everyone(200),
+    ("GET", "/health/ready"): everyone(200),
+    ("GET", "/api/v1/auth/registration"): everyone(200),
+    ("POST", "/api/v1/auth/register"): everyone(201, {"name": "new", "password": PASSWORD}),
+    ("POST", "/api/v1/auth/login"): everyone(200, LOGIN),
+    ("POST", "/api/v1/auth/refresh"): everyone(401, {"refresh_token": "no such token"}),
+    ("POST", "/api/v1/auth/logout"): for_oneself(204),
+    ("GET", "/api/v1/me"): for_oneself(200),
+    # The last administrator cannot go.
+    ("DELETE", "/api/v1/me"): Access(401, 204, 204, 204, 409, {"password": PASSWORD}),
+    ("POST", "/api/v1/me/password"): for_oneself(204, {"old": PASSWORD, "new": PASSWORD + "!"}),
+    ("GET", "/api/v1/me/sessions"): for_oneself(200),
+    ("DELETE", "/api/v1/me/sessions/{session_id}"): own(204, a_session),
+    ("GET", "/api/v1/me/tool-keys"): for_oneself(200),
+    ("PUT", "/api/v1/me/tool-keys/{name}"): Access(
+        401, 200, 200, 200, 200, {"value": "k", "hosts": ["api.example.com"]}, a_tool_key
+    ),
+    ("DELETE", "/api/v1/me/tool-keys/{name}"): own(204, a_tool_key),
+    ("GET", "/api/v1/me/allowed-tools"): for_oneself(200),
+    ("PUT", "/api/v1/me/allowed-tools/{tool}"): Access(401, 204, 204, 204, 204, None, an_allowed_tool),
+    ("DELETE", "/api/v1/me/allowed-tools/{tool}"): own(204, an_allowed_tool),
+    ("GET", "/api/v1/users"): for_admins(200),
+    ("GET", "/api/v1/users/{user_id}"): for_admins(200, a_user),
+    ("PATCH", "/api/v1/users/{user_id}"): for_admins(200, a_user, {"role": "author"}),
+    ("DELETE", "/api/v1/users/{user_id}"): for_admins(204, a_user),
+    ("GET", "/api/v1/invitations"): for_admins(200),
+    ("POST", "/api/v1/invitations"): for_admins(201, none, {"role": "user"}),
+    ("DELETE", "/api/v1/invitations/{invitation_id}"): for_admins(204, an_invitation),
+}

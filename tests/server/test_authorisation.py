@@ -1,0 +1,50 @@
+"""Every operation by everyone: the routes of the application times nobody, user, other user, author and administrator."""
+
+import pytest
+
+from server.app import create_app
+from tests.server.matrix import EXPECTED, Access
+from tests.server.world import World
+
+WHO = ("nobody", "user", "other", "author", "admin")
+OPERATIONS = sorted(
+    (method.upper(), path) for path, methods in create_app().openapi()["paths"].items() for method in methods
+)
+
+
+def test_every_operation_has_its_line() -> None:
+    found = set(OPERATIONS)
+    assert found - EXPECTED.keys() == set(), "who may do this? Say so in tests/server/matrix.py"
+    assert EXPECTED.keys() - found == set(), "these are gone: take them out of tests/server/matrix.py"
+
+
+def test_nothing_is_served_beside_the_document() -> None:
+    """What the document leaves out, the matrix would not see."""
+    app = create_app()
+    paths = {str(getattr(route, "path", "")) for route in app.routes if hasattr(route, "path")}
+    described = {path for _, path in OPERATIONS} | {"/openapi.json"}
+    assert {path.replace(":path}", "}") for path in paths} - {""} - described == set()
+
+
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=" ".join)
+async def test_access(world: World, method: str, path: str, who: str) -> None:
+    access: Access = EXPECTED[method, path]
+    place = path.format(**await access.things(world))
+    answer = await world.client.request(method, place, json=access.body, headers=await world.headers_of(who))
+    assert answer.status_code == access.of(who), answer.text
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["code"]
+
+
+@pytest.mark.parametrize(("method", "path"), [key for key in OPERATIONS if EXPECTED[key].nobody == 401], ids=" ".join)
+@pytest.mark.parametrize("token", ["Bearer nonsense", "Bearer ", "Basic dXNlcjpwdw==", "refresh"])
+async def test_what_is_no_access_token_opens_nothing(world: World, method: str, path: str, token: str) -> None:
+    access = EXPECTED[method, path]
+    if token == "refresh":
+        pair = await world.services.storage.tokens.open(world.people["admin"].id)
+        token = f"Bearer {pair.refresh_token}"
+    place = path.format(**await access.things(world))
+    answer = await world.client.request(method, place, json=access.body, headers={"Authorization": token})
+    assert answer.status_code == 401, answer.text
