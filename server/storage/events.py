@@ -45,7 +45,7 @@ class RunEvents:
         """The greatest number of each of these runs; those without events are left out."""
         chosen = select(EventRow.run_id, func.max(EventRow.seq)).where(EventRow.run_id.in_(run_ids))
         async with self._database.reading() as session:
-            return dict((await session.execute(chosen.group_by(EventRow.run_id))).tuples().all())
+            return {row[0]: row[1] for row in await session.execute(chosen.group_by(EventRow.run_id))}
 
     async def of_conversation(self, conversation_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
         """Events of these kinds in all runs of a conversation, the oldest run first."""

@@ -1,7 +1,6 @@
 """Secrets at rest: AES-256-GCM with versioned keys. A sealed value opens only in the row that it was sealed for."""
 
 import base64
-import binascii
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -47,7 +46,7 @@ class Keys:
             raise SecretError(f"a stored key was sealed with version {version}, which is not among the vault's keys")
         try:
             opened = AESGCM(key).decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode())
-        except InvalidTag as error:
+        except (InvalidTag, ValueError) as error:  # ValueError: too short to be anything that was sealed
             raise SecretError("a stored key cannot be opened; it was changed, or the vault's keys were") from error
         return opened.decode("utf-8", "surrogatepass")
 
@@ -61,7 +60,7 @@ def parse_keys(text: str) -> dict[int, bytes]:
             continue
         try:
             key = base64.b64decode(encoded, validate=True)
-        except binascii.Error:
+        except ValueError:
             key = b""
         if not version.isdecimal() or len(key) != 32 or int(version) in found:
             raise UsageError(f"the vault's keys cannot be read: {_FORM}, no version twice")

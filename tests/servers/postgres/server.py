@@ -12,6 +12,8 @@ from pathlib import Path
 
 from tests.servers.missing import MissingServerError
 
+PLACES = Path("/usr/lib/postgresql")
+"""Where Debian puts its versions."""
 START_SECONDS = 60
 STOP_SECONDS = 20
 
@@ -143,8 +145,7 @@ def _programs() -> Path:
     """Where the server's programs are: on the PATH, or where Debian puts them, the newest first."""
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
-    places = Path("/usr/lib/postgresql")
-    versions = (path for path in places.glob("*/bin/initdb") if path.parts[-3].isdecimal())
+    versions = (path for path in PLACES.glob("*/bin/initdb") if path.parts[-3].isdecimal())
     for path in sorted(versions, key=lambda path: -int(path.parts[-3])):
         return path.parent
     raise MissingServerError(

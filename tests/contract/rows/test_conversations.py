@@ -1,0 +1,117 @@
+"""Conversations, messages and templates: kept, found, and nobody else's."""
+
+import asyncio
+
+import pytest
+
+from domain.errors import ConflictError, NotFoundError
+from server.storage.storage import Storage
+from server.storage.templates import TemplateContent
+from tests.contract.rows.conftest import Hand
+from tests.contract.rows.people import run, user
+
+CONTENT = TemplateContent(parameters={"city": {"type": "string"}}, plan={"steps": []})
+
+
+async def test_messages_stay_in_order(storage: Storage) -> None:
+    ada = await user(storage)
+    talk = await storage.conversations.add(ada.id, "Weather")
+    said = [await storage.conversations.say(talk.id, ada.id, "user", f"message {n}") for n in range(20)]
+    assert await storage.conversations.messages(talk.id, ada.id) == said
+    assert await storage.conversations.messages(talk.id, ada.id, after=said[9].id, limit=3) == said[10:13]
+
+
+async def test_another_users_conversation_is_not_there(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    talk = await storage.conversations.add(ada.id, "Weather")
+    assert await storage.conversations.get(talk.id, eve.id) is None
+    assert await storage.conversations.page(eve.id) == []
+    assert not await storage.conversations.remove(talk.id, eve.id)
+    for refused in (
+        storage.conversations.messages(talk.id, eve.id),
+        storage.conversations.say(talk.id, eve.id, "user", "hello"),
+        storage.conversations.rename(talk.id, eve.id, "hers"),
+    ):
+        with pytest.raises(NotFoundError):
+            await refused
+    assert await storage.conversations.get(talk.id, ada.id) == talk
+
+
+async def test_search_looks_at_titles_and_words_in_any_case(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    talks = storage.conversations
+    weather, straße = await talks.add(ada.id, "Wetter in Überlingen"), await talks.add(ada.id, "100 %_sure")
+    await talks.say(straße.id, ada.id, "user", "Wo liegt die STRASSE?")
+    await talks.add(eve.id, "Wetter")
+    found = {
+        word: [one.id for one in await talks.page(ada.id, search=word)]
+        for word in ("überlingen", "Straße", "%_s", "_", "x%y", "wetter")
+    }
+    assert found == {
+        "überlingen": [weather.id],
+        "Straße": [straße.id],
+        "%_s": [straße.id],
+        "_": [straße.id],
+        "x%y": [],
+        "wetter": [weather.id],
+    }
+
+
+async def test_pages_follow_each_other_the_latest_first(storage: Storage, clock: Hand) -> None:
+    ada = await user(storage)
+    made = [await storage.conversations.add(ada.id, f"talk {n}") for n in range(5)]
+    clock.on(seconds=1)
+    await storage.conversations.say(made[1].id, ada.id, "user", "hello again")
+    wanted = [made[n].id for n in (1, 4, 3, 2, 0)]
+    first = await storage.conversations.page(ada.id, limit=2)
+    rest = await storage.conversations.page(ada.id, before=first[-1], limit=10)
+    assert [one.id for one in first + rest] == wanted
+
+
+async def test_what_is_removed_takes_all_along(storage: Storage) -> None:
+    ada = await user(storage)
+    made, talk = await run(storage, ada)
+    await storage.conversations.say(talk.id, ada.id, "user", "hello", made.id)
+    assert await storage.conversations.remove(talk.id, ada.id)
+    assert await storage.runs.get(made.id) is None
+    assert not await storage.conversations.remove(talk.id, ada.id)
+
+
+async def test_hostile_text_is_kept(storage: Storage) -> None:
+    ada = await user(storage)
+    talk = await storage.conversations.add(ada.id, "a\x00b")
+    await storage.conversations.say(talk.id, ada.id, "user", "\ud800 \U0001f600 ' ; -- \\ \x01")
+    assert (await storage.conversations.page(ada.id))[0].title == "a\ufffdb"
+    (message,) = await storage.conversations.messages(talk.id, ada.id)
+    assert message.text == "\ufffd \U0001f600 ' ; -- \\ \x01"
+
+
+async def test_versions_are_counted_one_by_one(storage: Storage) -> None:
+    ada = await user(storage)
+    made = await storage.templates.add(ada.id, "weather", CONTENT)
+    with pytest.raises(ConflictError):
+        await storage.templates.add(ada.id, "weather", CONTENT)
+    added = (storage.templates.add_version(made.id, ada.id, CONTENT) for _ in range(8))
+    assert sorted(one.version for one in await asyncio.gather(*added)) == list(range(2, 10))
+    assert [one.version for one in await storage.templates.versions(made.id, ada.id)] == list(range(1, 10))
+    latest = await storage.templates.get(made.id, ada.id)
+    assert latest is not None
+    assert (latest[0].version, latest[1].version, latest[1].plan) == (9, 9, {"steps": []})
+    assert await storage.templates.get(made.id, ada.id, 99) is None
+
+
+async def test_others_see_a_template_when_it_is_shared_and_change_it_never(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    made = await storage.templates.add(ada.id, "weather", CONTENT)
+    assert (await storage.templates.get(made.id, eve.id), await storage.templates.all(eve.id)) == (None, [])
+    shared = await storage.templates.change(made.id, ada.id, shared=True, description="how warm it is")
+    assert await storage.templates.all(eve.id) == [shared]
+    for refused in (
+        storage.templates.add_version(made.id, eve.id, CONTENT),
+        storage.templates.change(made.id, eve.id, shared=False),
+    ):
+        with pytest.raises(NotFoundError):
+            await refused
+    assert not await storage.templates.remove(made.id, eve.id)
+    assert await storage.templates.remove(made.id, ada.id)
+    assert await storage.templates.versions(made.id, ada.id) == []

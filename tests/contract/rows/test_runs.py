@@ -1,0 +1,156 @@
+"""Runs: taken by one worker at a time, with events that stay as they were and effects that are written down first."""
+
+import asyncio
+import json
+from datetime import timedelta
+
+import pytest
+
+from domain.errors import ConflictError, NotFoundError
+from server.storage.effects import NewEffect
+from server.storage.events import StoredEvent
+from server.storage.runs import RunChoices
+from server.storage.storage import Storage
+from tests.contract.rows.conftest import Hand
+from tests.contract.rows.people import CHOICES, run, user
+
+LEASE = timedelta(seconds=30)
+
+
+def event(run_id: str, seq: int, kind: str = "answer.delta", **content: object) -> StoredEvent:
+    return StoredEvent(run_id=run_id, seq=seq, kind=kind, body=json.dumps(content))
+
+
+async def test_a_run_is_its_users(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    made, talk = await run(storage, ada)
+    assert await storage.runs.get(made.id, ada.id) == made
+    assert await storage.runs.get(made.id, eve.id) is None
+    assert await storage.runs.page(eve.id) == []
+    with pytest.raises(NotFoundError):
+        await storage.runs.add(eve.id, talk.id, "hers", CHOICES)
+    with pytest.raises(NotFoundError):
+        await storage.runs.cancel(made.id, eve.id)
+
+
+async def test_no_two_workers_get_the_same_run(storage: Storage) -> None:
+    ada = await user(storage)
+    made = {(await run(storage, ada))[0].id for _ in range(10)}
+    taken = await asyncio.gather(*(storage.runs.claim(f"worker {n}", LEASE, limit=3) for n in range(6)))
+    ids = [one.id for group in taken for one in group]
+    assert len(ids) == len(set(ids))
+    left = await storage.runs.claim("late", LEASE, limit=10)
+    assert {*ids, *(one.id for one in left)} == made
+    assert {one.status for group in taken for one in group} == {"running"}
+
+
+async def test_a_run_whose_worker_is_gone_is_taken_up_by_another(storage: Storage, clock: Hand) -> None:
+    made, _ = await run(storage, await user(storage))
+    (first,) = await storage.runs.claim("one", LEASE)
+    clock.on(seconds=20)
+    assert await storage.runs.renew("one", LEASE) == {made.id}
+    clock.on(seconds=20)
+    assert await storage.runs.claim("two", LEASE) == []
+    clock.on(seconds=20)
+    (again,) = await storage.runs.claim("two", LEASE)
+    assert again.started_at == first.started_at
+    assert await storage.runs.renew("one", LEASE) == set()
+    assert not await storage.runs.finish(made.id, "one", "answered", {})
+    assert await storage.runs.finish(made.id, "two", "answered", {"tokens": 2**80})
+    ended = await storage.runs.get(made.id)
+    assert ended is not None
+    assert (ended.status, ended.outcome, ended.usage) == ("finished", "answered", {"tokens": 2**80})
+    assert await storage.runs.open_count() == 0
+
+
+async def test_a_waiting_run_is_nobodys_until_it_is_answered(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    made, _ = await run(storage, ada)
+    await storage.runs.claim("one", LEASE)
+    asked = await storage.inputs.ask(made.id, "call 1", "call", {"tool": "a/b/c"})
+    assert await storage.runs.put_down(made.id, "one", "waiting")
+    assert await storage.runs.claim("two", LEASE) == []
+    with pytest.raises(NotFoundError):
+        await storage.inputs.answer(made.id, "call 1", eve.id, {"allow": True})
+    assert not await storage.runs.take_up(made.id, eve.id)
+    answers = (storage.inputs.answer(made.id, "call 1", ada.id, {"allow": n}) for n in range(4))
+    done = await asyncio.gather(*answers, return_exceptions=True)
+    assert sum(isinstance(one, ConflictError) for one in done) == 3
+    kept = await storage.inputs.ask(made.id, "call 1", "call", {"tool": "a/b/c"})
+    assert kept.answered_at is not None
+    assert kept.asked_at == asked.asked_at
+    assert await storage.inputs.all(made.id, open_only=True) == []
+    assert await storage.runs.take_up(made.id, ada.id)
+    assert [one.id for one in await storage.runs.claim("two", LEASE)] == [made.id]
+
+
+async def test_asking_for_the_end_reaches_the_worker(storage: Storage) -> None:
+    ada = await user(storage)
+    made, _ = await run(storage, ada)
+    await storage.runs.claim("one", LEASE)
+    asked = await storage.runs.cancel(made.id, ada.id)
+    assert await storage.runs.cancel(made.id, ada.id) == asked
+    assert await storage.runs.cancelled("one") == {made.id}
+    await storage.runs.put_down(made.id, "one", "waiting")
+    assert (await storage.runs.cancel(made.id, ada.id)).status == "queued"
+
+
+async def test_of_two_who_edit_a_plan_one_is_told(storage: Storage) -> None:
+    ada = await user(storage)
+    made, _ = await run(storage, ada)
+    edits = (storage.runs.set_plan(made.id, ada.id, {"by": n}, 0) for n in range(3))
+    done = await asyncio.gather(*edits, return_exceptions=True)
+    assert sum(isinstance(one, ConflictError) for one in done) == 2
+    assert (await storage.runs.set_plan(made.id, ada.id, {"by": "me"}, 1)).plan_version == 2
+
+
+async def test_a_run_of_a_template_outlives_it(storage: Storage) -> None:
+    from tests.contract.rows.test_conversations import CONTENT
+
+    ada = await user(storage)
+    template = await storage.templates.add(ada.id, "weather", CONTENT)
+    talk = await storage.conversations.add(ada.id)
+    choices = RunChoices(planner="dfs", policy="offline", template_id=template.id, template_version=1)
+    made = await storage.runs.add(ada.id, talk.id, "run it", choices)
+    await storage.templates.remove(template.id, ada.id)
+    left = await storage.runs.get(made.id)
+    assert left is not None
+    assert (left.template_id, left.template_version) == (None, None)
+
+
+async def test_events_are_read_from_where_one_was(storage: Storage) -> None:
+    made, talk = await run(storage, await user(storage))
+    await storage.events.append([event(made.id, n, text="\x00 \ud83d é") for n in range(1, 6)])
+    await storage.events.append([event(made.id, 6, "run.finished")], durable=True)
+    await storage.events.append([])
+    assert [one.seq for one in await storage.events.after(made.id, 3)] == [4, 5, 6]
+    assert [one.seq for one in await storage.events.after(made.id, limit=2)] == [1, 2]
+    assert (await storage.events.after(made.id))[0] == event(made.id, 1, text="\x00 \ud83d é")
+    assert await storage.events.last([made.id, "other"]) == {made.id: 6}
+    ends = await storage.events.of_conversation(talk.id, ["run.finished"])
+    assert [one.seq for one in ends] == [6]
+
+
+async def test_a_number_is_given_once_and_a_batch_is_whole(storage: Storage) -> None:
+    made, _ = await run(storage, await user(storage))
+    writers = (storage.events.append([event(made.id, n, by=writer) for n in (1, 2, 3)]) for writer in range(6))
+    done = await asyncio.gather(*writers, return_exceptions=True)
+    assert sum(isinstance(one, ConflictError) for one in done) == 5
+    by = {json.loads(one.body)["by"] for one in await storage.events.after(made.id)}
+    assert len(by) == 1
+    with pytest.raises(ConflictError):
+        await storage.events.append([event("no such run", 1)])
+
+
+async def test_a_call_is_written_down_once_before_it_is_made(storage: Storage) -> None:
+    made, _ = await run(storage, await user(storage))
+    call = NewEffect(run_id=made.id, call_key="1:1", tool="a/b/c", method="POST", idempotent=False, arguments={"n": 1})
+    begun = await asyncio.gather(*(storage.effects.begin(call) for _ in range(5)), return_exceptions=True)
+    assert begun.count(None) == 1
+    there = await storage.effects.begin(call)
+    assert there is not None
+    assert there.finished_at is None
+    assert await storage.effects.finish(made.id, "1:1", "ok", {"status": 201})
+    assert not await storage.effects.finish(made.id, "1:1", "unknown", {})
+    (kept,) = await storage.effects.all(made.id)
+    assert (kept.outcome, kept.result, kept.arguments) == ("ok", {"status": 201}, {"n": 1})
