@@ -1,7 +1,7 @@
 """Secrets from environment variables: a value and the hosts it may be sent to."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 
 from domain.errors import SecretError
@@ -39,24 +39,31 @@ class EnvironmentSecrets:
         found = self._variables.get(key)
         if not found:
             return None
-        place = _place(host, port)
-        entries = [entry.strip().lower() for entry in self._variables.get(f"{key}_HOSTS", "").split(",")]
-        plain = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
-        any_scheme = {entry.removeprefix("https://").rstrip("/") for entry in entries} | plain
-        if not _names(place) & any_scheme:
-            raise SecretError(
-                f"the secret {name} is not allowed for {place}; if it belongs there, add {place} to {key}_HOSTS"
-            )
-        if not (encrypted or _names(place) & plain or _loopback(host)):
-            raise SecretError(
-                f"the secret {name} is not sent to {place} over http; use https, or add http://{place} to {key}_HOSTS"
-            )
+        hosts = self._variables.get(f"{key}_HOSTS", "").split(",")
+        check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
         return found
 
     def advice(self, name: str, host: str, port: int) -> str:
         """The two variables to set."""
         key = variable(name)
         return f"a key is needed: set {key} to it and {key}_HOSTS to {_place(host, port)}"
+
+
+def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, where: str) -> None:
+    """Whether a secret with these hosts may be sent to this one; ``where``: what holds the hosts, for the message.
+
+    Raises ``SecretError`` where it may not, or not unencrypted.
+    """
+    place = _place(host, port)
+    entries = [entry.strip().lower() for entry in hosts]
+    plain = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
+    any_scheme = {entry.removeprefix("https://").rstrip("/") for entry in entries} | plain
+    if not _names(place) & any_scheme:
+        raise SecretError(f"the secret {name} is not allowed for {place}; if it belongs there, add {place} to {where}")
+    if not (encrypted or _names(place) & plain or _loopback(host)):
+        raise SecretError(
+            f"the secret {name} is not sent to {place} over http; use https, or add http://{place} to {where}"
+        )
 
 
 def _place(host: str, port: int) -> str:

@@ -74,6 +74,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("wiring.cluster", "socket.create_connection"): "looks whether that cluster is there, at the same address",
     ("playground.record", "httpx.Client"): "the playground that the same command has started, on loopback",
     ("playground.serve", "socket.socket"): "listens; connects to nothing",
+    ("server.serve", "socket.socket"): "listens; connects to nothing",
     ("scripts._answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
     ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
 }

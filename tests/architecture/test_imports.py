@@ -15,6 +15,7 @@ ADAPTERS = (
     "agent.executors.",
     "agent.models.transport",
     "playground",
+    "server",
 )
 HEAVY = [
     *("torch", "onnxruntime", "tokenizers", "qdrant_edge", "fastapi", "uvicorn", "bm25s", "httpx"),
