@@ -1,0 +1,1 @@
+"""A module for each step; the newest is what the program needs."""
