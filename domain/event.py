@@ -204,7 +204,7 @@ class RunFinished(Model):
     error: str = ""
 
 
-Event = Annotated[
+Planning = (
     RunStarted
     | SubtaskStarted
     | MemoryRecalled
@@ -214,13 +214,12 @@ Event = Annotated[
     | PathEnded
     | ReflectionMade
     | PlanReady
-    | CallStarted
-    | CallFinished
-    | ResponseCompressed
     | PolicyFellBack
-    | AnswerDelta
-    | WeightsLearned
-    | RunFinished,
+)
+"""What happens before any call."""
+
+Event = Annotated[
+    Planning | CallStarted | CallFinished | ResponseCompressed | AnswerDelta | WeightsLearned | RunFinished,
     Field(discriminator="kind"),
 ]
 

@@ -17,6 +17,7 @@ from domain.event import (
     Event,
     MemoryRecalled,
     PathEnded,
+    Planning,
     PlanReady,
     PolicyFellBack,
     ReflectionMade,
@@ -30,19 +31,6 @@ from domain.event import (
 from domain.learned import WeightsLearned
 from domain.plan import Binding
 from domain.tool import ToolId, tool_id_parts
-
-Planning = (
-    RunStarted
-    | SubtaskStarted
-    | MemoryRecalled
-    | CandidatesConsidered
-    | StepChosen
-    | StepBacktracked
-    | PathEnded
-    | ReflectionMade
-    | PlanReady
-    | PolicyFellBack
-)
 
 _EXCERPT = 160
 _GOOD = {"ok": "green", "missing": "yellow", "unknown": "yellow"}
@@ -72,7 +60,7 @@ class AskView:
                 self._planning(event)
 
     def _planning(self, event: Planning) -> None:
-        """What happens before any call."""
+        """What leads to a plan."""
         match event:
             case RunStarted():
                 self._request = clean(event.request, 400)

@@ -37,7 +37,7 @@ def at_once(*, reasoned: bool) -> Planner:
             for place in [place for place in answer.steps if 0 <= place < len(offered)][:room]:
                 state = state.offer([c.tool.id for c in offered])
                 if state.is_open(tool := offered[place].tool.id):
-                    state = state.push(tool)
+                    state = state.push(tool, answer.reason)
                     yield StepChosen(tool=tool, path=state.path, reason=answer.reason), state
             reason = answer.reason
         else:

@@ -30,8 +30,9 @@ def retrieve(k: int = K) -> Planner:
         state = state.offer([c.tool.id for c in node.candidates], node.value)
         yield considered(state, node.candidates, node), state
         for candidate in found[: max(0, min(k, meter.budget.depth) - len(state.path))]:
-            state = state.offer([c.tool.id for c in found]).push(candidate.tool.id)
-            yield StepChosen(tool=candidate.tool.id, path=state.path, reason=f"score {candidate.weight:.2f}"), state
+            reason = f"score {candidate.weight:.2f}"
+            state = state.offer([c.tool.id for c in found]).push(candidate.tool.id, reason)
+            yield StepChosen(tool=candidate.tool.id, path=state.path, reason=reason), state
         if not state.path:
             yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state
             return

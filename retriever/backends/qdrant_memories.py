@@ -34,8 +34,7 @@ class QdrantMemories:
     async def setup(self) -> None:
         await self._connection.open()
         await self._make(self._bodies, None)
-        for field in ("kind", "memory", "id"):
-            await self._index(self._bodies, field)
+        await self._index(self._bodies, "kind", "memory", "id")
 
     async def add(self, memories: Sequence[Memory]) -> None:
         from qdrant_client import models
@@ -207,15 +206,20 @@ class QdrantMemories:
             if not await self._exists(collection):
                 raise
 
-    async def _index(self, collection: str, field: str) -> None:
+    async def _index(self, collection: str, *fields: str) -> None:
+        """Index those that are not yet: nothing is written where all is there, so that a key that may only read will do."""
         from qdrant_client import models
 
         if self._connection.address.url == ":memory:":
             return
-        await self._connection.call(
-            "index a field",
-            lambda client: client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD),
-        )
+        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        for field in sorted({*fields} - found.payload_schema.keys()):
+            await self._connection.call(
+                "index a field",
+                lambda client, field=field: client.create_payload_index(
+                    collection, field, models.PayloadSchemaType.KEYWORD
+                ),
+            )
 
 
 def _point(memory: str) -> str:

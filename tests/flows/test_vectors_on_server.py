@@ -4,14 +4,16 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
 
 import orjson
 import pytest
 
+from agent.pattern import pattern
 from domain.errors import StoreVersionError, UsageError
-from domain.tool import tool_id
+from domain.tool import ToolId, tool_id
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
@@ -21,6 +23,9 @@ from wiring.settings import Settings
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "playground" / "data"
 REQUESTS = ("weather in Paris tomorrow", "convert 20 euros to dollars", "books by an author", "the the", "xyzzy")
+
+SOLVED = "Who directed 'Attack of the Zzyzx'?"
+"""A request of the trajectories."""
 
 
 def silent(stage: str, done: int, total: int | None) -> None:
@@ -39,6 +44,10 @@ async def built(folder: Path, server: dict[str, str] | None = None, *, embed: bo
     return made
 
 
+async def all_there(ids: Iterable[ToolId]) -> set[ToolId]:
+    return set(ids)
+
+
 async def found(settings: Settings) -> list[list[tuple[str, float, float]]]:
     """The best tools of each request: id, fused score, BM25 score."""
     async with open_container(settings) as container:
@@ -53,6 +62,18 @@ async def test_a_server_finds_what_the_embedded_store_finds(tmp_path: Path, serv
     assert all(expected[:3])
     assert await found(shared) == expected
     assert not (tmp_path / "shared" / "vectors").exists()
+
+
+async def test_what_is_remembered_is_on_the_server_too(tmp_path: Path, server: dict[str, str]) -> None:
+    first = Settings.model_validate({"store": tmp_path / "first", **server})
+    solved = BuildOptions(tools=(DATA / "openapi.json",), trajectories=(DATA / "answer",))
+    await build(solved, silent, first)
+    second = await built(tmp_path / "second", server, embed=False)
+    for settings in (first, second):
+        async with open_container(settings) as container:
+            recalled = await (await container.memory()).recall(SOLVED, 1, all_there)
+            assert [one.memory.pattern for one in recalled] == [pattern(SOLVED)]
+            assert not container.folder.memories.exists()
 
 
 async def test_another_machine_makes_the_words_itself_and_follows_changes(

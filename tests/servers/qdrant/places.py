@@ -1,4 +1,4 @@
-"""Where a Qdrant server for tests is, and indexes with collections of their own on it."""
+"""Where a Qdrant server for tests is, and indexes and memories with collections of their own on it."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -8,6 +8,7 @@ from uuid import uuid4
 from qdrant_client import AsyncQdrantClient
 
 from retriever.backends.qdrant import QdrantIndex
+from retriever.backends.qdrant_memories import QdrantMemories
 
 MakeIndex = Callable[..., QdrantIndex]
 
@@ -31,6 +32,18 @@ class QdrantPlace:
         finally:
             for index in made:
                 await index.close()
+            await self._wipe(name)
+
+    @asynccontextmanager
+    async def memories(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantMemories]:
+        """A memory store, set up and empty; its collections go at the end."""
+        name = f"test-{uuid4().hex[:12]}"
+        store = QdrantMemories(self.url, self.api_key, name=name, prefer_grpc=prefer_grpc)
+        try:
+            await store.setup()
+            yield store
+        finally:
+            await store.close()
             await self._wipe(name)
 
     async def _wipe(self, name: str) -> None:

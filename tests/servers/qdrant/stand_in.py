@@ -18,12 +18,15 @@ from pydantic_core import to_jsonable_python
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.models import CreateCollection, UpdateCollection
 
+_WRITING_POSTS = ("/points/delete", "/collections/aliases")
+
 
 def stand_in(api_key: str = "", read_only_key: str = "") -> FastAPI:
     """An application with nothing in it."""
     app = FastAPI()
     local = AsyncQdrantClient(location=":memory:")
     _keys(app, api_key, read_only_key)
+    _listing_routes(app, local)
     _collection_routes(app, local)
     _point_routes(app, local)
     return app
@@ -41,7 +44,8 @@ async def answered(result: Awaitable[Any]) -> JSONResponse:
 def _keys(app: FastAPI, api_key: str, read_only_key: str) -> None:
     @app.middleware("http")
     async def keyed(request: Request, call_next: Any) -> Any:
-        key, writes = request.headers.get("api-key", ""), request.method in ("PUT", "PATCH", "DELETE")
+        key = request.headers.get("api-key", "")
+        writes = request.method in ("PUT", "PATCH", "DELETE") or request.url.path.endswith(_WRITING_POSTS)
         if api_key and request.url.path != "/" and key not in (api_key, read_only_key or api_key):
             return JSONResponse("Must provide an API key or an Authorization bearer token", 401)
         if read_only_key and key == read_only_key and writes:
@@ -49,7 +53,7 @@ def _keys(app: FastAPI, api_key: str, read_only_key: str) -> None:
         return await call_next(request)
 
 
-def _collection_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
+def _listing_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
     @app.get("/")
     async def info() -> Any:
         return {"title": "qdrant - vector search engine", "version": "1.18.0", "commit": "0"}
@@ -66,10 +70,22 @@ def _collection_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
     async def change_aliases(body: models.ChangeAliasesOperation) -> Any:
         return await answered(local.update_collection_aliases(body.actions))
 
+
+def _collection_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
+    indexes: dict[str, dict[str, models.PayloadIndexInfo]] = {}
+    """By collection and field: the local mode has none."""
+
     @app.put("/collections/{name}")
     async def create(name: str, body: CreateCollection) -> Any:
         config: Any = body.vectors
         return await answered(local.create_collection(name, vectors_config=config, metadata=body.metadata))
+
+    @app.get("/collections/{name}/exists")
+    async def exists(name: str) -> Any:
+        async def existence() -> BaseModel:
+            return models.CollectionExistence(exists=await local.collection_exists(name))
+
+        return await answered(existence())
 
     @app.patch("/collections/{name}")
     async def update(name: str, body: UpdateCollection) -> Any:
@@ -77,15 +93,21 @@ def _collection_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
 
     @app.get("/collections/{name}")
     async def read(name: str) -> Any:
-        return await answered(local.get_collection(name))
+        async def found() -> BaseModel:
+            return (await local.get_collection(name)).model_copy(update={"payload_schema": indexes.get(name, {})})
+
+        return await answered(found())
 
     @app.delete("/collections/{name}")
     async def delete(name: str) -> Any:
+        indexes.pop(name, None)
         return await answered(local.delete_collection(name))
 
     @app.put("/collections/{name}/index")
     async def index(name: str, body: models.CreateFieldIndex) -> Any:
-        return await answered(local.create_payload_index(name, body.field_name, models.PayloadSchemaType.KEYWORD))
+        keyword = models.PayloadSchemaType.KEYWORD
+        indexes.setdefault(name, {})[body.field_name] = models.PayloadIndexInfo(data_type=keyword, points=0)
+        return await answered(local.create_payload_index(name, body.field_name, keyword))
 
 
 def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
@@ -99,8 +121,12 @@ def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
         return await answered(local.retrieve(name, body.ids, with_payload=payload, with_vectors=vectors))
 
     @app.post("/collections/{name}/points/delete")
-    async def remove(name: str, body: models.PointIdsList) -> Any:
+    async def remove(name: str, body: models.PointIdsList | models.FilterSelector) -> Any:
         return await answered(local.delete(name, body))
+
+    @app.post("/collections/{name}/facet")
+    async def facet(name: str, body: models.FacetRequest) -> Any:
+        return await answered(local.facet(name, body.key, body.filter, body.limit or 10))
 
     @app.post("/collections/{name}/points/count")
     async def count(name: str, body: models.CountRequest) -> Any:
@@ -121,7 +147,7 @@ def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
 
         async def page() -> BaseModel:
             after: Any
-            records, after = await local.scroll(name, limit=limit, offset=body.offset, with_payload=payload)
+            records, after = await local.scroll(name, body.filter, limit, offset=body.offset, with_payload=payload)
             return models.ScrollResult(points=records, next_page_offset=after)
 
         return await answered(page())

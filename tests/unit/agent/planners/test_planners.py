@@ -109,11 +109,15 @@ async def test_a_path_at_once_leaves_out_what_is_not_on_offer_or_too_long() -> N
 
 
 async def test_behind_what_failed_the_rest_is_decided_anew() -> None:
-    failed = Frontier().offer([A.id, B.id]).push(A.id).reopen(0, "HTTP 503", ban=True)
+    first = Told(path=WholePath((0,), "a serves it"))
+    walked, _ = await steps(planner_named("cot"), first.deps())
+    failed = walked[-1][1].reopen(0, "HTTP 503", ban=True)
     told = Told(path=WholePath((0,), "then b"))
     walked, _ = await steps(planner_named("cot"), told.deps(), failed)
     assert end(walked).path == (B.id,)
-    assert told.questions[0].memory == ("HTTP 503",)
+    assert told.questions[0].memory == (
+        "went to s/a: a serves it", "the call failed, went back before s/a: HTTP 503",
+    )  # fmt: skip
     assert A not in [c.tool for c in told.questions[0].candidates]
 
 
@@ -129,6 +133,8 @@ async def test_retrieve_takes_the_best_start_tools() -> None:
     for k, path in ((1, (A.id,)), (2, (A.id, B.id)), (5, (A.id, B.id))):
         walked, meter = await steps(planner_named("retrieve", k), Told().deps())
         assert (end(walked).path, meter.decisions) == (path, 0)
+        reasons = [event.reason for event, _ in walked if isinstance(event, StepChosen)]
+        assert [move.reason for move in walked[-1][1].trail] == reasons == ["score 0.90", "score 0.80"][: len(path)]
 
 
 def test_an_unknown_name_says_which_there_are() -> None:
