@@ -29,9 +29,7 @@ def giving_the_same(
     """Of ``others``, those that can be asked what ``failed`` was asked behind ``path`` and that a tool of ``wanted`` (the most relevant
     first) could then be called with, as it could with ``failed``; the best three.
     """
-    asked = [
-        other for other in others if other.id != failed.id and other.safe == failed.safe and renamed(failed, other)
-    ]
+    asked = [other for other in others if other.id != failed.id and other.safe == failed.safe and _names(failed, other)]
     found: dict[ToolId, None] = {}
     for consumer in wanted:
         lacking = set(fillable(consumer, request, path).missing)

@@ -82,7 +82,9 @@ async def _walk(one: Recalled, state: Frontier, deps: SearchDeps) -> _Walked | N
             return None
         if rivalled(node.candidates, tool):
             return None
-        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again).push(tool, "it served a nearly identical request")
+        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again).push(
+            tool, "it served a nearly identical request"
+        )
         path.append(offered.tool)
         states.append(state)
     return _Walked(one, tuple(path), tuple(states))
