@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.coordination import coordinated
+from agent.coordination import atoms, coordinated
 from agent.need_kinds import GENERIC
 from agent.support import telling
 
@@ -48,6 +48,10 @@ _TOLD = re.compile(
 _QUESTION = re.compile(
     rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
 )
+_MEANS = re.compile(r"\b(?:it|its|they|them|their|there|ones?|both|the (?:two|same)|whichever)\b", re.IGNORECASE)
+"""What stands for something named before."""
+_IDENTIFIES = frozenset({"code", "email"})
+"""Kinds of values that are told for nothing but to be looked up; a place that is named may only be where somebody is."""
 _EXPLAINS = re.compile(r"^(?:i mean|it(?:'s| is| was)|that(?:'s| is)|this is|meaning)\b", re.IGNORECASE)
 _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
@@ -107,13 +111,16 @@ def asks(request: str) -> tuple[Ask, ...]:
 
 def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
     """What asks something. Of what does not: said right after, as an explanation ("I mean the boss"), it belongs to what was asked; said
-    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one.
+    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one, and so where it tells
+    identifiers and no question names anything, but "the lighter one" or "it", which they stand for.
     """
     kept: list[str] = []
     before = ""
-    for part in parts:
+    kinds = [{atom.kind for atom in atoms(_unmask(part, quotes))} - {"number"} for part in parts]
+    for at, part in enumerate(parts):
         if not _STORY.match(part) and (_QUESTION.match(part) or not _TOLD.match(part)):
-            vague = before and not telling(_unmask(part, quotes))
+            meant = before and kinds[at - 1] & _IDENTIFIES and not any(kinds[at:]) and _MEANS.search(part)
+            vague = before and (meant or not telling(_unmask(part, quotes)))
             kept.append(f"{before}. {part}" if vague else part)
             before = ""
         elif kept and _EXPLAINS.match(part):

@@ -8,6 +8,7 @@ import orjson
 import typer
 from _evaluate_learning import learning
 from _evaluate_planning import planning
+from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
 from rich.console import Console
@@ -94,6 +95,7 @@ def compression(
 app.command()(retrieval)
 app.command()(planning)
 app.command()(learning)
+app.command()(recovery)
 app.command()(sequences)
 
 

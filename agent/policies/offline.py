@@ -15,7 +15,7 @@ from agent.policies.offline_parts import decomposed
 from agent.policies.offline_path import walked
 from agent.policies.offline_reflection import reflected
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
-from agent.policies.offline_substitute import substituted
+from agent.policies.offline_substitute import Handed, substituted
 from agent.policies.offline_uses import Uses
 from agent.policy import (
     Arguments,
@@ -42,6 +42,7 @@ class _Worked:
     purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
     tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
+    handed: Handed = field(default_factory=Handed)
     unserved: tuple[str, ...] = ()
     finished: bool = False
 
@@ -78,7 +79,7 @@ class OfflinePolicy:
             return self._missing[key]
 
         now, worked = fresh(situation), self._of(situation.request)
-        known = substituted(now, missing) or kindred(now, missing)
+        known = substituted(now, worked.handed.completing(missing)) or kindred(now, missing)
         found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
         verdict = once_more(situation, found)
         worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
@@ -113,8 +114,10 @@ class OfflinePolicy:
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         worked = self._of(question.request)
         tried = worked.tried.get(prefix, ()) if question.complaint else ()
-        found = self._bound(question, prefix, worked) if not tried else _another(question, tried)
+        handed = worked.handed.down(question.tool, prefix) if not question.complaint else None
+        found = handed or (self._bound(question, prefix, worked) if not tried else _another(question, tried))
         worked.tried[prefix] = (*tried, found)
+        worked.handed.note(question.tool, prefix, found)
         return found
 
     def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
