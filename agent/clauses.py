@@ -24,8 +24,10 @@ _ASKS = (
 )
 _ASKS_WITH_OBJECT = "list|name|check|search|book|plan|play|order|rate|report|return|reserve|register|schedule|track|post|put|note|mark|mail|message|email|make|move|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
 _OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|that|these|those|if|whether|what|you|i|there|up)\b|\d|(?-i:[A-Z\"'~])"
-_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
-_OPENER += r"|(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b)"
+_WISH = r"i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
+_OF_WHAT = r"(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b"
+_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_WISH}|{_OF_WHAT})"
+
 _JOIN = re.compile(
     rf"(?:\s*,\s*|\s+)(?:and then|and also|and|then|also|plus|but also|as well as)\s+(?:then\s+|also\s+|please\s+|finally\s+)*(?={_OPENER})"
     rf"|\s*,\s*(?=(?:(?!(?:who|which|where|when|whose)\b){_OPENER}))",

@@ -1,5 +1,6 @@
 """A request to its subtasks, once per run: what rules see of its parts, what the retriever finds for them, what the policy makes of it."""
 
+from agent.changing import changes_asked
 from agent.clauses import asks
 from agent.decomposition import AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
 from agent.evidence import Evidence
@@ -7,6 +8,7 @@ from agent.policy import Policy
 from agent.support import plain
 from domain.errors import InvalidDecisionError
 from domain.tool import ToolId
+
 
 def parts_of(request: str) -> tuple[str, ...]:
     """What a request asks, one thing each. What each is about is still to be seen."""
@@ -43,5 +45,7 @@ async def _near(part: str, evidence: Evidence, found: int) -> tuple[tuple[ToolId
 
 
 def waiting(subtasks: tuple[Subtask, ...]) -> dict[int, tuple[int, ...]]:
-    """For each subtask, those that must end before it begins."""
-    return {one.number: one.depends_on for one in subtasks}
+    """For each subtask, those that must end before it begins. What changes something is done in the order in which it is told."""
+    changing = [one.number for one in subtasks if changes_asked(one.description)]
+    before = {one: tuple(other for other in changing if other < one) for one in changing}
+    return {one.number: tuple(sorted({*one.depends_on, *before.get(one.number, ())})) for one in subtasks}
