@@ -41,7 +41,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STORY = re.compile(
-    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|(?:thinking|dreaming) (?:of|about)|(?:moving|travelling|traveling|going|heading|planning|hoping) (?:on|to|for)|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
+    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|(?:thinking|dreaming) (?:of|about)|(?:moving|flying|travelling|traveling|going|heading|planning|hoping) (?:on|to|for)|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
     r"has|have|had|needs?|reads?|says?|shows?|leaves?|starts?|begins?|ends?|runs?|costs?|takes?|lies|weighs?|measures?|arrives?|departs?))\b",
     re.IGNORECASE,
 )
