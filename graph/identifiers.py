@@ -42,6 +42,7 @@ _SAME = {
     "link": "url",
     "href": "url",
     "ticker": "symbol",
+    "sym": "symbol",
     "colour": "color",
     "temp": "temperature",
     "min": "minimum",

@@ -8,6 +8,7 @@ from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.decomposition import DecomposeQuestion, Decomposition
 from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
+from agent.policies.offline_documents import by_documents
 from agent.policies.offline_fields import telling_fields
 from agent.policies.offline_kin import kindred
 from agent.policies.offline_memory import Missing, adoptable, remembered
@@ -16,6 +17,7 @@ from agent.policies.offline_path import walked
 from agent.policies.offline_reflection import reflected
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
 from agent.policies.offline_substitute import Handed, substituted
+from agent.policies.offline_turns import out_of_turn, purpose_of
 from agent.policies.offline_uses import Uses
 from agent.policy import (
     Arguments,
@@ -91,8 +93,12 @@ class OfflinePolicy:
 
     def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
         """The rules' own move, unless memory knows a better one."""
-        own, known = decide(situation, missing, self._parameters, worked.uses.share), remembered(situation, missing)
-        return Verdict(known.choice, "", ()) if known and known.overrules(own.choice) else own
+        share = worked.uses.share
+        own = decide(by_documents(situation, share), missing, self._parameters, share)
+        known = remembered(situation, missing)
+        if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
+            return own
+        return Verdict(known.choice, purpose_of(situation, known.choice), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         """By documents and relevance; see :func:`agent.policies.offline_reflection.reflected`."""

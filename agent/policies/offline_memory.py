@@ -7,6 +7,7 @@ request, where the graph's own does not (thesis 4.3.2.4).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.arguments import uses
 from agent.changing import makes, may_call, told_to_change
 from agent.clauses import clauses
 from agent.judgements import Adoption, Proposal
@@ -70,6 +71,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         and working(candidate.availability)
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
+        and _told_enough(candidate.tool, situation, votes[candidate.tool.id].best)
     }
     ends = bool(situation.path) and _done(situation)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
@@ -109,6 +111,16 @@ def _done(situation: Situation) -> bool:
 def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
     told = [kinds for part in parts if (kinds := told_to_change(part))]
     return all(any(makes(tool, kinds) for tool in path) for kinds in told)
+
+
+def _told_enough(tool: ToolDoc, situation: Situation, recalled: Recalled) -> bool:
+    """Whether the request tells a tool a value of its own, as the one that is remembered did: what that one asked beyond this is not done."""
+
+    def own(request: str) -> bool:
+        taken = [span for step in situation.path for span in uses(step, request)]
+        return any(not any(span.overlaps(other) for other in taken) for span in uses(tool, request))
+
+    return own(situation.request) or not own(recalled.memory.request)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
