@@ -7,6 +7,7 @@ from typing import Annotated
 import orjson
 import typer
 from _evaluate_learning import learning
+from _evaluate_memory import memory
 from _evaluate_planning import planning
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
@@ -94,6 +95,7 @@ def compression(
 app.command()(retrieval)
 app.command()(planning)
 app.command()(learning)
+app.command()(memory)
 app.command()(sequences)
 
 
