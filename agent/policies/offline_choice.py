@@ -188,7 +188,7 @@ def _option(
             clause,
             way,
             (way.goal.relevance[clause] / best) ** 2
-            * (1 - parameters.walked + parameters.walked * way.evidence / (most or 1.0))
+            * (1 - parameters.walked + parameters.walked * way.share(most))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
             * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)

@@ -39,6 +39,10 @@ class Route:
         """Weight of the goal times the chance that all steps succeed."""
         return self.goal.weight * self.chance
 
+    def share(self, most: float) -> float:
+        """Its evidence as a share of the most there is; all of that where the goal is to be tried again: who avoids a tool wears another way."""
+        return 1.0 if self.goal.returning else self.evidence / (most or 1.0)
+
     @property
     def chance(self) -> float:
         """The chance that every step succeeds; an untested tool counts as one half."""
