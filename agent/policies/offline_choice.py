@@ -200,7 +200,7 @@ def _option(
         )
         for way in fit
     ]
-    return max(options, key=lambda o: o.worth, default=None)
+    return max(options, key=lambda o: o.worth * o.way.turn, default=None)
 
 
 def _locked(tool: ToolDoc) -> bool:
