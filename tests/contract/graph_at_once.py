@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from itertools import pairwise
 
 from domain.tool import ToolId
 from graph.facts import Edge
@@ -32,7 +33,7 @@ class GraphAtOnce:
         calls: Counter[ToolId] = Counter()
         for n in range(RUNS):
             path = PATHS[n % 3]
-            steps.update(zip(path, path[1:], strict=False))
+            steps.update(pairwise(path))
             calls.update(path)
         assert [edge async for edge in graph.edges()] == [
             Edge(a, b, imported, steps[a, b], mark)

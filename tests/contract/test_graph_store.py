@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
-from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_at_once import GraphAtOnce
+from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
