@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import pairwise
 
 from domain.tool import ToolId
-from graph.facts import Edge
+from graph.facts import Edge, Mark
 from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
 from tests.contract.graph_samples import A, B, C, batch, document, walked
 
@@ -35,13 +35,11 @@ class GraphAtOnce:
             path = PATHS[n % 3]
             steps.update(pairwise(path))
             calls.update(path)
-        assert [edge async for edge in graph.edges()] == [
-            Edge(a, b, imported, steps[a, b], mark)
-            for a, b, imported, mark in sorted(
-                [(A, B, 3, "pin"), (B, C, 1, None), (C, B, 0, None), (B, A, 0, None), (C, A, 0, "ban")],
-                key=lambda row: row[:2],
-            )
-        ]
+        imported = {(A, B): 3, (B, C): 1}
+        marks: dict[tuple[ToolId, ToolId], Mark] = {(A, B): "pin", (C, A): "ban"}
+        pairs = sorted(imported.keys() | steps.keys() | marks.keys())
+        expected = [Edge(a, b, imported.get((a, b), 0), steps[a, b], marks.get((a, b))) for a, b in pairs]
+        assert [edge async for edge in graph.edges()] == expected
         facts = await graph.facts([A, B, C])
         assert {tool: found.ok for tool, found in facts.items()} == calls
         assert {tool: found.quality for tool, found in facts.items()} == {t: float(n) for t, n in calls.items()}
