@@ -43,6 +43,7 @@ _SAME = {
     "href": "url",
     "ticker": "symbol",
     "sym": "symbol",
+    "px": "price",
     "colour": "color",
     "temp": "temperature",
     "min": "minimum",

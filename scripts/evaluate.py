@@ -7,6 +7,7 @@ from typing import Annotated
 import orjson
 import typer
 from _evaluate_learning import learning
+from _evaluate_memory import memory
 from _evaluate_planning import planning
 from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
@@ -96,6 +97,7 @@ app.command()(retrieval)
 app.command()(planning)
 app.command()(learning)
 app.command()(recovery)
+app.command()(memory)
 app.command()(sequences)
 
 

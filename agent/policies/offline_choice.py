@@ -190,7 +190,7 @@ def _option(
             clause,
             way,
             (way.goal.relevance[clause] / best) ** 2
-            * (1 - parameters.walked + parameters.walked * way.evidence / (most or 1.0))
+            * (1 - parameters.walked + parameters.walked * way.share(most))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
             * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
@@ -202,7 +202,7 @@ def _option(
         )
         for way in fit
     ]
-    return max(options, key=lambda o: o.worth, default=None)
+    return max(options, key=lambda o: o.worth * o.way.turn, default=None)
 
 
 def _locked(tool: ToolDoc) -> bool:

@@ -11,7 +11,7 @@ from agent.arguments import uses
 from agent.changing import makes, may_call, told_to_change
 from agent.clauses import clauses
 from agent.judgements import Adoption, Proposal
-from agent.memory import standing
+from agent.memory import vote
 from agent.policies.offline_gaps import unsaid
 from agent.policy import Choice, Situation
 from agent.remembering import next_of
@@ -26,8 +26,6 @@ TRUSTED = 0.57
 in turn, have the path of their most similar memory (docs/benchmarks.md)."""
 SURE = 0.75
 """Similarity from which a memory also decides whether the path is at its end."""
-_SHARPNESS = 8
-"""How much more the most similar memories count: a vote is similarity to this power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     for one in situation.recalled:
         following = next_of(one.memory.path, path)
         if following is not None:
-            weight = standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
+            weight = vote(one)
             known = votes.get(following)
             votes[following] = _Vote(weight + known.weight, known.best) if known else _Vote(weight, one)
     return votes
