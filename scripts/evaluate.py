@@ -6,6 +6,7 @@ from typing import Annotated
 
 import orjson
 import typer
+from _evaluate_graph import graph
 from _evaluate_learning import learning
 from _evaluate_planning import planning
 from _evaluate_retrieval import retrieval
@@ -93,6 +94,7 @@ def compression(
 
 app.command()(retrieval)
 app.command()(planning)
+app.command()(graph)
 app.command()(learning)
 app.command()(sequences)
 
