@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from agent.memory import Present
 from domain.memory import Memory, Recalled
-from domain.tool import tool_id
+from domain.tool import ToolId, tool_id
 from evaluation.kept import KeptFinder, OtherMemories
 from evaluation.withheld import CallsWithheld
 from graph.backends.memory import MemoryGraph
@@ -62,7 +62,7 @@ class Recalls:
         return [Recalled(memory=memory, similarity=0.9) for memory in memories][:k]
 
 
-async def present(ids: object) -> set[str]:
+async def present(ids: object) -> set[ToolId]:
     del ids
     return set()
 
