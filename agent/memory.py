@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Protocol
 
 from agent.likeness import LEAST, likeness, telling
 from agent.pattern import pattern
@@ -22,6 +23,14 @@ _LOOKED_AT = 6
 
 Present = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
 """Which of some tools are there."""
+
+
+class Recalls(Protocol):
+    """The part of long-term memory that a walk needs."""
+
+    async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
+        """The ``k`` most telling memories of similar requests, best first."""
+        ...
 
 
 class LongTermMemory:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import orjson
 import typer
+from _evaluate_graph import graph
 from _evaluate_learning import learning
 from _evaluate_memory import memory
 from _evaluate_planning import planning
@@ -95,6 +96,7 @@ def compression(
 
 app.command()(retrieval)
 app.command()(planning)
+app.command()(graph)
 app.command()(learning)
 app.command()(recovery)
 app.command()(memory)

@@ -1,12 +1,10 @@
 """The move where paths went through few tools: a tool set first, then the tools in it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from agent.candidate import Candidate, Kin
 from agent.policies.offline_kin import kindred
 from agent.policy import Situation
-from domain.memory import Memory, Recalled
 from domain.tool import ToolDoc, ToolId, tool_id
 from tests.flows.small_world import REMOVE
 
@@ -17,10 +15,10 @@ def doc(toolset: str, api: str, method: str = "GET") -> ToolDoc:
 
 CLIPS, DETAILS, LINKS, TUBE = doc("kick", "clips"), doc("kick", "details"), doc("kick", "links"), doc("tube", "clips")
 WHOLE = {
-    CLIPS.id: Kin(0.8, 1.0, 1.0, 1.0),
-    DETAILS.id: Kin(0.6, 1.0, 1.0, 1.0),
-    LINKS.id: Kin(0.3, 1.0, 1.0, 0.0),
-    TUBE.id: Kin(0.82, 0.5, 0.0, 1.0),
+    CLIPS.id: Kin(0.9, 1.0, 1.0, 1.0),
+    DETAILS.id: Kin(0.8, 1.0, 1.0, 1.0, behind=0.1),
+    LINKS.id: Kin(0.3, 1.0, 1.0, 0.0, behind=0.6),
+    TUBE.id: Kin(0.88, 0.5, 0.0, 1.0, behind=0.02),
 }
 
 
@@ -48,38 +46,54 @@ def test_without_kinship_it_has_no_say() -> None:
     assert kindred(situation(kin={}), nothing) is None
 
 
-def test_the_set_that_covers_most_goes_before_a_better_name_elsewhere() -> None:
+def test_the_likeliest_goes_first_then_what_goes_with_it_and_no_third_that_is_less_likely_than_not() -> None:
     first = kindred(situation(), nothing)
     assert first is not None
     assert first.index == 1
     assert "covers 100%" in first.reason
-
-
-def test_a_covering_set_is_stayed_in_and_the_path_ends_where_the_third_is_worse() -> None:
     assert taken(situation(CLIPS)) == "details"
     assert taken(situation(CLIPS, DETAILS)) == "finish"
-    better = {**WHOLE, LINKS.id: Kin(0.7, 1.0, 1.0, 0.0)}
-    assert taken(situation(CLIPS, DETAILS, kin=better)) == "links"
+    known = {**WHOLE, LINKS.id: replace(WHOLE[LINKS.id], walked=1.0, set_walked=1.0, remembered=0.8)}
+    assert taken(situation(CLIPS, DETAILS, kin=known)) == "links"
+    assert taken(situation(CLIPS, DETAILS, LINKS, kin=known)) == "finish"
 
 
-def test_a_set_that_covers_little_is_left_for_a_clearly_better_tool() -> None:
-    little = {tool: replace(one, covers=0.5) for tool, one in WHOLE.items()}
-    found = situation(CLIPS, kin=little)
-    move = kindred(found, nothing)
+def test_a_tool_that_past_paths_went_through_is_preferred_to_its_equal() -> None:
+    equal = dict.fromkeys(WHOLE, Kin(0.8, 0.5, 0.0, 0.0))
+    for known in ("walked", "set_walked", "remembered"):
+        assert taken(situation(kin={**equal, LINKS.id: replace(equal[LINKS.id], **{known: 0.5})})) == "links"
+
+
+def test_where_past_paths_went_on_to_is_preferred_to_another_set() -> None:
+    asked = situation(CLIPS)
+    fair = replace(WHOLE[TUBE.id], found=0.75, behind=0.15)
+    far = {**WHOLE, DETAILS.id: WHOLE[LINKS.id], TUBE.id: fair}
+    assert taken(replace(asked, kin=far)) == "clips"  # of the other set
+    walked = tuple(replace(one, weight=0.9, origin="graph") if one.tool == LINKS else one for one in asked.candidates)
+    move = kindred(replace(asked, kin=far, candidates=walked), nothing)
     assert move is not None
     assert move.index is not None
-    assert found.candidates[move.index].tool == TUBE
+    assert walked[move.index].tool == LINKS
+    assert "90% of past paths" in move.reason
 
 
-def test_what_cannot_be_called_or_would_change_something_is_not_taken() -> None:
+def test_what_would_change_something_is_not_taken_and_what_lacks_an_input_only_where_much_speaks_for_it() -> None:
     asked = situation(CLIPS)
     barred = replace(asked, candidates=(replace(asked.candidates[1], tool=REMOVE),))
     assert taken(barred) == "finish"
-    assert kindred(asked, lambda tool, path: frozenset({tool.api, *(p.api for p in path)})) is not None
-    assert kindred(situation(), lambda tool, path: frozenset({tool.api, *(p.api for p in path)})) is None
+
+    def lacks(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
+        del path
+        return frozenset({"id"}) if tool == CLIPS else frozenset()
+
+    close = {**WHOLE, TUBE.id: replace(WHOLE[TUBE.id], covers=1.0)}
+    move = kindred(situation(kin=close), lacks)
+    assert move is not None
+    assert situation().candidates[move.index or 0].tool != CLIPS
+    sure = {**close, CLIPS.id: replace(close[CLIPS.id], remembered=1.0)}
+    assert kindred(situation(kin=sure), lacks) == kindred(situation(kin=sure), nothing)
 
 
-def test_a_memory_of_the_same_request_outweighs_the_retriever() -> None:
-    memory = Memory(id="m", request="r", pattern="r", path=(LINKS.id,), at=datetime.now(UTC))
-    asked = replace(situation(CLIPS), recalled=(Recalled(memory=memory, similarity=0.99),))
-    assert taken(asked) == "links"
+def test_with_nothing_on_offer_it_ends_or_leaves_the_move_to_others() -> None:
+    assert taken(replace(situation(CLIPS), candidates=())) == "finish"
+    assert kindred(replace(situation(), candidates=()), nothing) is None
