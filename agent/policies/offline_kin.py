@@ -1,6 +1,7 @@
 """The offline policy's move where paths went through few tools: the likeliest tool first, then what goes with it."""
 
 from collections.abc import Callable
+from statistics import median_high
 
 from agent.candidate import Candidate
 from agent.changing import may_call
@@ -17,9 +18,8 @@ _FOLLOWS = 3.0
 """What they gain where every path went on to it from the last step."""
 _LACKS = -2.0
 """What they lose where an input seems to be filled by nothing: past paths that called it all the same may know better."""
-_USUAL = 2
-"""Tools of a path: the median of the trajectories."""
 _MOST = 3
+"""So long does a path get here, at most: the likelier of what was never walked are guesses, and each is a call."""
 
 
 def kindred(situation: Situation, missing: Missing) -> Choice | None:
@@ -34,9 +34,17 @@ def kindred(situation: Situation, missing: Missing) -> Choice | None:
         and may_call(candidate.tool, situation.request)
     }
     best = max(odds, key=lambda at: (odds[at], situation.candidates[at].tool.id), default=None)
-    if best is not None and (len(situation.path) < _USUAL or (len(situation.path) < _MOST and odds[best] >= 0)):
+    if best is not None and (
+        len(situation.path) < _usual(situation) or (len(situation.path) < _MOST and odds[best] >= 0)
+    ):
         return Choice("advance", _why(situation.candidates[best], situation), best)
     return Choice("finish", "no other tool at hand is likely to go with these") if situation.path else None
+
+
+def _usual(situation: Situation) -> int:
+    """How many tools served requests like this one: the median of what is recalled; one where nothing is."""
+    lengths = [len(one.memory.path) for one in situation.recalled]
+    return min(_MOST, max(1, median_high(lengths))) if lengths else 1
 
 
 def _odds(candidate: Candidate, situation: Situation, missing: Missing) -> float:

@@ -1,10 +1,12 @@
 """The move where paths went through few tools: a tool set first, then the tools in it."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from agent.candidate import Candidate, Kin
 from agent.policies.offline_kin import kindred
 from agent.policy import Situation
+from domain.memory import Memory, Recalled
 from domain.tool import ToolDoc, ToolId, tool_id
 from tests.flows.small_world import REMOVE
 
@@ -32,8 +34,15 @@ def situation(*path: ToolDoc, kin: dict[ToolId, Kin] | None = None) -> Situation
     return Situation(
         request="The clips and details of a channel", clauses=("q",), path=path, path_relevance=((0.5,),) * len(path),
         best_relevance=(0.8,), candidates=tuple(Candidate(t, 0.0, None, (0.5,), "retriever") for t in tools),
-        finish_weight=0.0, kin=WHOLE if kin is None else kin,
+        finish_weight=0.0, kin=WHOLE if kin is None else kin, recalled=(served_with(2),),
     )  # fmt: skip
+
+
+def served_with(tools: int) -> Recalled:
+    """A memory of a request that so many tools served."""
+    path = tuple(tool_id("other", "set", f"t{number}") for number in range(tools))
+    memory = Memory(id=f"m{tools}", owner="", request="r", pattern="r", path=path, at=datetime(2026, 1, 1, tzinfo=UTC))
+    return Recalled(memory=memory, similarity=0.5)
 
 
 def taken(asked: Situation) -> str:
@@ -92,6 +101,13 @@ def test_what_would_change_something_is_not_taken_and_what_lacks_an_input_only_w
     assert situation().candidates[move.index or 0].tool != CLIPS
     sure = {**close, CLIPS.id: replace(close[CLIPS.id], remembered=1.0)}
     assert kindred(situation(kin=sure), lacks) == kindred(situation(kin=sure), nothing)
+
+
+def test_a_path_gets_as_long_as_those_of_similar_requests_and_one_step_long_where_none_is_known() -> None:
+    unsure = {tool: replace(kin, found=0.5, behind=0.3) for tool, kin in WHOLE.items()}
+    for lengths, second in (((), "finish"), ((1, 1, 3), "finish"), ((1, 2, 3), "details"), ((6, 6), "details")):
+        asked = replace(situation(CLIPS, kin=unsure), recalled=tuple(served_with(length) for length in lengths))
+        assert (taken(asked) == "finish") == (second == "finish"), lengths
 
 
 def test_with_nothing_on_offer_it_ends_or_leaves_the_move_to_others() -> None:
