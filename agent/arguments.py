@@ -11,6 +11,7 @@ from agent.expected import UNTOUCHED, feeding, unmeasured
 from agent.feeding import fed
 from agent.measured import unit_of
 from agent.needs import Need, need_of
+from agent.pointing import pointed
 from agent.policy import Arguments, ArgumentsQuestion
 from agent.readings import Reading, readings
 from agent.spans import Span, spans
@@ -175,6 +176,11 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))
+        if not parameter.required and question.tool.safe:
+            for text, reference in pointed(need, question.request, question.earlier):
+                choices.append(
+                    _Choice(parameter, 1.0, text, Binding(parameter=parameter.name, origin="step", reference=reference))
+                )
     return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
 
 

@@ -39,14 +39,22 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """What speaks for a tool that no path went through, each in [0, 1]. ``found``: the retriever's score. ``covers``: how much of the request
-    the tools of its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said.
+    """What speaks for a tool where paths went through few of those found, each in [0, 1].
+
+    ``found``: the retriever's score; ``behind``: how far the best score is above it. ``covers``: how much of the request the tools of
+    its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said. ``walked``,
+    ``set_walked``: how often paths went through it, and through any tool of its set that is known. ``remembered``: whether similar
+    requests were served with it.
     """
 
     found: float
     covers: float
     set_named: float
     named: float
+    behind: float = 0.0
+    walked: float = 0.0
+    set_walked: float = 0.0
+    remembered: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from graph.identifiers import text_words, words
 _CHANGES: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
     for group in (
-        "create add make new insert register open start save store write upload put",
+        "create add make new insert register open start save store write upload put enter",
         "update edit change modify set rename move replace patch correct mark",
         "delete remove cancel drop clear erase close stop unsubscribe",
         "send post publish message email notify submit share tweet reply",
@@ -27,6 +27,11 @@ _CHANGES: tuple[frozenset[str], ...] = tuple(
 )
 _LOOSE = frozenset({0, 1})
 """Kinds whose words ask for reading as often: "open the page", "set the scene", "make a list"."""
+_KEEPS = re.compile(
+    r"\W*(?:please\s+)?(?:add|put|enter|write|note|save|insert|store|create|make)\b.*\b(?:to|into|in|on|onto)\s+(?:my|our|his|her|their)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""``put the meeting into my diary``: told so, the loose words order a change as well."""
 _EITHER = frozenset(
     {
         "make",
@@ -155,7 +160,7 @@ def told_to_change(clause: str, *, loose: bool = False) -> frozenset[int]:
     first, verbs = _FIRST.match(clause), _verbs(clause)
     if first and verbs & _OFTEN_NOUNS and not _OBJECT.match(clause[first.end() :]):
         return frozenset()
-    return frozenset(_changes(tuple(verbs))) - (frozenset[int]() if loose else _LOOSE)
+    return frozenset(_changes(tuple(verbs))) - (frozenset[int]() if loose or _KEEPS.match(clause) else _LOOSE)
 
 
 def makes(tool: ToolDoc, kinds: frozenset[int]) -> bool:

@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.coordination import coordinated
+from agent.asides import is_wish_for_marks, without_headings, without_reasons
+from agent.coordination import atoms, coordinated
 from agent.need_kinds import GENERIC
 from agent.support import telling
 
@@ -19,24 +20,28 @@ _ABBREVIATED = re.compile(r"(?:\b(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|e
 _ASKS = (
     "find|get|give|tell|show|fetch|retrieve|convert|translate|calculate|compute|look up|provide|generate|recommend|suggest|"
     "identify|determine|describe|explain|summari[sz]e|compare|verify|validate|analy[sz]e|detect|create|delete|remove|cancel|"
-    "add|send|remind|return|obtain|discover|count|help|let me|let us|who|what|when|where|how|why|whose|which"
+    "add|send|remind|obtain|discover|count|help|enter|let me|let us|who|what|when|where|how|why|whose|which"
 )
-_ASKS_WITH_OBJECT = "list|name|check|search|book|plan|play|order|rate|report|schedule|track|post|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
+_ASKS_WITH_OBJECT = "list|name|check|search|book|plan|play|order|rate|report|return|reserve|register|schedule|track|post|put|note|mark|mail|message|email|make|move|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
 _OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|that|these|those|if|whether|what|you|i|there|up)\b|\d|(?-i:[A-Z\"'~])"
-_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|i(?:'d| would| want| need| also|\s+am looking)\b)"
+_WISH = r"i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
+_OF_WHAT = r"(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b"
+_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_WISH}|{_OF_WHAT})"
+
 _JOIN = re.compile(
     rf"(?:\s*,\s*|\s+)(?:and then|and also|and|then|also|plus|but also|as well as)\s+(?:then\s+|also\s+|please\s+|finally\s+)*(?={_OPENER})"
     rf"|\s*,\s*(?=(?:(?!(?:who|which|where|when|whose)\b){_OPENER}))",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^(?:(?:and|also|then|please|finally|additionally|furthermore|moreover|first|firstly|second|secondly|next|lastly|plus|so|hi|hello|hey|ok|okay|thanks)\b[\s,:]*"
+    r"^(?:(?:and|also|then|please|finally|additionally|furthermore|moreover|first|firstly|second|secondly|next|lastly|besides|plus|so|hi|hello|hey|ok|okay|thanks)\b[\s,:]*"
     r"|(?:can|could|would|will) you (?:please )?(?:help me (?:to )?)?|(?:i'd|i would) (?:also )?(?:like|love)(?: you)?(?: to)?\s+"
+    r"|(?:i (?:also )?)?(?:want|need|wish|would like)\s+to\s+(?:know|learn|hear)\s+|know\s+(?=(?:what|who|whose|which|how|when|where|why)\b)"
     r"|i (?:also )?(?:want|need|wish)(?: you)?(?: to)?\s+|i(?:'m| am) looking for\s+|help me (?:to )?|let me know\s+|tell me\s+|give me\s+)+",
     re.IGNORECASE,
 )
 _STORY = re.compile(
-    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|(?:thinking|dreaming) (?:of|about)|(?:moving|travelling|traveling|going|heading|planning|hoping) (?:on|to|for)|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
+    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|(?:thinking|dreaming) (?:of|about)|(?:moving|flying|travelling|traveling|going|heading|planning|hoping) (?:on|to|for)|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
     r"has|have|had|needs?|reads?|says?|shows?|leaves?|starts?|begins?|ends?|runs?|costs?|takes?|lies|weighs?|measures?|arrives?|departs?))\b",
     re.IGNORECASE,
 )
@@ -48,6 +53,10 @@ _TOLD = re.compile(
 _QUESTION = re.compile(
     rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
 )
+_MEANS = re.compile(r"\b(?:it|its|they|them|their|there|ones?|both|the (?:two|same)|whichever)\b", re.IGNORECASE)
+"""What stands for something named before."""
+_IDENTIFIES = frozenset({"code", "email"})
+"""Kinds of values that are told for nothing but to be looked up; a place that is named may only be where somebody is."""
 _EXPLAINS = re.compile(r"^(?:i mean|it(?:'s| is| was)|that(?:'s| is)|this is|meaning)\b", re.IGNORECASE)
 _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
@@ -70,6 +79,14 @@ _ARTICLE = re.compile(
     r"^(?:of|by|for|from|in|into|with|to|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
+_OF = r"(?:the|a|an|my|our)\s+(?:[a-z-]+\s+){1,4}(?:of|in|for|at|from|by|on)\s"
+_AND = re.compile(rf",?\s+(?:and|as well as|plus)(?:\s+also)?\s+(?={_OF})")
+_OWNED = re.compile(rf"(?<=\s)((?:its|their|his|her)(?:\s+[a-z-]+){{1,3}}?),?\s+(?:and|as well as)\s+(?={_OF})")
+"""``[its population] and [the mayor of the capital]``: what belongs to a thing named before is a thing of its own."""
+_PAIRS = re.compile(
+    r"\b(?:between|from|versus|compared?|comparison|differ\w*|than|both|either|distance)\b", re.IGNORECASE
+)
+"""What takes two things at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +110,9 @@ def clauses(request: str) -> tuple[str, ...]:
 def asks(request: str) -> tuple[Ask, ...]:
     """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
-    parts = _without_story([part for sentence in _sentences(masked) for part in _parts(sentence)], quotes)
+    masked = without_reasons(without_headings(masked))
+    told = _without_story([part for sentence in _sentences(masked) for part in _parts(sentence)], quotes)
+    parts = [side for part in told for side in _sides(part, quotes)]
     found: list[Ask] = []
     for count, part in enumerate(parts, start=1):
         text = _unmask(part, quotes)
@@ -107,20 +126,37 @@ def asks(request: str) -> tuple[Ask, ...]:
 
 def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
     """What asks something. Of what does not: said right after, as an explanation ("I mean the boss"), it belongs to what was asked; said
-    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one.
+    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one, and so where it tells
+    identifiers and no question names anything, but "the lighter one" or "it", which they stand for.
     """
     kept: list[str] = []
     before = ""
-    for part in parts:
+    kinds = [{atom.kind for atom in atoms(_unmask(part, quotes))} - {"number"} for part in parts]
+    for at, part in enumerate(parts):
         if not _STORY.match(part) and (_QUESTION.match(part) or not _TOLD.match(part)):
-            vague = before and not telling(_unmask(part, quotes))
+            meant = before and kinds[at - 1] & _IDENTIFIES and not any(kinds[at:]) and _MEANS.search(part)
+            vague = before and (meant or not telling(_unmask(part, quotes)))
             kept.append(f"{before}. {part}" if vague else part)
             before = ""
         elif kept and _EXPLAINS.match(part):
             kept[-1] = f"{kept[-1]}. {part}"
         else:
             before = part
-    return kept or parts
+    return [part for part in kept if not is_wish_for_marks(part)] or kept or parts
+
+
+def _sides(part: str, quotes: list[str]) -> list[str]:
+    """Of a part that names two things of two things ("the price of A and the author of B"), both; else the part."""
+    owned = _OWNED.search(f" {part}")
+    if owned and not _PAIRS.search(part):
+        end = owned.end(1) - 1
+        return [part[:end], part[owned.end() - 1 :]]
+    sides = [side.strip() for side in _AND.split(part)]
+    named = [{atom.text for atom in atoms(_unmask(side, quotes))} for side in sides]
+    apart = all(
+        values and not values & other for at, values in enumerate(named) for other in (named[:at] or [set[str]()])
+    )
+    return sides if len(sides) > 1 and apart and not _PAIRS.search(part) else [part]
 
 
 def _chain(text: str) -> tuple[str, ...]:

@@ -1,37 +1,18 @@
 """A request to its subtasks, once per run: what rules see of its parts, what the retriever finds for them, what the policy makes of it."""
 
-import re
-
+from agent.changing import changes_asked
 from agent.clauses import asks
-from agent.coordination import atoms
 from agent.decomposition import AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
 from agent.evidence import Evidence
 from agent.policy import Policy
+from agent.support import plain
 from domain.errors import InvalidDecisionError
-
-_AND = re.compile(
-    r",?\s+(?:and|as well as|plus)(?:\s+also)?\s+(?=(?:the|a|an|my|our)\s+(?:[a-z-]+\s+){1,4}(?:of|in|for|at|from|by|on)\s)"
-)
-_PAIRS = re.compile(
-    r"\b(?:between|from|versus|compared?|comparison|differ\w*|than|both|either|distance)\b", re.IGNORECASE
-)
-"""What takes two things at once."""
+from domain.tool import ToolId
 
 
 def parts_of(request: str) -> tuple[str, ...]:
-    """What a request asks, one thing each: its asks, and of one that names two things of two things ("the price of A and the author
-    of B") both. What each is about is still to be seen.
-    """
-    return tuple(side for ask in asks(request) for side in _sides(ask.text))
-
-
-def _sides(text: str) -> list[str]:
-    sides = [side.strip() for side in _AND.split(text)]
-    named = [{atom.text for atom in atoms(side)} for side in sides]
-    apart = all(
-        values and not values & other for at, values in enumerate(named) for other in (named[:at] or [set[str]()])
-    )
-    return sides if len(sides) > 1 and apart and not _PAIRS.search(text) else [text]
+    """What a request asks, one thing each. What each is about is still to be seen."""
+    return tuple(ask.text for ask in asks(request))
 
 
 async def decompose(request: str, evidence: Evidence, policy: Policy, found: int) -> Decomposition:
@@ -46,9 +27,7 @@ async def decompose(request: str, evidence: Evidence, policy: Policy, found: int
     if len(parts) < 2:
         texts = [AskedPart(request, ())]
     else:
-        texts = [
-            AskedPart(part, tuple((hit.id, hit.score) for hit in await evidence.find(part, found))) for part in parts
-        ]
+        texts = [AskedPart(part, await _near(part, evidence, found)) for part in parts]
     decomposition = await policy.decompose(DecomposeQuestion(request, tuple(texts)))
     for number, one in enumerate(decomposition.subtasks, start=1):
         if one.number != number or not all(1 <= other < number for other in one.depends_on):
@@ -56,6 +35,17 @@ async def decompose(request: str, evidence: Evidence, policy: Policy, found: int
     return decomposition if decomposition.subtasks else whole(request, "it was not split")
 
 
+async def _near(part: str, evidence: Evidence, found: int) -> tuple[tuple[ToolId, float], ...]:
+    """The tools nearest to a part, in its own words or in those of documents, best first."""
+    scores: dict[ToolId, float] = {}
+    for text in dict.fromkeys((part, plain(part))):
+        for hit in await evidence.find(text, found):
+            scores[hit.id] = max(hit.score, scores.get(hit.id, 0.0))
+    return tuple(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:found])
+
+
 def waiting(subtasks: tuple[Subtask, ...]) -> dict[int, tuple[int, ...]]:
-    """For each subtask, those that must end before it begins."""
-    return {one.number: one.depends_on for one in subtasks}
+    """For each subtask, those that must end before it begins. What changes something is done in the order in which it is told."""
+    changing = [one.number for one in subtasks if changes_asked(one.description)]
+    before = {one: tuple(other for other in changing if other < one) for one in changing}
+    return {one.number: tuple(sorted({*one.depends_on, *before.get(one.number, ())})) for one in subtasks}

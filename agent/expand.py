@@ -1,19 +1,22 @@
 """The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
 
+from functools import partial
+
 from agent.arguments import fillable
 from agent.candidate import Candidate, Kin
 from agent.coverage import unserved
 from agent.evidence import Evidence
 from agent.frontier import Frontier, Path
 from agent.helping import Producers
+from agent.instead import giving_the_same
 from agent.kinship import kinship, relatives
 from agent.offers import Offer, in_turns, origin, unweighted
-from agent.pool import Pool, gather
+from agent.pool import Pool, Without, gather
 from agent.remembering import next_of
 from agent.returning import returning
 from agent.rounds import asked_of
 from agent.search import Node
-from agent.substitutes import SubstituteReads, stand_ins
+from agent.substitutes import SubstituteReads, sources, stand_ins
 from agent.walk_settings import WalkSettings
 from domain.tool import FINISH, ToolId
 from graph.recovery import with_returning
@@ -43,7 +46,7 @@ class Expander:
         self._settings = settings
         self._given = given
         self._links = links
-        self._pool: Pool | None = None
+        self._pools: dict[frozenset[ToolId], Pool] = {}
         self._kin: dict[ToolId, Kin] = {}
         self._nodes: dict[tuple[Path, Path, ToolId | None], Node] = {}
 
@@ -56,24 +59,22 @@ class Expander:
 
     async def _expand(self, state: Frontier) -> Node:
         chosen = self._settings
-        if self._pool is None:
-            self._pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor)
-            self._kin = await kinship(self._request, self._pool, self._evidence)
+        pool = await self._gathered(state.banned)
         path = (*self._given, *state.path)
         await self._evidence.read(path)
         relevance = tuple(self._evidence.relevance(tool) for tool in path)
-        best = self._pool.best_relevance(self._evidence, state.banned)
+        best = pool.best_relevance(self._evidence, state.banned)
         closed = {*state.path, *state.banned, *await self._barred(state.path)}
         if state.path:
-            offers, finish = await self._after(state.path[-1], closed, self._pool, relevance, best)
+            offers, finish = await self._after(state.path[-1], closed, pool, relevance, best)
         else:
-            offers, finish = self._start(closed, self._pool), 0.0
+            offers, finish = self._start(closed, pool), 0.0
         offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
         near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
         offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
-        producers = Producers(self._request, self._evidence, self._pool, self._given, chosen)
+        producers = Producers(self._request, self._evidence, pool, self._given, chosen)
         offers += producers.beside(offers, state, closed)
-        offers = await self._instead(offers, state)
+        offers = await self._instead(offers, state, pool)
         offered = [offer[0] for offer in offers]
         back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
         again = self._again(state)
@@ -90,6 +91,17 @@ class Expander:
             kin=self._kin,
         )
 
+    async def _gathered(self, banned: Path) -> Pool:
+        """What the request calls for; looked for anew where more has failed, since what stands in its place may be no likely tool else."""
+        lost = frozenset(banned)
+        if lost not in self._pools:
+            without = Without(lost, partial(sources, self._links)) if lost else None
+            chosen = self._settings
+            pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor, without=without)
+            self._kin = self._kin or await kinship(self._request, pool, self._evidence)
+            self._pools[lost] = pool
+        return self._pools[lost]
+
     async def _barred(self, path: Path) -> set[ToolId]:
         """What an administrator bans from here: it is not to come back through the pool, a memory or kinship."""
         return {w.target for w in await self._evidence.neighbours(path[-1]) if w.edge.mark == "ban"} if path else set()
@@ -101,14 +113,30 @@ class Expander:
         await self._evidence.read(tools[:_REMEMBERED])
         return unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
 
-    async def _instead(self, offers: list[Offer], state: Frontier) -> list[Offer]:
+    async def _instead(self, offers: list[Offer], state: Frontier, pool: Pool) -> list[Offer]:
         """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
         tools = [tool for tool in await stand_ins(self._links, state.instead_of) if state.is_open(tool)]
         await self._evidence.read(tools)
+        if state.instead_of in state.banned:  # failed as such, not for what it was asked
+            tools += [tool for tool in self._giving_the_same(state, pool) if tool not in tools]
         weights = {tool: weight for tool, weight, _ in offers}
         first: list[Offer] = [(t, weights.get(t, 0.0), "substitute") for t in tools if self._evidence.has(t)]
         known = {offer[0] for offer in first}
         return [*first, *(offer for offer in offers if offer[0] not in known)]
+
+    def _giving_the_same(self, state: Frontier, pool: Pool) -> list[ToolId]:
+        """What gives the tools that the request speaks of what the failed one would have given them."""
+        evidence, failed = self._evidence, state.instead_of
+        if failed is None or not evidence.has(failed):
+            return []
+        known = {tool: max(evidence.relevance(tool)) for tool in (*pool.found, *pool.producers)}
+        wanted = sorted(
+            (tool for tool, relevance in known.items() if relevance >= self._settings.floor),
+            key=lambda tool: (-known[tool], tool),
+        )
+        path = evidence.docs((*self._given, *state.path))
+        others = evidence.docs(tuple(tool for tool in known if state.is_open(tool)))
+        return giving_the_same(evidence.doc(failed), self._request, path, evidence.docs(tuple(wanted)), others)
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""

@@ -1,19 +1,27 @@
-"""What speaks for tools that no path has gone through yet: how much of the request their tool set covers, and whether it is named there.
+"""What speaks for tools where paths went through few of those found: what their sets cover, what is named, walked and remembered.
 
 Past paths stay in a tool set (nine of ten transitions of the trajectories do), so where a catalogue is larger than what was ever
-walked, the tool set is chosen first and the tool in it second.
+walked, the tool set counts as much as the tool in it.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent.candidate import Kin
 from agent.evidence import Evidence
+from agent.likely import log_odds
+from agent.memory import standing
 from agent.pool import Pool
 from domain.tool import ToolId, tool_id_parts
 
 UNEXPLORED = 0.5
 """Share of tools without an edge among those found, from which kinship is told at all."""
+
+_OFTEN = 16
+"""Paths through a tool from which it counts as walked in full; on a logarithmic scale, since a few tell most."""
+_SHARPNESS = 6
+"""How much more the most similar memories count: each speaks with its similarity to this power."""
 
 _WORD = re.compile(r"[a-z0-9]+")
 _EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "get", "data", "free", "all", "search", "v1", "v2", "v3"})  # fmt: skip
@@ -22,25 +30,44 @@ _EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "ge
 async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
     """Each tool that was found or is remembered, by what its tool set offers; nothing where paths went through most of those found."""
     found = [tool for tool in pool.found if evidence.has(tool)]
-    walked = 0
-    for tool in found:
-        walked += bool(await evidence.neighbours(tool))
-        if walked > (1 - UNEXPLORED) * len(found):
-            return {}
-    if not found:
+    walked = {tool: await _walked(tool, evidence) for tool in found}
+    if not found or sum(share > 0 for share in walked.values()) > (1 - UNEXPLORED) * len(found):
         return {}
-    covered = _covered(found, evidence)
-    said = _said(request)
-    known = dict.fromkeys([*found, *(tool for one in evidence.recalled for tool in one.memory.path)])
+    remembered = _remembered(evidence)
+    walked |= {tool: await _walked(tool, evidence) for tool in remembered}
+    set_walked: dict[tuple[str, str], float] = {}
+    for tool, share in walked.items():
+        set_walked[toolset_of(tool)] = max(share, set_walked.get(toolset_of(tool), 0.0))
+    covered, said, best = _covered(found, evidence), _said(request), max(pool.found[tool] for tool in found)
     return {
         tool: Kin(
             found=pool.found.get(tool, 0.0),
+            behind=best - pool.found.get(tool, 0.0),
             covers=covered.get(toolset_of(tool), 0.0),
             set_named=_named(tool_id_parts(tool)[1], said),
             named=_named(tool_id_parts(tool)[2], said),
+            walked=share,
+            set_walked=set_walked[toolset_of(tool)],
+            remembered=remembered.get(tool, 0.0),
         )
-        for tool in known
+        for tool, share in walked.items()
     }
+
+
+async def _walked(tool: ToolId, evidence: Evidence) -> float:
+    """How often paths went through a tool: each left it by an edge, the last one by that to Finish."""
+    times = sum(way.edge.imported + way.edge.live for way in await evidence.neighbours(tool))
+    return min(1.0, math.log1p(times) / math.log(_OFTEN))
+
+
+def _remembered(evidence: Evidence) -> dict[ToolId, float]:
+    """What similar requests were served with: the memories' votes, each by its similarity and by how its path has done since."""
+    votes: dict[ToolId, float] = {}
+    for one in evidence.recalled:
+        for tool in set(one.memory.path):
+            vote = standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
+            votes[tool] = min(1.0, votes.get(tool, 0.0) + vote)
+    return votes
 
 
 def toolset_of(tool: ToolId) -> tuple[str, str]:
@@ -52,7 +79,7 @@ def toolset_of(tool: ToolId) -> tuple[str, str]:
 def relatives(kin: Mapping[ToolId, Kin], path: Sequence[ToolId], closed: Iterable[ToolId]) -> list[ToolId]:
     """The tools to offer for their kinship, best first: two of the path's own tool sets and two of others."""
     left = [tool for tool in kin if tool not in set(closed)]
-    best = sorted(left, key=lambda tool: (-kin[tool].found - kin[tool].covers, tool))
+    best = sorted(left, key=lambda tool: (-log_odds(kin[tool]), tool))
     own = {toolset_of(tool) for tool in path}
     inside = [tool for tool in best if toolset_of(tool) in own]
     outside = [tool for tool in best if toolset_of(tool) not in own]

@@ -80,7 +80,9 @@ STARTERS = _words(
     "whats when where which while who who's whose why will with would you your additionally also finally first firstly next lastly "
     "second secondly give calculate generate retrieve display create send add count any all api apis our us lets let's weather"
 )
-OPENERS = STARTERS | _words("change exchange summarise summarize describe")
+OPENERS = STARTERS | _words(
+    "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading"
+)
 """What a capital at the start of a sentence makes no name of; within a phrase some of them are nouns."""
 ARTICLES = frozenset(
     {"the", "a", "an", "my", "our", "your", "his", "her", "its", "their", "some", "any", "all", "me", "us", "this"}

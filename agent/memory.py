@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Protocol
 
 from agent.likeness import LEAST, likeness, telling
 from agent.pattern import pattern
@@ -12,6 +13,8 @@ from retriever.index import Embedder
 
 NEAR = 0.35
 """Likeness below which a memory is not worth showing."""
+_SHARPNESS = 8
+"""How much more the most similar memories count: a vote is similarity to this power."""
 _WORN_OUT = 3
 """So many failures more than successes, and a memory is forgotten."""
 _EMBEDDED = 256
@@ -20,6 +23,14 @@ _LOOKED_AT = 6
 
 Present = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
 """Which of some tools are there."""
+
+
+class Recalls(Protocol):
+    """The part of long-term memory that a walk needs."""
+
+    async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
+        """The ``k`` most telling memories of similar requests, best first."""
+        ...
 
 
 class LongTermMemory:
@@ -88,6 +99,11 @@ class LongTermMemory:
 def standing(memory: Memory) -> float:
     """How far a memory's path is to be trusted, in (0, 1]: the share of good uses, its own run one of them."""
     return (memory.good + 1) / (memory.good + memory.bad + 1)
+
+
+def vote(one: Recalled) -> float:
+    """What a memory counts where several are asked: how it has done, times how similar it is."""
+    return standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
 
 
 def _worn_out(memory: Memory) -> bool:

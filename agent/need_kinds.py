@@ -32,7 +32,7 @@ _PLACE = frozenset({"city", "location", "place", "address", "region", "town", "d
 _PERSON = frozenset({"author", "artist", "actor", "player", "person", "director", "singer", "scholar", "firstname", "lastname",
                      "surname", "writer", "composer", "username", "nickname", "celebrity"})  # fmt: skip
 _ORGANIZATION = frozenset(
-    {"organization", "company", "university", "affiliation", "institution", "employer", "institute"}
+    {"organization", "company", "firm", "university", "affiliation", "institution", "employer", "institute"}
 )
 ORGANIZATION_WORDS = frozenset({"university", "institute", "academy", "polytechnic", "college", "school", "laboratory", "hospital", "museum",
                                 "bank", "ministry", "agency", "foundation", "corporation", "company", "inc", "ltd", "gmbh", "corp"})  # fmt: skip
@@ -150,7 +150,8 @@ def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
         return "entity" if not described & _PLACE else "place"
     if own & _PERSON or ("name" in own and own & {"first", "last", "full", "user"}):
         return "person"
-    named = _whose_name(described) if own == frozenset({"name"}) else None
+    says_nothing = own == frozenset({"name"}) or (own <= _TEXT and "name" in described)
+    named = _whose_name(described) if says_nothing else None
     if named:
         return named
     for named, semantic in _BY_WORD_LAST:
@@ -160,7 +161,7 @@ def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
 
 
 def _whose_name(described: frozenset[str]) -> NeedKind | None:
-    """What a mere ``name`` is the name of, where the description speaks of people, or of one other kind of thing only."""
+    """What a mere ``name``, or a ``text`` that is described as a name, is the name of, where the description speaks of people, or of one other kind of thing only."""
     if described & _PERSON:
         return "person"
     kinds: tuple[tuple[frozenset[str], NeedKind], ...] = (

@@ -46,6 +46,9 @@ FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
 }
 """How well a span's kind alone speaks for it, in [0, 1]; words around the span move it (agent.candidates)."""
 
+_FEW = 2
+"""Words of a description that may be a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -80,9 +83,15 @@ def _need(
     name: str, kind: JsonType, form: str, description: str, required: bool, enum: tuple[JsonValue, ...],
     minimum: float | None, maximum: float | None, example: str,
 ) -> Need:  # fmt: skip
-    own, described = words(name), text_words(description)
+    own, described = words(name) if len(name) > 1 else _initial_of(name, description), text_words(description)
     semantic = kind_of(frozenset(own), own, kind, form, described)
     role = "from" if FROM_WORDS & set(own) else "to" if TO_WORDS & set(own) else ""
     return Need(
         name, kind, semantic, own, described, role, required, enum, minimum, maximum, f"{form} {description}", example
     )
+
+
+def _initial_of(name: str, description: str) -> tuple[str, ...]:
+    """A name of one letter stands for the description, where that is a word or two which begin with it: ``y``, "Year."."""
+    said = words(description)
+    return said if 0 < len(said) <= _FEW and said[0].startswith(name.lower()) else words(name)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from agent.asides import reasons_in
 from agent.lexicon import ARTICLES, OPENERS, PHRASE_ENDS, TOPIC_CUES
 from agent.need_kinds import ORGANIZATION_WORDS, WORK_WORDS
 from graph.identifiers import singular
@@ -156,8 +157,9 @@ _AT = frozenset(
 def phrases_in(request: str) -> Iterator[tuple[int, int]]:
     """Start and end of the noun phrases after a cue word: ``books about [machine learning] published in [2020]``."""
     tokens = list(_TOKEN.finditer(request))
+    reasons = list(reasons_in(request))
     for at, token in enumerate(tokens[:-1]):
-        if token[0].lower() not in TOPIC_CUES:
+        if token[0].lower() not in TOPIC_CUES or any(start <= token.start() < end for start, end in reasons):
             continue
         first = at + 1
         while first < len(tokens) and tokens[first][0].lower() in ARTICLES:

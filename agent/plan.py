@@ -6,7 +6,7 @@ from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.evidence import Evidence, GraphReads, ToolFinder
 from agent.frontier import Frontier
-from agent.memory import LongTermMemory
+from agent.memory import Recalls
 from agent.planners.planner import Planner
 from agent.policy import Policy
 from agent.search import Step, search
@@ -27,7 +27,7 @@ async def walk(
     weights: WeightParameters | None = None,
     settings: WalkSettings | None = None,
     budget: Budget | None = None,
-    memory: LongTermMemory | None = None,
+    memory: Recalls | None = None,
     recalled: int = 8,
 ) -> AsyncIterator[Step]:
     """The events of planning a request, each with the walk's state after it. A planner that waits for results goes on without any.

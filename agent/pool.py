@@ -1,5 +1,6 @@
 """The tools that a request calls for, before any walking: what the retriever finds, and what makes those tools fillable."""
 
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 from agent.arguments import fillable
@@ -17,6 +18,14 @@ _STEPS_BACK = 2
 _KEPT = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Without:
+    """``tools`` have failed for good; ``sources`` tells what else can fill some parameters of a tool."""
+
+    tools: frozenset[ToolId]
+    sources: Callable[[ToolId, Collection[str]], Awaitable[list[ToolId]]]
+
+
 @dataclass(slots=True)
 class Pool:
     """``found``: the retriever's score of each tool it found. ``producers``: tools whose output such a tool needs, each
@@ -32,17 +41,19 @@ class Pool:
         return tuple(max((r[i] for r in left), default=0.0) for i in range(len(evidence.clauses)))
 
 
-async def gather(request: str, evidence: Evidence, *, limit: int, floor: float) -> Pool:
+async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, without: Without | None = None) -> Pool:
     """Ask the retriever for the request and each of its clauses, then look for producers, two steps back at most.
 
-    ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them.
+    ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them. ``without``: tools
+    have failed; what stands in their place is found by what feeds the same parameters.
     """
     pool = Pool()
     for text in dict.fromkeys((request, *evidence.clauses, *map(plain, evidence.clauses))):
         for hit in await evidence.find(text, limit):
             pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
     await evidence.read(pool.found)
-    pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool)}
+    lost = without.tools if without else frozenset[ToolId]()
+    pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
     wanted, queries = _wanted(pool, evidence, floor), _QUERIES
     for _ in range(_STEPS_BACK):
         added: dict[ToolId, float] = {}
@@ -51,7 +62,7 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float) 
             if missing:
                 seek = queries > 0 and not _served(tool, request, pool, evidence)
                 queries -= seek
-                _raise_to(added, await _producers(tool, worth, missing, request, pool, evidence, seek=seek))
+                _raise_to(added, await _producers(tool, worth, missing, request, pool, evidence, seek, without))
         wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
         _raise_to(pool.producers, added)
     return pool
@@ -91,11 +102,12 @@ async def _producers(
     request: str,
     pool: Pool,
     evidence: Evidence,
-    *,
     seek: bool,
+    without: Without | None,
 ) -> dict[ToolId, float]:
     """Tools that fill something a tool lacks, the three best: those that came before it in past calls count by their share,
-    those that were found for the request, or (``seek``) are found for what is missing, by a little.
+    those that were found for the request, or (``seek``) are found for what is missing, by a little. Where tools have failed, all that can
+    feed it is looked at, and more are kept: the best by far may be among the failed.
     """
     doc = evidence.doc(tool)
     offers = dict(await evidence.predecessors(tool, _PRODUCERS))
@@ -104,7 +116,10 @@ async def _producers(
         for parameter in doc.required:
             if parameter.name in missing:
                 found += [hit.id for hit in await evidence.find(_question(doc, parameter), _FOUND)]
-    ids = [other for other in dict.fromkeys((*offers, *found)) if other != tool and not is_unresolved(other)]
+    lost = without.tools if without else frozenset[ToolId]()
+    if without:
+        found += await without.sources(tool, missing)
+    ids = [o for o in dict.fromkeys((*offers, *found)) if o != tool and o not in lost and not is_unresolved(o)]
     await evidence.read(ids)
     fitting = {
         other: worth * (0.5 + 0.5 * offers.get(other, 0.0))
@@ -112,7 +127,7 @@ async def _producers(
         if evidence.has(other) and len(fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
     }
     ranked = sorted(fitting, key=lambda t: (-fitting[t], -max(evidence.relevance(t)), t))
-    return {other: fitting[other] for other in ranked[:_KEPT]}
+    return {other: fitting[other] for other in ranked[: 2 * _KEPT if without else _KEPT]}
 
 
 def _question(doc: ToolDoc, parameter: Parameter) -> str:

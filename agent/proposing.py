@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agent.budget import Meter
-from agent.frontier import Frontier
+from agent.frontier import Frontier, Path
 from agent.judgements import Adoption, Proposal
+from agent.memory import vote
 from agent.planners.planner import Planner
 from agent.returning import rivalled, working
 from agent.rounds import asked_of
@@ -16,8 +17,10 @@ from domain.event import PathEnded, StepChosen
 from domain.memory import Recalled
 from domain.tool import ToolDoc
 
-IDENTICAL = 0.95
-"""Similarity from which a memory's path is proposed whole (docs/memory.md has what was measured of it)."""
+IDENTICAL = 0.75
+"""Similarity from which a memory's path is proposed whole."""
+AGREED = 0.75
+"""The share of the votes of all that is recalled that its path must have (docs/memory.md has the measurement of both)."""
 
 Adopt = Callable[[Proposal], Awaitable[Adoption]]
 
@@ -32,7 +35,7 @@ class _Walked:
 
 
 def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled]) -> Planner:
-    """A planner that first proposes what served a nearly identical request, and otherwise plans as ``planner`` does.
+    """A planner that first proposes what served nearly identical requests, and otherwise plans as ``planner`` does.
 
     Only where nothing was walked or given up yet. Where the request may ask the same of several things, the path is taken up to its end
     and ``planner`` says how it ends.
@@ -60,15 +63,28 @@ def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled]) ->
 
 
 async def _walkable(recalled: Sequence[Recalled], state: Frontier, deps: SearchDeps, meter: Meter) -> _Walked | None:
-    """The first of the memories that are nearly identical whose path can be walked; None after a first step or failure."""
+    """What the memories agree on, of those whose paths can be walked; None after a first step or failure."""
     if state.path or state.dead or state.banned or meter.exhausted:
         return None
-    for one in recalled:
-        if one.similarity >= IDENTICAL and len(one.memory.path) <= meter.budget.depth:
-            found = await _walk(one, state, deps)
-            if found is not None:
-                return found
+    left = [one for one in recalled if len(one.memory.path) <= meter.budget.depth]
+    while (one := agreed(left)) is not None:
+        found = await _walk(one, state, deps)
+        if found is not None:
+            return found
+        left = [other for other in left if other.memory.path != one.memory.path]
     return None
+
+
+def agreed(recalled: Sequence[Recalled], least: float = IDENTICAL, share: float = AGREED) -> Recalled | None:
+    """The most similar memory of the path that most votes are for; None where it is less similar than ``least``, or the votes are divided."""
+    votes: dict[Path, float] = {}
+    for one in recalled:
+        votes[one.memory.path] = votes.get(one.memory.path, 0.0) + vote(one)
+    path = max(votes, key=lambda path: votes[path], default=())
+    best = max((one for one in recalled if one.memory.path == path), key=lambda one: one.similarity, default=None)
+    if best is None or best.similarity < least or votes[path] < share * sum(votes.values()):
+        return None
+    return best
 
 
 async def _walk(one: Recalled, state: Frontier, deps: SearchDeps) -> _Walked | None:
@@ -82,7 +98,9 @@ async def _walk(one: Recalled, state: Frontier, deps: SearchDeps) -> _Walked | N
             return None
         if rivalled(node.candidates, tool):
             return None
-        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again).push(tool)
+        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again).push(
+            tool, "it served a nearly identical request"
+        )
         path.append(offered.tool)
         states.append(state)
     return _Walked(one, tuple(path), tuple(states))

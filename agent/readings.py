@@ -171,7 +171,7 @@ def _manner(need: Need, span: Span) -> float:
         case "identifier":
             return likeness(need.example, span.text)
         case "symbol":
-            return 0.1 if span.text.isupper() else -0.2
+            return 0.1 if span.text.isupper() else -0.2 if any(map(str.isalpha, span.text)) else -0.5
         case "entity":
             return _entity_manner(need, span)
         case "currency" if need.role and (

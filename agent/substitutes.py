@@ -1,13 +1,16 @@
-"""Tools that do the same as one whose call has failed, from the links of the graph where it keeps any."""
+"""Tools that do the same as one whose call has failed, or that give what it gave, from the links of the graph where it keeps any."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from domain.errors import FootpathError
 from domain.tool import ToolId
 
 MOST = 3
+SOURCES = 20
+"""Tools that may give what a failed one gave, of which most want what is not there."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -21,8 +24,25 @@ class Substitute(Protocol):
     def score(self) -> float: ...
 
 
+class Source(Protocol):
+    """A response of ``source`` can fill ``parameter`` of a tool; ``score`` in [0, 1]."""
+
+    @property
+    def source(self) -> ToolId: ...
+
+    @property
+    def parameter(self) -> str: ...
+
+    @property
+    def score(self) -> float: ...
+
+
 class SubstituteReads(Protocol):
     """The part of a link store that a run reads."""
+
+    async def feeds_into(self, tool: ToolId) -> Sequence[Source]:
+        """What can fill a tool's parameters, best first."""
+        ...
 
     async def substitutes(self, tool: ToolId) -> Sequence[Substitute]:
         """What can stand in for a tool, best first."""
@@ -39,3 +59,15 @@ async def stand_ins(links: SubstituteReads | None, tool: ToolId | None) -> list[
         _log.warning("the substitutes of %s cannot be read: %s", tool, error)
         return []
     return [one.other for one in found[:MOST]]
+
+
+async def sources(links: SubstituteReads | None, tool: ToolId, parameters: Collection[str]) -> list[ToolId]:
+    """What can fill one of these parameters of a tool, best first; none where the links cannot be read."""
+    if links is None:
+        return []
+    try:
+        found = await links.feeds_into(tool)
+    except FootpathError as error:
+        _log.warning("what feeds %s cannot be read: %s", tool, error)
+        return []
+    return list(dict.fromkeys(one.source for one in found if one.parameter in parameters))[:SOURCES]

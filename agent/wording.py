@@ -54,6 +54,7 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\btranslat", "translation translated text"),
         (r"\bopen\b|\bholidays?\b", "holiday name"),
         (r"\be-?mail", "email"),
+        (r"\bsp(?:eak|oken)", "language"),
     )
 )
 _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -66,6 +67,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bhow (?:high|tall)\b", "height elevation altitude"),
         (r"\bhow (?:far|distant)\b", "distance"),
         (r"\bhow old\b", "age birth founded"),
+        (r"\bhow many (?:minutes|hours)\b.*\b(?:takes?|lasts?|runs?)\b", "duration length runtime minutes"),
+        (r"\bwhat (?:.* )?means?\b|\bmeaning\b", "meaning definition"),
         (r"\bwhat time\b|\bclock (?:show|say)", "time"),
         (r"\bhow long\b", "duration length runtime minutes"),
         (r"\bcome out\b|\bcame out\b", "release released date year published"),

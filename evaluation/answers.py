@@ -11,6 +11,7 @@ from agent.budget import Budget
 from agent.run import RunDeps, run
 from domain.event import Event, Usage
 from evaluation.asked import HELD_OUT, Asked
+from evaluation.recovery import recovered
 from evaluation.rightness import Verdict, judge
 
 RESAMPLES = 10_000
@@ -92,6 +93,7 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
         "groups": _table((one.asked.group if one.asked.answerable else "unanswerable", one) for one in verdicts),
         "calls": _table((f"{n}+" if (n := min(3, len(one.asked.calls))) == 3 else str(n), one) for one in answerable),
         "overall": {**share(answerable), "interval": interval([one.right for one in answerable])},
+        "recovery": recovered(verdicts),
         "failures": [_failure(one) for one in shown],
         "failures_withheld": len(wrong) - len(shown),
         "unasked_changes": list(evaluation.unasked),

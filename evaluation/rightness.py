@@ -14,6 +14,7 @@ from domain.event import CallFinished, Event, PolicyFellBack, RunFinished, Usage
 from domain.plan import StepResult
 from domain.tool import tool_id_parts
 from evaluation.asked import Asked, Expected
+from evaluation.recovery import dead_operations
 from evaluation.values import response_has_number, response_has_text, states_number, states_text
 
 MAX_ANSWER = 2_000
@@ -28,7 +29,8 @@ Cause = Literal[
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok. ``fell_back``: another
-    policy decided at least once, so that the verdict is not on the one that was asked for alone.
+    policy decided at least once, so that the verdict is not on the one that was asked for alone. ``dead``: the operations that failed
+    for good on the way.
     """
 
     asked: Asked
@@ -38,6 +40,12 @@ class Verdict:
     path: tuple[str, ...]
     usage: Usage
     fell_back: bool = False
+    dead: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The operations whose answer came."""
+        return tuple(dict.fromkeys(name for name in self.path if " " not in name))
 
     @property
     def right(self) -> bool:
@@ -55,7 +63,7 @@ def judge(asked: Asked, events: Sequence[Event], effects: Sequence[str] | None =
     if unasked:
         cause, detail = "unasked change", ", ".join(sorted(unasked.elements()))
     fell_back = any(isinstance(event, PolicyFellBack) for event in events)
-    return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage, fell_back)
+    return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage, fell_back, dead_operations(events))
 
 
 def absent_from_answer(expected: Expected, answer: str) -> list[str]:

@@ -38,6 +38,12 @@ def f1(gold: set[ToolId] | set[tuple[ToolId, ToolId]], found: set[ToolId] | set[
     return 2 * len(gold & found) / (len(gold) + len(found)) if gold or found else 1.0
 
 
+def best_k(found: Sequence[Planned], most: int) -> int:
+    """How many of the tools found serve best by node F1: the fewest of equals. ``found``: the best ``most`` tools of each request."""
+    worth = [sum(Planned(one.gold, one.path[:k]).nodes for one in found) for k in range(1, most + 1)]
+    return 1 + max(range(most), key=lambda at: (worth[at], -at))
+
+
 def means(part: Sequence[Planned]) -> Row:
     """Macro averages, 0 to 1, with the 95 % bootstrap interval of node F1; ``gold_length`` and ``path_length`` in tools."""
     rows = max(1, len(part))

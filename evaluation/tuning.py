@@ -1,10 +1,10 @@
 """Requests to choose the retriever's parameters on: those of the trajectories, never the ones it is measured on."""
 
 import random
-import re
 from collections.abc import Iterable, Sequence
 
 from domain.trajectory import Trajectory
+from evaluation.apart import Requests
 from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import Table
@@ -12,9 +12,6 @@ from graph.cleaning import clean
 from graph.names import NameIndex
 
 ONE, SEVERAL = "one tool set", "several tool sets"
-_WORD = re.compile(r"[a-z0-9]+")
-_TOO_NEAR = 0.5
-"""Word overlap (Jaccard) with a request that is measured on, above which a training request is left out."""
 
 
 def labelled_requests(
@@ -38,11 +35,11 @@ def labelled_requests(
         path = clean([(function, name.id, outcome) for function, name, outcome in steps], trajectory.finish)
         if not isinstance(path, str) and (tools := [tool for tool in path if tool in resolved]):
             relevant.setdefault(trajectory.query.strip(), set()).update(key_of(tool) for tool in tools)
-    guarded = [_words(query.query) for query in measured]
+    guarded = Requests(query.query for query in measured)
     queries = [
         Query(SEVERAL if len({toolset for toolset, _ in apis}) > 1 else ONE, text, frozenset(apis))
         for text, apis in sorted(relevant.items())
-        if text and not any(_overlap(_words(text), words) > _TOO_NEAR for words in guarded)
+        if text and not guarded.near(text)
     ]
     random.Random(seed).shuffle(queries)
     return [query for split in (ONE, SEVERAL) for query in [q for q in queries if q.split == split][:sample]]
@@ -51,11 +48,3 @@ def labelled_requests(
 def objective(figures: Table) -> float:
     """What is maximised: NDCG@5, its mean over the splits, as the groups of the test count the same."""
     return sum(row["ndcg@5"] for row in figures.values()) / len(figures)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))

@@ -33,8 +33,15 @@ _ROLES = frozenset(
 )
 """``to_currency`` is a currency: which of two it is, no field says."""
 
-_KIND_OF = {"capital": "city", "birthplace": "city", "hometown": "city", "town": "city"}
-"""Fields that are a kind of what a parameter is named after."""
+_KIND_OF = {
+    "capital": "city",
+    "birthplace": "city",
+    "hometown": "city",
+    "town": "city",
+    "sym": "symbol",
+    "ticker": "symbol",
+}
+"""Fields that are a kind of what a parameter is named after, or a short form of its name."""
 
 _FORMS = frozenset({"code"})
 """How a thing is written down: a ``currency_code`` is a currency where the parameter asks for a code."""

@@ -39,6 +39,22 @@ class KnownFlow:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class FlowCount:
+    """``parameter`` of ``target`` was taken ``total`` times from ``source``; from which fields how often, by field."""
+
+    target: ToolId
+    parameter: str
+    source: ToolId
+    total: int
+    fields: tuple[tuple[str, int], ...]
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What counts are sorted by."""
+        return self.target, self.parameter, self.source
+
+
 class FlowStore(Protocol):
     """Counts of what calls took from another. All methods may raise ``UnavailableError``."""
 
@@ -52,6 +68,18 @@ class FlowStore(Protocol):
 
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         """What is known of the arguments of these tools, most frequent first."""
+        ...
+
+    async def keys(self, after: str, limit: int) -> list[str]:
+        """Keys that were counted, in order, those behind ``after`` (empty: from the first)."""
+        ...
+
+    async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
+        """All counts in the order of target, parameter, source, those behind ``after`` (empty texts: from the first)."""
+        ...
+
+    async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
+        """Set keys and counts as they were elsewhere; set twice is set once."""
         ...
 
     async def close(self) -> None:

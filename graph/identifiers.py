@@ -42,6 +42,8 @@ _SAME = {
     "link": "url",
     "href": "url",
     "ticker": "symbol",
+    "sym": "symbol",
+    "px": "price",
     "colour": "color",
     "temp": "temperature",
     "min": "minimum",

@@ -17,7 +17,7 @@ from graph.feeds import FeedIndex, slim
 from graph.links import LinkCounts, LinkedGraph, ToolLinks
 from graph.substitution import Doable, best_substitutes
 
-RULES = 1
+RULES = 2
 """Counts with the rules by which links are computed: after a change of it all are computed anew."""
 
 _PORTION = 250

@@ -63,7 +63,7 @@ def substitute(one: Doable, other: Doable, similarity: float) -> Substitute | No
         return None
     if not _same_subject(one.doc, other.doc):
         return None
-    mapped = _mapping(one.doc, other.doc)
+    mapped = renamed(one.doc, other.doc)
     if mapped is None:
         return None
     parameters, fit = mapped
@@ -89,7 +89,7 @@ def _across(one: ToolDoc, other: ToolDoc, parameters: dict[str, str]) -> bool:
     return not ids or bool((set(words(one.toolset)) & set(words(other.toolset))) - _GENERIC)
 
 
-def _mapping(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None:
+def renamed(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None:
     """Names of one's parameters to those of ``other``, and how well they fit; None where a required one is left over."""
     given = [p for p in one.parameters if not _secret(p)]
     taken = [p for p in other.parameters if not _secret(p)]

@@ -141,6 +141,9 @@ def show_answers(figures: dict[str, Any]) -> None:
     if figures["overall"]["interval"]:
         low, high = figures["overall"]["interval"]
         out.print(f"95 % interval {low:.0%} to {high:.0%}; {figures['seconds_p50']:.2f} s a request (median)")
+    met = figures["recovery"]["overall"]
+    if met["n"]:
+        out.print(f"of {met['n']} runs that met a dead operation {met['right']} went around it ({met['share']:.0%})")
     if figures["fell_back"]:
         out.print(f"in {figures['fell_back']} runs another policy decided at least once: the model could not be used")
     for failure in figures["failures"]:

@@ -1,6 +1,9 @@
 """`evaluate.py planning`: planned paths against the relevant APIs of each request."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -19,17 +22,39 @@ from agent.policy import Cost, Policy
 from domain.errors import UsageError
 from domain.tool import ToolId
 from evaluation.intervals import difference
-from evaluation.linked import by_evidence, pairs
+from evaluation.kept import KeptFinder, OtherMemories
+from evaluation.linked import Pairs, by_evidence, pairs
 from evaluation.names import Key
 from evaluation.oracle import OraclePolicy
 from evaluation.planning import PlannedQuery, means, plan_all, seconds_p50, table
 from evaluation.queries import Query, read_queries
 from evaluation.rewired import shuffled, without_edges
-from graph.store import GraphReads
+from evaluation.withheld import CallsWithheld
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, walk_settings
 
 Edges = Literal["real", "none", "shuffled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How requests are planned."""
+
+    planner: Planner
+    policy: str
+    edges: Edges = "real"
+    memory: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What all rows of a table are measured on. ``known``: what the graph's edges join."""
+
+    container: Container
+    asked: list[Query]
+    finder: KeptFinder
+    memories: OtherMemories
+    known: Pairs
 
 
 def planning(
@@ -45,44 +70,54 @@ def planning(
 ) -> None:
     """How well planned paths match: precision, recall, F1 of their distinct APIs, and their length. No call is made."""
     with scoring():
-        chosen = planner_named(planner, start_tools)
+        way = Way(planner_named(planner, start_tools), policy, edges, memory)
         asked, skipped = read_queries(queries)
-        figures = asyncio.run(_planning(asked, store, chosen, policy, edges, memory=memory))
+        figures = asyncio.run(_planning(asked, store, way))
         if against is not None:
-            figures["against"] = _difference(figures, against)
+            figures["against"] = compared(figures, _read(against))
     tell(figures, _show, as_json=as_json, skipped=skipped)
 
 
-async def _planning(
-    asked: list[Query], store: Path | None, planner: Planner, policy: str, edges: Edges, *, memory: bool
-) -> dict[str, Any]:
+async def _planning(asked: list[Query], store: Path | None, way: Way) -> dict[str, Any]:
+    async with measured(asked, store) as on:
+        return await planned(way, on)
+
+
+@asynccontextmanager
+async def measured(asked: list[Query], store: Path | None) -> AsyncGenerator[Measured]:
+    """What is measured on, while its store is open."""
     async with open_container(store=store) as container:
-        reads = await _edges(container, edges)
-        finder = await container.search()
-        memories = await container.memory() if memory else None
-        settings = walk_settings(container, policy)
-        cost = Cost()
+        finder, memories = KeptFinder(await container.search()), OtherMemories(await container.memory())
+        yield Measured(container, asked, finder, memories, await pairs(container.graph))
 
-        async def planned(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
-            who: Policy = (
-                OraclePolicy(relevant, container.policy("offline")) if policy == "oracle" else container.policy(policy)
-            )
-            steps = walk(
-                request, reads, finder, who, planner=planner, weights=container.weights, settings=settings,
-                budget=budget_of(container), memory=memories,
-            )  # fmt: skip
-            ended = await path_of(steps)
-            cost.model_calls += who.cost.model_calls
-            cost.prompt_tokens += who.cost.prompt_tokens
-            cost.completion_tokens += who.cost.completion_tokens
-            return ended.path
 
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-            task = bars.add_task("requests", total=len(asked))
-            done = await plan_all(asked, planned, lambda count: bars.update(task, completed=count))
-        evidence = by_evidence(done, await pairs(container.graph))
-    return {**_figures(done, evidence), "model_calls": cost.model_calls,
+async def planned(way: Way, on: Measured) -> dict[str, Any]:
+    """The figures of planning all requests in one way."""
+    reads, cost = CallsWithheld(await _edges(on.container, way.edges)), Cost()
+
+    async def path(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
+        who = _policy(on.container, way.policy, relevant)
+        steps = walk(
+            request, reads, on.finder, who, planner=way.planner, weights=on.container.weights,
+            settings=walk_settings(on.container, way.policy), budget=budget_of(on.container),
+            memory=on.memories if way.memory else None,
+        )  # fmt: skip
+        ended = await path_of(steps)
+        cost.model_calls += who.cost.model_calls
+        cost.prompt_tokens += who.cost.prompt_tokens
+        cost.completion_tokens += who.cost.completion_tokens
+        return ended.path
+
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("requests", total=len(on.asked))
+        done = await plan_all(on.asked, path, lambda count: bars.update(task, completed=count))
+    return {**_figures(done, by_evidence(done, on.known)), "remembered_requests": len(on.memories.met),
+            "model_calls": cost.model_calls,
             "tokens": {"prompt": cost.prompt_tokens, "completion": cost.completion_tokens}}  # fmt: skip
+
+
+def _policy(container: Container, name: str, relevant: frozenset[Key]) -> Policy:
+    return OraclePolicy(relevant, container.policy("offline")) if name == "oracle" else container.policy(name)
 
 
 def _figures(done: list[PlannedQuery], evidence: dict[str, list[PlannedQuery]]) -> dict[str, Any]:
@@ -91,24 +126,34 @@ def _figures(done: list[PlannedQuery], evidence: dict[str, list[PlannedQuery]]) 
         "evidence": {name: means(part) for name, part in evidence.items()},
         "overall": means(done),
         "requests": {one.query.query: one.f1 for one in done},
+        "of_evidence": {name: [one.query.query for one in part] for name, part in evidence.items()},
         "seconds_p50": seconds_p50(done),
     }
 
 
-async def _edges(container: Container, edges: Edges) -> GraphReads:
+async def _edges(container: Container, edges: Edges) -> Any:
     if edges == "none":
         return await without_edges(container.graph)
     return await shuffled(container.graph) if edges == "shuffled" else container.graph
 
 
-def _difference(figures: dict[str, Any], path: Path) -> dict[str, Any]:
-    """F1 here less F1 there, over the requests of both."""
+def compared(figures: dict[str, Any], other: dict[str, float]) -> dict[str, Any]:
+    """F1 here less F1 there (by request), over the requests of both: of all, and of each group of evidence."""
+    told = _difference(figures, other, list(figures["requests"]))
+    groups = {name: _difference(figures, other, part) for name, part in figures["of_evidence"].items()}
+    return {**told, "evidence": groups}
+
+
+def _difference(figures: dict[str, Any], other: dict[str, float], names: list[str]) -> dict[str, Any]:
+    both = [name for name in names if name in other]
+    return {"n": len(both), **difference([figures["requests"][n] for n in both], [other[n] for n in both])}
+
+
+def _read(path: Path) -> dict[str, float]:
     try:
-        other = cast("dict[str, float]", orjson.loads(path.read_bytes())["requests"])
+        return cast("dict[str, float]", orjson.loads(path.read_bytes())["requests"])
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"{path} is no output of evaluate.py planning --json ({type(error).__name__})") from error
-    both = [name for name in figures["requests"] if name in other]
-    return {"n": len(both), **difference([figures["requests"][n] for n in both], [other[n] for n in both])}
 
 
 def _show(figures: dict[str, Any]) -> None:
@@ -120,6 +165,8 @@ def _show(figures: dict[str, Any]) -> None:
         values = (f"{row[key]:.3f}" for key in ("precision", "recall", "f1"))
         shown.add_row(name, str(row["n"]), *values, f"{low:.3f} to {high:.3f}", f"{row['path_length']:.2f}")
     Console().print(shown)
+    if figures["remembered_requests"]:
+        Console().print(f"{figures['remembered_requests']} requests were learnt from: they are no fair measure")
     if "against" in figures:
         told = figures["against"]
         low, high = told["interval"]

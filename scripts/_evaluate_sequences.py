@@ -17,16 +17,18 @@ from agent.memory import LongTermMemory
 from agent.plan import path_of, walk
 from agent.planners.named import planner_named
 from agent.planners.planner import Planner
-from agent.planners.retrieve import K
+from agent.planners.retrieve import retrieve
 from evaluation.corpora import traject_bench, ultratool
 from evaluation.corpora.corpus import Case, Corpus, split, write_sources
-from evaluation.sequences import Planned, means
+from evaluation.sequences import Planned, best_k, means
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.runs import walk_settings
 
 READERS = {"traject_bench": traject_bench.read, "ultratool": ultratool.read}
 LONGEST = 12
+K_CHOSEN_ON = 100
+"""So many of the requests that are learnt from tell how many start tools ``retrieve`` takes."""
 
 
 def sequences(
@@ -35,17 +37,23 @@ def sequences(
     planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
     policy: Annotated[str, typer.Option(help="Who decides.")] = "offline",
     memory: Annotated[bool, typer.Option(help="Whether the chains of similar requests are recalled.")] = True,
-    start_tools: Annotated[int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")] = K,
+    start_tools: Annotated[
+        int,
+        typer.Option(
+            "--k", min=0, help="Start tools that retrieve takes; 0: as many as serve the learnt requests best."
+        ),
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Learn a graph from four fifths of a benchmark's requests, plan the others: node F1, link F1, exact match."""
     with scoring():
-        chosen = planner_named(planner, start_tools)
-        figures = asyncio.run(_sequences(READERS[benchmark](data), chosen, policy, memory=memory))
+        chosen = planner_named(planner, start_tools or LONGEST)
+        choose_k = planner == "retrieve" and not start_tools
+        figures = asyncio.run(_sequences(READERS[benchmark](data), chosen, policy, memory=memory, choose_k=choose_k))
     tell(figures, _show, as_json=as_json)
 
 
-async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: bool) -> dict[str, Any]:
+async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: bool, choose_k: bool) -> dict[str, Any]:
     parts = split(corpus.cases)
     with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
         tools, trajectories = write_sources(corpus, parts.learnt, Path(folder))
@@ -60,12 +68,20 @@ async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: b
                 def advance() -> None:
                     bars.advance(task)
 
+                k = None
+                if choose_k:
+                    some = parts.learnt[:K_CHOSEN_ON]
+                    k = best_k(
+                        [await _plan(case, container, planner, policy, None, _nothing) for case in some], LONGEST
+                    )
+                    planner = retrieve(k)
                 seen = [await _plan(case, container, planner, policy, memories, advance) for case in parts.seen]
                 unseen = [await _plan(case, container, planner, policy, memories, advance) for case in parts.unseen]
     return {
         "benchmark": corpus.name,
         "learnt": len(parts.learnt),
         "transitions": summary["transitions"],
+        "start_tools": k,
         "seen_chains": means(seen),
         "unseen_chains": means(unseen),
         "overall": means([*seen, *unseen]),
@@ -74,6 +90,10 @@ async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: b
 
 def _silent(stage: str, done: int, total: int | None) -> None:
     """A benchmark is built in seconds: nothing to show."""
+
+
+def _nothing() -> None:
+    """What is done to choose a number is no progress."""
 
 
 async def _plan(

@@ -45,4 +45,5 @@ def print_json(figures: dict[str, Any]) -> None:
 def said(counts: "Counts") -> str:
     """The sizes of an export, for people."""
     text = f"{counts.documents:,} documents, {counts.nodes:,} nodes, {counts.edges:,} edges, {counts.keys:,} keys"
+    text += f", {counts.memories:,} memories" if counts.memories else ""
     return f"{text}, {counts.calls:,} recorded calls" if counts.batches else text

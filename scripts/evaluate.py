@@ -6,8 +6,11 @@ from typing import Annotated
 
 import orjson
 import typer
+from _evaluate_graph import graph
 from _evaluate_learning import learning
+from _evaluate_memory import memory
 from _evaluate_planning import planning
+from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
 from rich.console import Console
@@ -93,7 +96,10 @@ def compression(
 
 app.command()(retrieval)
 app.command()(planning)
+app.command()(graph)
 app.command()(learning)
+app.command()(recovery)
+app.command()(memory)
 app.command()(sequences)
 
 

@@ -14,6 +14,7 @@ from agent.memory import LongTermMemory
 from agent.policy import Policy
 from agent.secrets import Secrets
 from domain.errors import UsageError
+from domain.memory import MemoryStore
 from graph.flows import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -24,6 +25,8 @@ from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
 from wiring.memories import memories_of
 from wiring.mistyped import mistyped, named_in
+from wiring.once import Once, set_up
+from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -42,12 +45,12 @@ class Container:
         self.folder = folder
         self.graph = graph
         self._stack = stack
-        self._retrieval: tuple[Embedder, VectorIndex, LexicalIndex] | None = None
-        self._recordings: Recordings | None = None
+        self._retrieval = Once(self._open_retrieval)
+        self._recordings = Once(self._open_recordings)
+        self._memories = Once(self._open_memories)
+        self._flows = Once(self._open_flows)
+        self._secrets: Once[Secrets] = Once(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
-        self._flows: FlowStore | None = None
-        self._memory: LongTermMemory | None = None
-        self._secrets: Secrets | None = None
         self._field_choices: FieldChoices | None = None
         self._model: SharedModel | None = None
 
@@ -59,13 +62,14 @@ class Container:
 
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""
-        if self._retrieval is None:
-            embedder = self.embedder()
-            index = self.server_index() if self.vectors_on_server else self._embedded_index()
-            self._stack.push_async_callback(index.close)
-            await index.setup(embedder.identity, embedder.dimension)
-            self._retrieval = (embedder, index, LexicalIndex(self.folder.lexical))
-        return self._retrieval
+        return await self._retrieval.get()
+
+    async def _open_retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
+        embedder = self.embedder()
+        index = self.server_index() if self.vectors_on_server else self._embedded_index()
+        self._stack.push_async_callback(index.close)
+        await index.setup(embedder.identity, embedder.dimension)
+        return embedder, index, LexicalIndex(self.folder.lexical)
 
     async def search(self) -> ToolSearch:
         """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
@@ -100,34 +104,33 @@ class Container:
 
     async def recordings(self) -> Recordings:
         """The recorded calls of this store, opened once."""
-        if self._recordings is None:
-            from graph.backends.recordings import SqliteRecordings
+        return await self._recordings.get()
 
-            recordings = SqliteRecordings(self.folder.recordings)
-            self._stack.push_async_callback(recordings.close)
-            await recordings.setup()
-            self._recordings = recordings
-        return self._recordings
+    async def _open_recordings(self) -> Recordings:
+        from graph.backends.recordings import SqliteRecordings
+
+        return await set_up(SqliteRecordings(self.folder.recordings), self._stack)
 
     async def memory(self) -> LongTermMemory:
-        """What this store remembers of requests that were served, opened once."""
-        if self._memory is None:
-            memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)
-            self._stack.push_async_callback(memories.close)
-            await memories.setup()
-            self._memory = LongTermMemory(memories, self.embedder(), self.settings.owner)
-        return self._memory
+        """What this store remembers of requests that were served, for the owner of the settings."""
+        return LongTermMemory(await self.memories(), self.embedder(), self.settings.owner)
+
+    async def memories(self) -> MemoryStore:
+        """The memories of all owners, opened once."""
+        return await self._memories.get()
+
+    async def _open_memories(self) -> MemoryStore:
+        memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)
+        return await set_up(memories, self._stack)
 
     async def flows(self) -> FlowStore:
         """What recorded calls took from another's answers, opened once."""
-        if self._flows is None:
-            from graph.backends.flows import SqliteFlows
+        return await self._flows.get()
 
-            flows = SqliteFlows(self.folder.flows)
-            self._stack.push_async_callback(flows.close)
-            await flows.setup()
-            self._flows = flows
-        return self._flows
+    async def _open_flows(self) -> FlowStore:
+        from graph.backends.flows import SqliteFlows
+
+        return await set_up(SqliteFlows(self.folder.flows), self._stack)
 
     def embedder(self) -> Embedder:
         """The encoder of the settings; it reads its weights when first used."""
@@ -168,11 +171,7 @@ class Container:
 
     async def secrets(self) -> Secrets:
         """The named secrets of this process, read once."""
-        if self._secrets is None:
-            from wiring.secrets import read_secrets
-
-            self._secrets = await asyncio.to_thread(read_secrets)
-        return self._secrets
+        return await self._secrets.get()
 
     async def executor(self, name: str) -> Executor:
         """An executor, closed with the container."""

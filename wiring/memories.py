@@ -1,7 +1,9 @@
-"""Where long-term memory lies: a Qdrant server, or a file of the store's folder."""
+"""Where long-term memory lies: a Qdrant server, or a file of the store's folder; or out of reach, which ends no run."""
 
 from pathlib import Path
+from typing import NoReturn
 
+from domain.errors import FootpathError, UnavailableError
 from domain.memory import MemoryStore
 from wiring.settings import Settings
 
@@ -18,3 +20,19 @@ def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemorySto
     from graph.backends.memories import SqliteMemories
 
     return SqliteMemories(file)
+
+
+class OutOfReach:
+    """A ``MemoryStore`` that could not be opened: whatever is asked of it raises ``UnavailableError`` with the reason."""
+
+    def __init__(self, reason: FootpathError) -> None:
+        self._reason = reason
+
+    async def _refuse(self, *given: object, **named: object) -> NoReturn:
+        del given, named
+        raise UnavailableError(str(self._reason)) from self._reason
+
+    setup = add = without_vector = put_vectors = near = judge = page = remove = count = _refuse
+
+    async def close(self) -> None:
+        """Nothing was opened."""

@@ -4,8 +4,10 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph.transfer.beside import Beside
 from graph.transfer.exporting import Exported, Progress, export_store
 from graph.transfer.importing import Checked, check_export, import_store
+from graph.transfer.lines import Counts
 from wiring.container import Container, open_container
 from wiring.links import link
 from wiring.settings import Settings
@@ -32,7 +34,8 @@ async def export_to(
     """Export the store that ``store`` or the settings name. Raises as ``export_store``."""
     async with open_container(settings, store) as container:
         kept = await container.recordings() if recordings and await _has_recordings(container) else None
-        return await export_store(container.graph, kept, path, progress, replace=replace)
+        beside = await _beside(container)
+        return await export_store(container.graph, kept, path, progress, replace=replace, beside=beside)
 
 
 async def import_from(
@@ -43,10 +46,21 @@ async def import_from(
     async with open_container(settings, store, create=True) as container:
         wanted = checked.export.counts.batches or await _has_recordings(container)
         recordings = await container.recordings() if wanted else None
-        written = await import_store(path, checked, container.graph, recordings, progress)
+        beside = await _beside(container, checked.export.counts)
+        written = await import_store(path, checked, container.graph, recordings, progress, beside)
         embedded = await _index(container, progress) if embed else None
+        if embed and beside.memories is not None:
+            await (await container.memory()).embed(lambda done: progress("memories", done, None))
         await link(container, lambda done, total: progress("links", done, total), embedded=embed)
         return Imported(checked, written, embedded)
+
+
+async def _beside(container: Container, wanted: Counts | None = None) -> Beside:
+    """What lies beside the graph already, and what ``wanted`` needs a place for."""
+    folder, wanted = container.folder, wanted or Counts()
+    memories = container.vectors_on_server or wanted.memories or await asyncio.to_thread(folder.memories.exists)
+    flows = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
+    return Beside(await container.memories() if memories else None, await container.flows() if flows else None)
 
 
 async def _has_recordings(container: Container) -> bool:

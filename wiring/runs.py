@@ -1,15 +1,20 @@
 """A container's objects put together for one run."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 from agent.budget import Budget
 from agent.executor import Executor
 from agent.learning import Learner, taught
+from agent.memory import LongTermMemory
 from agent.planners.named import planner_named
+from agent.recalling import SECONDS
 from agent.run import RunDeps, run
 from agent.walk_settings import WalkSettings
+from domain.errors import FootpathError, UnavailableError
 from domain.event import EventRecord
 from wiring.container import Container
+from wiring.memories import OutOfReach
 
 
 async def run_deps(container: Container, policy: str, executor: str | Executor, planner: str = "dfs") -> RunDeps:
@@ -29,12 +34,24 @@ async def run_deps(container: Container, policy: str, executor: str | Executor, 
         settings=walk_settings(container, policy),
         choices=container.field_choices(),
         secrets=await container.secrets(),
-        memory=await container.memory(),
+        memory=await _memory(container),
         flows=await container.flows(),
         links=container.graph,
         at_once=container.settings.subtasks_at_once,
         planner=planner,
     )
+
+
+async def _memory(container: Container) -> LongTermMemory:
+    """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await container.memory()
+    except TimeoutError:
+        reason = UnavailableError(f"the memories could not be opened within {SECONDS:g} seconds")
+    except FootpathError as error:
+        reason = error
+    return LongTermMemory(OutOfReach(reason), container.embedder(), container.settings.owner)
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:

@@ -8,6 +8,7 @@ from agent.arguments import WHOLE, bind, fillable, is_named
 from agent.decomposition import DecomposeQuestion, Decomposition
 from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
+from agent.policies.offline_documents import by_documents
 from agent.policies.offline_fields import telling_fields
 from agent.policies.offline_kin import kindred
 from agent.policies.offline_memory import Missing, adoptable, remembered
@@ -15,7 +16,8 @@ from agent.policies.offline_parts import decomposed
 from agent.policies.offline_path import walked
 from agent.policies.offline_reflection import reflected
 from agent.policies.offline_rounds import Call, Prefix, calls, fresh, once_more
-from agent.policies.offline_substitute import substituted
+from agent.policies.offline_substitute import Handed, substituted
+from agent.policies.offline_turns import out_of_turn, purpose_of
 from agent.policies.offline_uses import Uses
 from agent.policy import (
     Arguments,
@@ -42,6 +44,7 @@ class _Worked:
     purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
     tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
+    handed: Handed = field(default_factory=Handed)
     unserved: tuple[str, ...] = ()
     finished: bool = False
 
@@ -78,7 +81,7 @@ class OfflinePolicy:
             return self._missing[key]
 
         now, worked = fresh(situation), self._of(situation.request)
-        known = substituted(now, missing) or kindred(now, missing)
+        known = substituted(now, worked.handed.completing(missing)) or kindred(now, missing)
         found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
         verdict = once_more(situation, found)
         worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
@@ -90,8 +93,12 @@ class OfflinePolicy:
 
     def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
         """The rules' own move, unless memory knows a better one."""
-        own, known = decide(situation, missing, self._parameters, worked.uses.share), remembered(situation, missing)
-        return Verdict(known.choice, "", ()) if known and known.overrules(own.choice) else own
+        share = worked.uses.share
+        own = decide(by_documents(situation, share), missing, self._parameters, share)
+        known = remembered(situation, missing)
+        if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
+            return own
+        return Verdict(known.choice, purpose_of(situation, known.choice), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         """By documents and relevance; see :func:`agent.policies.offline_reflection.reflected`."""
@@ -113,8 +120,10 @@ class OfflinePolicy:
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         worked = self._of(question.request)
         tried = worked.tried.get(prefix, ()) if question.complaint else ()
-        found = self._bound(question, prefix, worked) if not tried else _another(question, tried)
+        handed = worked.handed.down(question.tool, prefix) if not question.complaint else None
+        found = handed or (self._bound(question, prefix, worked) if not tried else _another(question, tried))
         worked.tried[prefix] = (*tried, found)
+        worked.handed.note(question.tool, prefix, found)
         return found
 
     def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:

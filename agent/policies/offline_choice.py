@@ -10,6 +10,7 @@ from agent.policies.offline_gaps import onward
 from agent.policies.offline_parameters import ChoiceParameters
 from agent.policies.offline_reasons import fed_by, finished, given, lacks
 from agent.policies.offline_routes import Missing, Route, available, route
+from agent.policies.offline_turns import in_turn
 from agent.policy import Choice, Situation
 from agent.support import bare
 from domain.tool import ToolDoc
@@ -45,7 +46,7 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
     done = served(situation, ways, able, parameters)
     unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
     options = [_option(situation, ways, i, parameters, share or _unknown) for i in able if i not in done]
-    best = _first_worthy([option for option in options if option])
+    best = _first_worthy(in_turn(situation.clauses, [option for option in options if option]))
     if best is not None:
         choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
         return Verdict(choice, _purpose(situation, best), unserved)
@@ -137,7 +138,8 @@ def served(
 
 def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
     kinds = told_to_change(situation.clauses[clause])
-    reachable = [(situation.candidates[at], situation.candidates[at].relevance[clause]) for at in ways]
+    able = (situation.candidates[at] for at in ways if not kinds or makes(situation.candidates[at].tool, kinds))
+    reachable = [(candidate, candidate.relevance[clause]) for candidate in able]
     best = situation.best_relevance[clause]
     target = min(best, max((value for _, value in reachable), default=0.0))
     for position, relevance in enumerate(situation.path_relevance):
@@ -188,7 +190,7 @@ def _option(
             clause,
             way,
             (way.goal.relevance[clause] / best) ** 2
-            * (1 - parameters.walked + parameters.walked * way.evidence / (most or 1.0))
+            * (1 - parameters.walked + parameters.walked * way.share(most))
             * parameters.step ** (len(way.steps) - 1)
             * _grounded(situation, way, clause, parameters)
             * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
@@ -200,7 +202,7 @@ def _option(
         )
         for way in fit
     ]
-    return max(options, key=lambda o: o.worth, default=None)
+    return max(options, key=lambda o: o.worth * o.way.turn, default=None)
 
 
 def _locked(tool: ToolDoc) -> bool:
@@ -213,7 +215,7 @@ def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceP
     other clauses do: what it is about is not known before those are served.
     """
     text = situation.clauses[clause]
-    waits = bare(text) == text and len(situation.clauses) > 1 and way.first.tool.required
+    waits = bare(text) == text and len(situation.clauses) > 1 and way.first.tool.parameters
     return parameters.ungrounded if waits and not way.first.feeds_from else 1.0
 
 

@@ -17,7 +17,7 @@ Groups = Sequence[frozenset[str]]
 def unsaid(situation: Situation) -> list[frozenset[str]]:
     """The telling words of the request, each with what it may stand for, that neither names nor fields of the path's tools know."""
     asked = dict.fromkeys(group for clause in situation.clauses for group in telling(clause))
-    return [group for group in asked if not any(_speaks(tool, group) for tool in situation.path)]
+    return [group for group in asked if not any(speaks(tool, group) for tool in situation.path)]
 
 
 def onward(situation: Situation, missing: Missing) -> Route | None:
@@ -31,7 +31,7 @@ def onward(situation: Situation, missing: Missing) -> Route | None:
     usable = [c for c in situation.candidates if c.tool.safe and may_call(c.tool, situation.request)]
     best: tuple[tuple[int, float], Route] | None = None
     for candidate in usable:
-        said = sum(_answers(candidate.tool, group) for group in open_words)
+        said = sum(answers(candidate.tool, group) for group in open_words)
         way = route(candidate, situation.path, usable, missing) if said else None
         if way is not None and way.first.feeds_from:
             worth = (said, max(candidate.relevance, default=0.0) - 0.1 * len(way.steps))
@@ -40,13 +40,14 @@ def onward(situation: Situation, missing: Missing) -> Route | None:
     return best[1] if best else None
 
 
-def _answers(tool: ToolDoc, group: frozenset[str]) -> bool:
+def answers(tool: ToolDoc, group: frozenset[str]) -> bool:
     """Whether a field of the tool's response is named by one of the words."""
     return any(match(field.name, group) for field in output_fields(tool))
 
 
-def _speaks(tool: ToolDoc, group: frozenset[str]) -> bool:
+def speaks(tool: ToolDoc, group: frozenset[str]) -> bool:
+    """Whether a tool's names, parameters or fields know one of the words."""
     named = {*words(tool.api), *words(tool.toolset)}
     named |= {word for parameter in tool.parameters for word in words(parameter.name)}
     named |= {word for field in output_fields(tool) for word in field.holder}
-    return bool(group & named) or _answers(tool, group)
+    return bool(group & named) or answers(tool, group)

@@ -7,10 +7,11 @@ request, where the graph's own does not (thesis 4.3.2.4).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.arguments import uses
 from agent.changing import makes, may_call, told_to_change
 from agent.clauses import clauses
 from agent.judgements import Adoption, Proposal
-from agent.memory import standing
+from agent.memory import vote
 from agent.policies.offline_gaps import unsaid
 from agent.policy import Choice, Situation
 from agent.remembering import next_of
@@ -25,8 +26,6 @@ TRUSTED = 0.57
 in turn, have the path of their most similar memory (docs/benchmarks.md)."""
 SURE = 0.75
 """Similarity from which a memory also decides whether the path is at its end."""
-_SHARPNESS = 8
-"""How much more the most similar memories count: a vote is similarity to this power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +69,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         and working(candidate.availability)
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
+        and _told_enough(candidate.tool, situation, votes[candidate.tool.id].best)
     }
     ends = bool(situation.path) and _done(situation)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
@@ -111,6 +111,16 @@ def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
     return all(any(makes(tool, kinds) for tool in path) for kinds in told)
 
 
+def _told_enough(tool: ToolDoc, situation: Situation, recalled: Recalled) -> bool:
+    """Whether the request tells a tool a value of its own, as the one that is remembered did: what that one asked beyond this is not done."""
+
+    def own(request: str) -> bool:
+        taken = [span for step in situation.path for span in uses(step, request)]
+        return any(not any(span.overlaps(other) for other in taken) for span in uses(tool, request))
+
+    return own(situation.request) or not own(recalled.memory.request)
+
+
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     """For each tool that a memory's path goes on to from here, and for ``FINISH``, what speaks for it."""
     path = [tool.id for tool in situation.path]
@@ -118,7 +128,7 @@ def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     for one in situation.recalled:
         following = next_of(one.memory.path, path)
         if following is not None:
-            weight = standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
+            weight = vote(one)
             known = votes.get(following)
             votes[following] = _Vote(weight + known.weight, known.best) if known else _Vote(weight, one)
     return votes

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent.candidate import Candidate
 from agent.needs import need_of
+from agent.returning import ALIKE
 from domain.tool import ToolDoc
 from graph.weights import UNTESTED
 
@@ -38,6 +39,15 @@ class Route:
     def evidence(self) -> float:
         """Weight of the goal times the chance that all steps succeed."""
         return self.goal.weight * self.chance
+
+    @property
+    def turn(self) -> float:
+        """What brings a goal that is to be tried again before all that it could stand in for: worth goes by relevance squared."""
+        return ALIKE**-2 if self.goal.returning else 1.0
+
+    def share(self, most: float) -> float:
+        """Its evidence as a share of the most there is; all of that where the goal is to be tried again: who avoids a tool wears another way."""
+        return 1.0 if self.goal.returning else self.evidence / (most or 1.0)
 
     @property
     def chance(self) -> float:

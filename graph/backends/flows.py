@@ -9,7 +9,7 @@ import orjson
 from domain.tool import ToolId
 from domain.trajectory import Taken
 from graph.backends.sqlite_database import Database, Format
-from graph.flows import KnownFlow
+from graph.flows import FlowCount, KnownFlow
 
 _FORMAT = Format(
     what="flows",
@@ -39,6 +39,14 @@ _INTO = """
     FROM flow f JOIN pair p ON p.target = f.target AND p.parameter = f.parameter AND p.source = f.source
     WHERE f.target IN (SELECT value FROM json_each(?)) ORDER BY f.target, f.count DESC, f.source, f.parameter, f.field
 """
+_KEYS = "SELECT key FROM counted WHERE key > ? ORDER BY key LIMIT ?"
+_PAIRS = """
+    SELECT target, parameter, source, total FROM pair
+    WHERE (target, parameter, source) > (?, ?, ?) ORDER BY target, parameter, source LIMIT ?
+"""
+_FIELDS = "SELECT field, count FROM flow WHERE target = ? AND parameter = ? AND source = ? ORDER BY field"
+_SET_PAIR = "INSERT INTO pair VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET total = excluded.total"
+_SET_FLOW = "INSERT INTO flow VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = excluded.count"
 
 
 class SqliteFlows:
@@ -69,6 +77,28 @@ class SqliteFlows:
             flow = KnownFlow(*row)
             found.setdefault(flow.target, []).append(flow)
         return found
+
+    async def keys(self, after: str, limit: int) -> list[str]:
+        rows = await self._database.read(lambda c: c.execute(_KEYS, (after, limit)).fetchall())
+        return [key for (key,) in rows]
+
+    async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
+        def read(c: sqlite3.Connection) -> list[FlowCount]:
+            return [
+                FlowCount(target, parameter, source, total, tuple(c.execute(_FIELDS, (target, parameter, source))))
+                for target, parameter, source, total in c.execute(_PAIRS, (*after, limit)).fetchall()
+            ]
+
+        return await self._database.read(read)
+
+    async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT INTO counted VALUES (?) ON CONFLICT DO NOTHING", ((key,) for key in keys))
+            connection.executemany(_SET_PAIR, ((*one.place, one.total) for one in counts))
+            rows = ((*one.place, name, count) for one in counts for name, count in one.fields)
+            connection.executemany(_SET_FLOW, rows)
+
+        await self._database.write(write)
 
     async def close(self) -> None:
         await self._database.close()

@@ -10,6 +10,7 @@ from domain.errors import StoreBusyError
 from graph.facts import GraphStatistics
 from graph.recordings import Recordings
 from graph.store import GraphStore
+from graph.transfer.beside import Beside
 from graph.transfer.lines import Counts, Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.writing import ExportWriter
 
@@ -33,9 +34,15 @@ class Exported:
 
 
 async def export_store(
-    graph: GraphStore, recordings: Recordings | None, path: Path, progress: Progress, *, replace: bool = False
+    graph: GraphStore,
+    recordings: Recordings | None,
+    path: Path,
+    progress: Progress,
+    *,
+    replace: bool = False,
+    beside: Beside | None = None,
 ) -> Exported:
-    """Write the whole graph, and the recorded calls where ``recordings`` are given. Nothing else: no vectors, no settings.
+    """Write the whole graph, what lies ``beside`` it, and the recorded calls where ``recordings`` are given. No vectors, no settings.
 
     Interrupted, or on any error, no file is left under that name, and one that was there stays.
 
@@ -52,6 +59,9 @@ async def export_store(
         async for chunk in _chunks(_items(graph)):
             await asyncio.to_thread(writer.write, chunk)
             progress("graph", sum(asdict(writer.counts).values()), total)
+        async for chunk in _chunks(_remembered(beside or Beside())):
+            await asyncio.to_thread(writer.write, chunk)
+            progress("memories and flows", writer.counts.memories + writer.counts.flows, None)
         _check_unchanged(writer.counts, before, await graph.statistics())
         if recordings is not None:
             calls = await recordings.count()
@@ -75,6 +85,15 @@ async def _items(graph: GraphStore) -> AsyncIterator[Item]:
         yield Key(key)
     async for tool, lesson in graph.all_lessons():
         yield Taught(tool, lesson)
+
+
+async def _remembered(beside: Beside) -> AsyncIterator[Item]:
+    async for memory in beside.all_memories():
+        yield memory
+    async for key in beside.flow_keys():
+        yield key
+    async for counted in beside.flow_counts():
+        yield counted
 
 
 async def _chunks(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:

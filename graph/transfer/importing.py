@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import cast
 
 from domain.errors import BrokenInputError, UnavailableError, UsageError
+from domain.memory import Memory
 from domain.tool import FINISH, ToolDoc
 from graph.checks import check_documents, check_state
 from graph.facts import Edge, GraphState, GraphStatistics
+from graph.flows import FlowCount
 from graph.recordings import Recordings
 from graph.store import GraphStore
+from graph.transfer.beside import Beside, FlowKey, Remembered
 from graph.transfer.comparing import Overlap, Present
 from graph.transfer.exporting import Exported, Progress
 from graph.transfer.lines import Item, Key, Node, RecordedBatch, Taught
@@ -42,36 +45,47 @@ async def check_export(path: Path, progress: Progress) -> Checked:
 
 
 async def import_store(
-    path: Path, checked: Checked, graph: GraphStore, recordings: Recordings | None, progress: Progress
+    path: Path,
+    checked: Checked,
+    graph: GraphStore,
+    recordings: Recordings | None,
+    progress: Progress,
+    beside: Beside | None = None,
 ) -> int:
     """Make an empty store hold what the export holds. Interrupted, it goes on where it was. Returns the items written.
 
-    ``recordings`` may be None where neither the export nor the store has any. Nothing else may write meanwhile.
+    ``recordings`` and what is ``beside`` may be None where neither the export nor the store has any. Nothing else may write meanwhile.
 
     Raises:
         UsageError: the store holds something that is not in the export; nothing was changed.
         BrokenInputError: the file is not the one that was checked.
         UnavailableError: the store cannot be written, or was written to by another program.
     """
-    present = await _present(path, checked, graph, recordings, progress)
+    beside = beside or Beside()
+    present = await _present(path, checked, graph, recordings, progress, beside)
     reader, written, seen = ExportReader(path), 0, dict.fromkeys(present, 0)
     async for chunk in _chunks(reader, "import", progress):
         kind = type(chunk[0])
         skipped = min(max(present[kind] - seen[kind], 0), len(chunk))
         seen[kind] += len(chunk)
         if skipped < len(chunk):
-            await _write(chunk[skipped:], graph, recordings)
+            await _write(chunk[skipped:], graph, recordings, beside)
             written += len(chunk) - skipped
     _check_same(path, reader, checked)
-    await _check_result(checked, graph, recordings)
+    await _check_result(checked, graph, recordings, beside)
     return written
 
 
 async def _present(
-    path: Path, checked: Checked, graph: GraphStore, recordings: Recordings | None, progress: Progress
+    path: Path,
+    checked: Checked,
+    graph: GraphStore,
+    recordings: Recordings | None,
+    progress: Progress,
+    beside: Beside,
 ) -> Present:
-    overlap = Overlap(graph, recordings)
-    empty = await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+    overlap = Overlap(graph, recordings, beside)
+    empty = await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0) and await beside.empty()
     if not empty or (recordings is not None and await recordings.count()):
         reader = ExportReader(path)
         async for chunk in _chunks(reader, "compare", progress):
@@ -82,7 +96,7 @@ async def _present(
     return overlap.present
 
 
-async def _write(chunk: Sequence[Item], graph: GraphStore, recordings: Recordings | None) -> None:
+async def _write(chunk: Sequence[Item], graph: GraphStore, recordings: Recordings | None, beside: Beside) -> None:
     """Items of one kind, in one transaction."""
     match chunk[0]:
         case ToolDoc():
@@ -91,6 +105,8 @@ async def _write(chunk: Sequence[Item], graph: GraphStore, recordings: Recording
             if recordings is None:
                 raise UnavailableError("the export holds recorded calls, and no place was given for them")
             await recordings.add(key, calls)
+        case Memory() | FlowKey() | FlowCount():
+            await beside.write(cast("Sequence[Remembered]", chunk))
         case _:
             await graph.restore(_state(chunk))
 
@@ -103,6 +119,8 @@ def _check_content(path: Path, chunk: Sequence[Item]) -> None:
                 check_documents(cast("Sequence[ToolDoc]", chunk))
             case RecordedBatch(key, _):
                 check_state(GraphState(keys=[key]))
+            case Memory() | FlowKey() | FlowCount():
+                pass
             case _:
                 check_state(_state(chunk))
     except UsageError as error:
@@ -126,12 +144,16 @@ def _check_same(path: Path, reader: ExportReader, checked: Checked) -> None:
         raise BrokenInputError("the file was replaced while it was imported; import again", file=str(path))
 
 
-async def _check_result(checked: Checked, graph: GraphStore, recordings: Recordings | None) -> None:
+async def _check_result(checked: Checked, graph: GraphStore, recordings: Recordings | None, beside: Beside) -> None:
     counts, found = checked.export.counts, await graph.statistics()
     wanted = (counts.documents, counts.nodes - checked.finish, counts.edges, counts.keys)
     edges = found.transitions + found.finish_transitions
     calls = await recordings.count() if recordings is not None else 0
-    if (found.documents, found.nodes, edges, found.batches) != wanted or calls != counts.calls:
+    memories = await beside.memories.count() if beside.memories is not None else 0
+    if (found.documents, found.nodes, edges, found.batches) != wanted or (calls, memories) != (
+        counts.calls,
+        counts.memories,
+    ):
         raise UnavailableError(
             "the store was written to by another program while it was imported: stop that program, and import into a new "
             "store"

@@ -8,21 +8,23 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
 import orjson
 from pydantic import ValidationError
 
+from domain.memory import Memory
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
 from graph.facts import Edge, Lesson, LiveOutcome, Mark, ToolFacts
+from graph.flows import FlowCount
+from graph.transfer.beside import FlowKey, Remembered, content_of, item_of, place_of
+from graph.transfer.fields import LineError, field, number, text, whole
 
 FORMAT = "footpath-export"
-VERSION = 2
-READABLE = (1, 2)
-"""Versions that are read: the first knew neither marks nor lessons."""
-
-T = TypeVar("T")
+VERSION = 3
+READABLE = (1, 2, 3)
+"""Versions that are read: the first knew neither marks nor lessons, the second neither memories nor flows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,8 @@ class Taught:
     lesson: Lesson
 
 
-Item = ToolDoc | Node | Edge | Key | Taught | RecordedBatch
-SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, Taught, RecordedBatch)
+Item = ToolDoc | Node | Edge | Key | Taught | Remembered | RecordedBatch
+SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, Taught, Memory, FlowKey, FlowCount, RecordedBatch)
 """In the order of the file."""
 
 
@@ -70,6 +72,9 @@ class Counts:
     edges: int = 0
     keys: int = 0
     lessons: int = 0
+    memories: int = 0
+    flow_keys: int = 0
+    flows: int = 0
     batches: int = 0
     calls: int = 0
 
@@ -86,6 +91,12 @@ class Counts:
                 self.keys += 1
             case Taught():
                 self.lessons += 1
+            case Memory():
+                self.memories += 1
+            case FlowKey():
+                self.flow_keys += 1
+            case FlowCount():
+                self.flows += 1
             case RecordedBatch():
                 self.batches += 1
                 self.calls += len(item.calls)
@@ -102,6 +113,8 @@ def place(item: Item) -> tuple[str, ...]:
             return (item.key,)
         case Taught():
             return (item.tool, item.lesson.moment, item.lesson.run)
+        case Memory() | FlowKey() | FlowCount():
+            return place_of(item)
         case RecordedBatch():
             return ()
 
@@ -111,10 +124,6 @@ _COUNTS = tuple(field.name for field in fields(ToolFacts))[:5]
 _TEXTS = tuple(field.name for field in fields(RecordedCall))[:5]
 _DOCUMENT = b'{"kind":"document","document":'
 _facts = attrgetter(*(field.name for field in fields(ToolFacts)))
-
-
-class LineError(ValueError):
-    """What is wrong with a line."""
 
 
 def encode(item: Item) -> Iterable[bytes]:
@@ -136,6 +145,8 @@ def encode(item: Item) -> Iterable[bytes]:
         case Taught(tool, lesson):
             told = {"at": lesson.moment, "run": lesson.run, "score": lesson.score, "outcomes": lesson.outcomes}
             return (_line("lesson", {"tool": tool, **told}),)
+        case Memory() | FlowKey() | FlowCount():
+            return (_line(*content_of(item)),)
         case RecordedBatch():
             return _recorded(item)
 
@@ -178,45 +189,45 @@ def decode_document(line: bytes) -> ToolDoc:
         raise LineError(f"no document of a tool: {place or 'it'}: {first['msg']}") from error
 
 
-def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught:
+def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | Remembered:
     """The item of a parsed line of these kinds. Raises :class:`LineError`."""
     match content["kind"]:
         case "node":
             facts = ToolFacts(
-                *(_whole(content, name) for name in _COUNTS),
-                quality=_number(content, "quality"),
-                reliability=_number(content, "reliability"),
+                *(whole(content, name) for name in _COUNTS),
+                quality=number(content, "quality"),
+                reliability=number(content, "reliability"),
             )
-            return Node(ToolId(_text(content, "id")), facts)
+            return Node(ToolId(text(content, "id")), facts)
         case "edge":
-            ends = ToolId(_text(content, "source")), ToolId(_text(content, "target"))
+            ends = ToolId(text(content, "source")), ToolId(text(content, "target"))
             mark = content.get("mark")
             if mark not in (None, *get_args(Mark)):
                 raise LineError(f"{mark!r} is no mark of an edge")
-            return Edge(*ends, _whole(content, "imported"), _whole(content, "live"), mark)
+            return Edge(*ends, whole(content, "imported"), whole(content, "live"), mark)
         case "key":
-            return Key(_text(content, "key"))
+            return Key(text(content, "key"))
         case "lesson":
-            return Taught(ToolId(_text(content, "tool")), _lesson(content))
-        case other:
-            raise LineError(f"{other!r} is no kind that belongs here")
+            return Taught(ToolId(text(content, "tool")), _lesson(content))
+        case _:
+            return item_of(content)
 
 
 def _lesson(content: dict[str, Any]) -> Lesson:
-    score = None if content.get("score") is None else _number(content, "score")
-    outcomes = tuple(cast("list[LiveOutcome]", _field(content, "outcomes", list)))
+    score = None if content.get("score") is None else number(content, "score")
+    outcomes = tuple(cast("list[LiveOutcome]", field(content, "outcomes", list)))
     if any(outcome not in get_args(LiveOutcome) for outcome in outcomes):
         raise LineError("outcomes of a lesson are ok, transient or gone")
     try:
-        at = datetime.fromisoformat(_text(content, "at"))
+        at = datetime.fromisoformat(text(content, "at"))
     except ValueError as error:
         raise LineError(str(error)) from error
-    return Lesson(_text(content, "run"), at, score, outcomes)
+    return Lesson(text(content, "run"), at, score, outcomes)
 
 
 def decode_batch(content: dict[str, Any]) -> tuple[str, int]:
     """Key and number of calls of a line of kind ``batch``. Raises :class:`LineError`."""
-    return _text(content, "key"), _whole(content, "calls")
+    return text(content, "key"), whole(content, "calls")
 
 
 def decode_call(content: dict[str, Any]) -> tuple[ToolId, RecordedCall]:
@@ -224,26 +235,7 @@ def decode_call(content: dict[str, Any]) -> tuple[ToolId, RecordedCall]:
     if content["kind"] != "call":
         raise LineError("a recorded call of the batch above is missing")
     try:
-        outcome = Outcome(_text(content, "outcome"))
+        outcome = Outcome(text(content, "outcome"))
     except ValueError as error:
         raise LineError(str(error)) from error
-    return ToolId(_text(content, "tool")), RecordedCall(*(_text(content, name) for name in _TEXTS), outcome=outcome)
-
-
-def _field(content: dict[str, Any], name: str, kind: type[T] | tuple[type[T], ...]) -> T:
-    value = content.get(name)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise LineError(f"{name} is missing or of the wrong type")
-    return value
-
-
-def _text(content: dict[str, Any], name: str) -> str:
-    return _field(content, name, str)
-
-
-def _whole(content: dict[str, Any], name: str) -> int:
-    return _field(content, name, int)
-
-
-def _number(content: dict[str, Any], name: str) -> float:
-    return float(_field(content, name, (int, float)))
+    return ToolId(text(content, "tool")), RecordedCall(*(text(content, name) for name in _TEXTS), outcome=outcome)

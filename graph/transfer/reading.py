@@ -15,6 +15,7 @@ from typing import IO, Any
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc
 from graph.transfer import lines as form
+from graph.transfer.fields import LineError
 from graph.transfer.lines import (
     DIGEST_BYTES,
     FORMAT,
@@ -23,11 +24,12 @@ from graph.transfer.lines import (
     VERSION,
     Counts,
     Item,
-    LineError,
     RecordedBatch,
 )
 
 AT_ONCE: dict[type[Item], int] = {ToolDoc: 500, RecordedBatch: 1}
+_LATER = {"lessons": 0, "memories": 0, "flow_keys": 0, "flows": 0}
+"""What an older version does not count, since it has none."""
 _GZIP = b"\x1f\x8b"
 _LONGEST = 256 << 20
 """Bytes of a line: four times what an importer reads as one record."""
@@ -108,7 +110,7 @@ class ExportReader:
 
     def _check_end(self, content: dict[str, Any]) -> None:
         counts: Any = content.get("counts")
-        if not isinstance(counts, dict) or {"lessons": 0, **counts} != asdict(self.counts):
+        if not isinstance(counts, dict) or {**_LATER, **counts} != asdict(self.counts):
             raise LineError(f"the closing line counts {counts}, the file holds {asdict(self.counts)}")
         self.digest = self._hash.hexdigest()
         if content.get("digest") != self.digest:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
+from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
@@ -14,7 +15,7 @@ from tests.contract.graph_store import GraphStoreContract
 from tests.contract.link_store import LinkStoreContract
 
 
-class TestGraphStore(GraphStoreContract, GraphMoving, GraphRefusals, GraphEvidence, LinkStoreContract):
+class TestGraphStore(GraphStoreContract, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract):
     @pytest.fixture(params=sorted(BACKENDS))
     async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[LinkedGraph]:
         async with BACKENDS[request.param](tmp_path) as graph:

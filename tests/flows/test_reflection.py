@@ -10,7 +10,7 @@ from agent.policies.offline import OfflinePolicy
 from agent.policy import Choice, Situation
 from agent.reflect import PATIENCE
 from agent.run import RunDeps, run
-from agent.substitutes import SubstituteReads
+from agent.substitutes import Source, SubstituteReads
 from agent.transcript import Transcript
 from domain.errors import UnavailableError
 from domain.event import CandidatesConsidered, EventRecord, PathEnded, ReflectionMade, RunFinished, StepChosen
@@ -201,6 +201,11 @@ class Links:
         if self._broken:
             raise UnavailableError("the graph is gone")
         return [Pair(other.id, 0.9) for other in self._others if other.id != tool]
+
+    async def feeds_into(self, tool: ToolId) -> Sequence[Source]:
+        if self._broken:
+            raise UnavailableError("the graph is gone")
+        return []
 
 
 async def test_where_a_call_fails_its_substitute_comes_first(tmp_path: Path) -> None:

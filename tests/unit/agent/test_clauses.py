@@ -28,6 +28,15 @@ def test_a_request_becomes_what_it_asks_for(request_: str, expected: tuple[str, 
     assert clauses(request_) == expected
 
 
+def test_identifiers_told_beforehand_belong_to_the_question_that_means_them() -> None:
+    """A place may be told for no more than where somebody is; and a question with a name of its own needs no other."""
+    letters = "I got two letters, RX-440192 and RX-440193. Which of the ones is the heavier?"
+    assert clauses(letters) == ("I got two letters, RX-440192 and RX-440193. Which of the ones is the heavier",)
+    assert clauses("I am in Lisbon. Which museum there is open?") == ("Which museum there is open",)
+    named = "My letter is RX-440192. How many people live in Oslo, and is it warm there?"
+    assert clauses(named)[0] == "How many people live in Oslo"
+
+
 def test_a_chain_of_three_things_becomes_its_pairs() -> None:
     request = 'What is the population of the city where the author of the book "Dune" was born?'
     assert clauses(request) == (

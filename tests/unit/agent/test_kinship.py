@@ -1,11 +1,15 @@
 """What a tool set says of its tools, where hardly any tool was ever on a path."""
 
+from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from agent.candidate import Kin
 from agent.evidence import Evidence
 from agent.kinship import kinship, relatives, toolset_of
 from agent.pool import Pool, gather
+from domain.memory import Memory, Recalled
 from domain.tool import ToolDoc, ToolId, tool_id
 from graph.weights import WeightParameters
 from tests.flows.small_world import TOOLS, WALKS, finder, graph, tool
@@ -32,6 +36,18 @@ async def test_a_set_covers_what_its_tools_cover_together_and_is_named(tmp_path:
     assert kin[CLIPS.id].set_named == 0.5  # "Kick", not "Set"
     assert kin[CLIPS.id].named == 1.0
     assert kin[OTHER.id].set_named == 0.0
+
+
+async def test_what_paths_and_memories_know_of_a_tool_is_told_with_it(tmp_path: Path) -> None:
+    evidence = Evidence(CLAUSES, await graph([(CLIPS,)], NEW), await finder(tmp_path, NEW), WeightParameters())
+    memory = Memory(id="m", request="r", pattern="r", path=(OTHER.id,), at=datetime.now(UTC))
+    evidence.recalled = (Recalled(memory=memory, similarity=0.9), Recalled(memory=memory, similarity=0.5))
+    kin = await kinship(REQUEST, await gather(REQUEST, evidence, limit=10, floor=0.1), evidence)
+    assert kin[CLIPS.id].walked == kin[DETAILS.id].set_walked == kin[CLIPS.id].set_walked > 0
+    assert kin[DETAILS.id].walked == kin[OTHER.id].set_walked == 0
+    assert kin[OTHER.id].remembered == pytest.approx(0.9**6 + 0.5**6)
+    assert kin[CLIPS.id].remembered == 0
+    assert min(one.behind for one in kin.values()) == 0
 
 
 async def test_nothing_is_told_where_paths_went_through_most_tools(tmp_path: Path) -> None:

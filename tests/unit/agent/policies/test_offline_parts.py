@@ -38,8 +38,12 @@ def split(request: str, score: float = 0.7) -> list[str]:
          ["What is the weather in Paris", 'how many pages has the book "Dune"']),
         ('What is the weather in Oslo? Convert 5 km to miles. Who is the author of "Dune"? Convert 7 kg to pounds.',
          ["What is the weather in Oslo", "Convert 5 km to miles; Convert 7 kg to pounds", 'Who is the author of "Dune"']),
+        ("How many people are there in Oslo, and how many pages has Jane Doe put into her novel?",
+         ["How many people are there in Oslo", "how many pages has Jane Doe put into her novel"]),
+        ("My evening: what is the weather in Oslo, and how many pages has one volume of Dune?",
+         ["what is the weather in Oslo", "how many pages has one volume of Dune"]),
     ],
-    ids=["two", "three, two of a kind"],
+    ids=["two", "three, two of a kind", "a pronoun behind its name", "a heading"],
 )  # fmt: skip
 def test_what_has_nothing_in_common_is_split(request_: str, descriptions: list[str]) -> None:
     assert split(request_) == descriptions

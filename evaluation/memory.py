@@ -1,0 +1,128 @@
+"""How far a similar request is to be trusted: each trajectory left out in turn, and compared with the most similar of the others."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.memory import LongTermMemory
+from agent.pattern import pattern
+from agent.proposing import AGREED, agreed
+from domain.memory import Recalled, memory_id
+from domain.tool import ToolId
+from domain.trajectory import Solved
+from graph.ingest import Ingest, Progress
+from graph.sources import read_records
+from graph.store import GraphStore
+
+BOUNDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98)
+SHOWN = 8
+"""Memories of which a run is told."""
+_RECALLED = 24
+
+
+Paths = frozenset[tuple[ToolId, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What was recalled of a request, and the paths that would be right for it."""
+
+    recalled: tuple[Recalled, ...]
+    right: Paths
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One trajectory. ``alone``: only it was left out. ``worded_otherwise``: so was all that is worded as it is but for the values,
+    and each path recorded for that wording is right.
+    """
+
+    alone: Recall
+    worded_otherwise: Recall
+
+
+async def solved_requests(
+    graph: GraphStore, tools: Sequence[Path], trajectories: Sequence[Path], progress: Progress
+) -> list[Solved]:
+    """What trajectories solved, after cleaning; the graph, which has to be new, is built on the way.
+
+    Raises:
+        UsageError: a path is not there.
+    """
+    found: list[Solved] = []
+
+    async def remember(key: str, solved: Sequence[Solved]) -> None:
+        del key
+        found.extend(solved)
+
+    ingest = Ingest(graph, None, progress, remember=remember)
+    names = await ingest.tools(tools)
+    for path in trajectories:
+        await ingest.records(read_records(path, "trajectories"), names)
+    return found
+
+
+async def leave_one_out(solved: Sequence[Solved], memory: LongTermMemory, done: Callable[[], None]) -> list[LeftOut]:
+    """For each of what an empty ``memory`` comes to remember here, what a run would recall had it not been solved."""
+    await memory.keep_shared(solved)
+    await memory.embed()
+    times = Counter(_id(one) for one in solved)
+    paths: dict[str, set[tuple[ToolId, ...]]] = {}
+    for one in solved:
+        paths.setdefault(pattern(one.request), set()).add(one.path)
+    found: list[LeftOut] = []
+    for one in solved:
+        asked, own = pattern(one.request), _id(one)
+        recalled = await memory.recall(one.request, _RECALLED, _all_present)
+        others = [other for other in recalled if other.memory.id != own or times[own] > 1]
+        apart = [other for other in others if other.memory.pattern != asked]
+        found.append(LeftOut(_recall(others, {one.path}), _recall(apart, paths[asked])))
+        done()
+    return found
+
+
+def _id(solved: Solved) -> str:
+    return memory_id("", pattern(solved.request), solved.path)
+
+
+def _all_present(tools: Iterable[ToolId]) -> Awaitable[set[ToolId]]:
+    async def there() -> set[ToolId]:
+        return set(tools)
+
+    return there()
+
+
+def _recall(others: Sequence[Recalled], right: set[tuple[ToolId, ...]]) -> Recall:
+    return Recall(tuple(others[:SHOWN]), frozenset(right))
+
+
+def by_bound(found: Sequence[LeftOut], bounds: Sequence[float] = BOUNDS) -> list[dict[str, Any]]:
+    """For each bound, of both ways to leave out, once by the most similar memory (``nearest``) and once by what the memories agree on
+    (``agreed``, as a run proposes it): the number and share of those that have one at least so similar, and how many of these paths are right.
+    """
+    rows: list[dict[str, Any]] = []
+    for bound in bounds:
+        row: dict[str, Any] = {"bound": bound}
+        for name in ("alone", "worded_otherwise"):
+            asked: list[Recall] = [getattr(one, name) for one in found]
+            row[name] = {"nearest": _share(asked, bound, 0.0), "agreed": _share(asked, bound, AGREED)}
+        rows.append(row)
+    return rows
+
+
+def _share(asked: Sequence[Recall], bound: float, share: float) -> dict[str, float | int | None]:
+    """``share`` 0: the most similar memory by itself."""
+    right = 0
+    proposed = 0
+    for one in asked:
+        taken = agreed(one.recalled if share else one.recalled[:1], bound, share)
+        if taken is not None:
+            proposed += 1
+            right += taken.memory.path in one.right
+    return {
+        "n": proposed,
+        "share": proposed / (len(asked) or 1),
+        "same_path": right / proposed if proposed else None,
+    }

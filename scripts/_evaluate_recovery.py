@@ -1,0 +1,94 @@
+"""`evaluate.py recovery`: one of two equivalent operations is broken, and what used it is asked again, on a playground of its own."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from _answers import fresh_store, switches
+from rich.console import Console
+from rich.table import Table
+
+from agent.run import RunDeps
+from domain.errors import FootpathError, UnavailableError, UsageError
+from evaluation.answers import Services, evaluate_answers
+from evaluation.asked import HELD_OUT, Asked, read_asked
+from evaluation.recovery import Breakage, break_each, breakages
+from evaluation.rightness import Verdict
+from playground.child import running_playground
+from playground.equivalents import EQUIVALENTS
+from wiring.runs import budget_of, run_deps
+
+console = Console(stderr=True)
+REQUESTS = Path(__file__).parents[1] / "playground" / "requests"
+
+
+def recovery(
+    requests: Annotated[
+        list[Path] | None, typer.Option(help="Requests with expected values, JSONL; by default the playground's.")
+    ] = None,
+    playground: Annotated[
+        bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
+    ] = False,
+    policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+) -> None:
+    """Break each of two equivalent operations in turn: what was answered with its help, how much of it still is."""
+    try:
+        if not playground:
+            raise UsageError("recovery breaks services: it needs --playground, which starts some of its own")
+        asked = read_asked(requests or sorted(REQUESTS.glob("*.jsonl")))
+        with running_playground() as address:
+            figures = asyncio.run(_figures(asked, address, policy, planner))
+    except FootpathError as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    except KeyboardInterrupt:
+        console.print("interrupted; nothing was measured")
+        raise typer.Exit(130) from None
+    if as_json:
+        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
+    else:
+        _show(figures)
+
+
+async def _figures(asked: Sequence[Asked], address: str, policy: str, planner: str) -> dict[str, Any]:
+    async with fresh_store(address) as container, switches(address) as services:
+        executor = await container.executor("http")
+
+        async def deps() -> RunDeps:
+            return await run_deps(container, policy, executor, planner)
+
+        async def ask(asked: Sequence[Asked], services: Services) -> tuple[Verdict, ...]:
+            at_once = container.settings.evaluation_at_once
+            return (await evaluate_answers(asked, deps, budget_of(container), services, at_once=at_once)).verdicts
+
+        whole = await ask(asked, services)
+        found = await break_each(whole, EQUIVALENTS, services, ask)
+    return {"policy": policy, "planner": planner, **breakages(found), "failures": _failures(found)}
+
+
+def _failures(found: Sequence[Breakage]) -> list[dict[str, Any]]:
+    """What was not gone around; of held-out requests nothing is shown."""
+    return [
+        {"broken": one.operation, "id": run.asked.id, "request": run.asked.request}
+        for one in found
+        for run in one.met
+        if not run.right and run.asked.group != HELD_OUT
+    ]
+
+
+def _show(figures: dict[str, Any]) -> None:
+    out = Console(highlight=False, soft_wrap=True)
+    table = Table(title="answered rightly with the operation broken", title_justify="left", box=None)
+    for column in ("broken", "n", "right"):
+        table.add_column(column, justify="left" if column == "broken" else "right")
+    for name, row in {**figures["operations"], **figures["groups"], "overall": figures["overall"]}.items():
+        table.add_row(name, str(row["n"]), str(row["right"]))
+    out.print(table)
+    for failure in figures["failures"]:
+        out.print(f"{failure['id']} without {failure['broken']}: {failure['request']}", markup=False)

@@ -1,0 +1,53 @@
+"""Divides trajectories: one file to build a graph from, and a file of the other requests to choose parameters on."""
+
+import gzip
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from _scoring import console, scoring
+
+from domain.trajectory import Trajectory
+from evaluation.corpora.corpus import load_lines
+from evaluation.holding_out import HeldOut, hold_out
+from evaluation.queries import Query, read_queries
+from evaluation.tuning import labelled_requests
+from graph.importers import jsonl
+from graph.importers.records import Record
+from graph.names import NameIndex
+
+
+def main(
+    tools: Annotated[Path, typer.Option(help="Tools, JSONL, plain or gzip.")],
+    trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
+    measured: Annotated[Path, typer.Option(help="Queries that are measured on: requests near them are left out.")],
+    learnt: Annotated[Path, typer.Option(help="Written: the trajectories to build a graph from, gzip.")],
+    asked: Annotated[Path, typer.Option(help="Written: the requests held out, as evaluate.py reads them.")],
+    sample: Annotated[int, typer.Option(min=1, help="Requests of each split, one or several tool sets.")] = 120,
+    least: Annotated[int, typer.Option(min=1, help="APIs that a request held out has at least.")] = 2,
+) -> None:
+    """A sample of the requests is held out; no trajectory of theirs, or of a request near one, is learnt from."""
+    with scoring():
+        read = [(record, jsonl.trajectory(record, trajectories.name)) for record in load_lines(trajectories)]
+        names = NameIndex(jsonl.tool(record) for record in load_lines(tools))
+        labelled = labelled_requests((one for _, one in read), names, read_queries(measured)[0])
+        parts = hold_out(labelled, (one.query for _, one in read), sample, least)
+        _write(parts, read, learnt, asked)
+    kept = sum(one.query in parts.learnt for _, one in read)
+    console.print(f"{len(parts.asked)} requests held out, {kept} of {len(read)} trajectories to learn from")
+
+
+def _write(parts: HeldOut, read: list[tuple[Record, Trajectory]], learnt: Path, asked: Path) -> None:
+    with gzip.open(learnt, "wb") as lines:
+        lines.writelines(orjson.dumps(record) + b"\n" for record, one in read if one.query in parts.learnt)
+    asked.write_bytes(b"".join(orjson.dumps(_record(query)) + b"\n" for query in parts.asked))
+
+
+def _record(query: Query) -> dict[str, Any]:
+    relevant = [{"tool": toolset, "api": api} for toolset, api in sorted(query.relevant)]
+    return {"split": query.split, "query": query.query, "relevant": relevant}
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,92 @@
+"""A dead tool is gone around by one that the request alone would not have led to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent.policies.offline import OfflinePolicy
+from agent.run import RunDeps, run
+from agent.substitutes import Substitute
+from agent.transcript import Transcript
+from domain.tool import ToolDoc, ToolId
+from tests.flows.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
+
+FRIENDS = tool(
+    "Friends", "find_friend", "A friend by name: the town where the friend lives.",
+    [need("name", description="Name of the friend.")], {"friend": "Ada Thorn", "home_town": "Lisbon"},
+)  # fmt: skip
+TOWNS = tool(
+    "Places", "find_town", "Coordinates of a town by its name.", [need("town", description="Name of the town.")],
+    {"town": "Lisbon", "latitude": 38.7, "longitude": -9.1},
+)  # fmt: skip
+LOCATOR = tool(
+    "Maps", "locate", "Forward lookup, address to point.", [need("q", description="Free form: a town or city.")],
+    [{"latitude": 38.7, "longitude": -9.1}],
+)  # fmt: skip
+HERE = (FRIENDS, TOWNS, LOCATOR, NEW_WEATHER)
+WALKS = [(FRIENDS, TOWNS, NEW_WEATHER)] * 5
+
+
+@dataclass(frozen=True)
+class Source:
+    source: ToolId
+    parameter: str
+    score: float = 0.9
+
+
+class Links:
+    """Coordinates come from both; nothing is known to do the same as another."""
+
+    async def substitutes(self, tool: ToolId) -> Sequence[Substitute]:
+        return []
+
+    async def feeds_into(self, tool: ToolId) -> Sequence[Source]:
+        takes = ("latitude", "longitude") if tool == NEW_WEATHER.id else ()
+        return [Source(one.id, name) for name in takes for one in (TOWNS, LOCATOR)]
+
+
+async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Transcript:
+    store, search = await graph(WALKS, HERE), await finder(folder, HERE)
+    transcript = Transcript()
+    async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor, links=Links())):
+        transcript.add(record)
+    return transcript
+
+
+POINT = [{"latitude": 38.7, "longitude": -9.1}]
+
+
+@pytest.mark.parametrize(
+    ("request_", "before"),
+    [
+        ("What is the daily weather forecast, day by day, for the coordinates of the town of Lisbon?", ()),
+        (
+            "Find my friend Ada Thorn by name, and tell me the daily weather forecast of the town where the friend lives.",
+            (FRIENDS,),
+        ),
+    ],
+)
+async def test_what_gives_the_same_is_asked_the_same(
+    tmp_path: Path, request_: str, before: tuple[ToolDoc, ...]
+) -> None:
+    executor = ScriptedExecutor(
+        find_friend=ok({"friend": "Ada Thorn", "home_town": "Lisbon"}),
+        find_town=down,
+        locate=ok(POINT),
+        get_daily_forecast=FORECAST,
+    )
+    transcript = await asked(tmp_path, request_, executor)
+    assert transcript.path == tuple(tool.id for tool in (*before, LOCATOR, NEW_WEATHER))
+    assert ("locate", {"q": "Lisbon"}) in executor.made
+    assert transcript.end is not None
+    assert transcript.end.outcome == "answered"
+
+
+async def test_where_nothing_gives_the_same_it_is_said_so(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(find_friend=ok({}), find_town=down, locate=down, get_daily_forecast=FORECAST)
+    transcript = await asked(tmp_path, "What is the daily weather forecast for the town of Lisbon?", executor)
+    assert transcript.end is not None
+    assert transcript.end.outcome == "gave_up"
+    assert not any(name == "get_daily_forecast" for name, _ in executor.made)

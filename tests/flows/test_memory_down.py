@@ -1,0 +1,88 @@
+"""Long-term memory that cannot be opened, or is lost in the middle: the run answers, learns what it can, and says so."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent.executor import Executor
+from agent.memory import LongTermMemory
+from agent.run_deps import RunDeps
+from domain.event import Event, MemoryRecalled, RunFinished
+from domain.learned import WeightsLearned
+from graph.backends.memories import SqliteMemories
+from retriever.backends.qdrant_memories import QdrantMemories
+from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
+from tests.flows.test_runs import WEATHER
+from wiring.container import Container, open_container
+from wiring.memories import OutOfReach
+from wiring.runs import run_and_learn, run_deps
+from wiring.settings import Settings
+
+
+def executor() -> ScriptedExecutor:
+    return ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, get_daily_forecast=FORECAST)
+
+
+async def events_of(deps: RunDeps) -> list[Event]:
+    return [record.event async for record in run_and_learn(WEATHER, deps, name="r1")]
+
+
+def check(events: Sequence[Event], says: str) -> None:
+    """Answered, with what was learnt of the tools, and both times a word on the memory."""
+    (recalled,) = [event for event in events if isinstance(event, MemoryRecalled)]
+    (learned,) = [event for event in events if isinstance(event, WeightsLearned)]
+    end = events[-1]
+    assert isinstance(end, RunFinished)
+    assert end.outcome == "answered"
+    assert recalled.memories == ()
+    assert says in recalled.note
+    assert says in learned.error
+    assert learned.tools
+    assert learned.remembered == ()
+
+
+async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp_path: Path) -> list[Event]:
+    from agent.policies.offline import OfflinePolicy
+    from retriever.embedders.bundled import BundledEmbedder
+
+    memory = LongTermMemory(store, BundledEmbedder())
+    deps = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor(), memory=memory)
+    events = await events_of(deps)
+    facts = await deps.store.facts([tool.id for tool in TOOLS])
+    assert sum(found.ok for found in facts.values()) == 2
+    return events
+
+
+async def test_a_store_of_memories_that_was_closed(tmp_path: Path) -> None:
+    store = SqliteMemories(tmp_path / "memories.db")
+    await store.setup()
+    await store.close()
+    check(await with_memories(store, tmp_path), "unavailable")
+
+
+async def test_a_qdrant_server_that_is_gone(tmp_path: Path) -> None:
+    store = QdrantMemories("http://127.0.0.1:9", timeout=2)
+    check(await with_memories(store, tmp_path), "127.0.0.1:9")
+    await store.close()
+
+
+async def _run_in(container: Container, calls: Executor) -> list[Event]:
+    return await events_of(await run_deps(container, "offline", calls))
+
+
+@pytest.mark.timeout(120)
+async def test_a_file_of_memories_that_is_broken(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    settings = Settings(store=store)
+    async with open_container(settings, store, create=True) as container:
+        from retriever.indexing import index_tools
+
+        embedder, index, lexical = await container.retrieval()
+        await container.graph.put_tools(TOOLS)
+        await index_tools(container.graph.documents(), embedder, index, lexical, lambda done: None)
+    (store / "memories.db").write_bytes(b"no database at all" * 999)
+    async with open_container(settings, store) as container:
+        check(await _run_in(container, executor()), "memories.db")
+        facts = await container.graph.facts([tool.id for tool in TOOLS])
+        assert sum(found.ok for found in facts.values()) == 2

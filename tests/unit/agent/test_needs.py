@@ -1,0 +1,25 @@
+"""Parameters whose names say little are read by what they stand for."""
+
+import pytest
+
+from agent.need_kinds import NeedKind
+from agent.needs import need_of
+from domain.tool import JsonType, Parameter
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "description", "wanted"),
+    [
+        ("y", "integer", "Year.", "year"),
+        ("y", "integer", "Vertical position in the picture.", "number"),
+        ("x", "string", "Year.", "entity"),
+        ("q", "string", "Query.", "query"),
+        ("sym", "string", "symbol", "symbol"),
+        ("firm", "string", "", "organization"),
+        ("text", "string", "name of the firm", "organization"),
+        ("text", "string", "What to translate.", "text"),
+        ("text", "string", "The name of the file to keep it under.", "text"),
+    ],
+)
+def test_what_a_parameter_wants(name: str, kind: JsonType, description: str, wanted: NeedKind) -> None:
+    assert need_of(Parameter(name=name, type=kind, description=description, required=True)).kind == wanted
