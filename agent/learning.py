@@ -44,20 +44,23 @@ class Learner:
     policy: Policy | None = None
 
 
-async def taught(records: AsyncGenerator[EventRecord], learner: Learner) -> AsyncGenerator[EventRecord]:
+async def taught(
+    records: AsyncGenerator[EventRecord], learner: Learner, past: Sequence[EventRecord] = ()
+) -> AsyncGenerator[EventRecord]:
     """A run's records with ``weights.learned`` before the last, where the run taught anything.
 
     ``run.finished`` stays the last event and is held back while the run is learnt from: the answer was told before. Its usage
-    takes in what scoring cost. A run that is not heard to its end teaches nothing.
+    takes in what scoring cost. A run that is not heard to its end teaches nothing. ``past``: what it told before it was broken off.
     """
-    kept: list[EventRecord] = []
+    kept: list[EventRecord] = list(past)
+    before = any(isinstance(record.event, WeightsLearned) for record in past)
     async with aclosing(records):
         async for record in records:
             kept.append(record)
             if not isinstance(record.event, RunFinished):
                 yield record
                 continue
-            learned = await learn_from(kept, learner.store, learner.memory, learner.policy)
+            learned = None if before else await learn_from(kept, learner.store, learner.memory, learner.policy)
             seq = record.seq
             if learned is not None:
                 yield record.model_copy(update={"at": datetime.now(UTC), "event": learned})

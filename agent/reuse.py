@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -14,7 +15,15 @@ from domain.tool import ToolDoc, ToolId
 
 MOST_FAILURES = 4
 """Calls in a row to one host that fail for reasons of its own before a run calls it no more."""
-_CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
+CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
+
+Key = tuple[ToolId, str]
+"""A call: the tool, and its arguments as JSON text."""
+
+
+def key_of(tool: ToolId, arguments: JsonObject) -> Key:
+    """What makes two calls the same."""
+    return tool, json.dumps(arguments, sort_keys=True)
 
 
 @dataclass(slots=True)
@@ -31,16 +40,17 @@ class ReusingExecutor:
     ``MOST_FAILURES`` times in a row, is not called again; nor is one whose address is forbidden.
     """
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, made: Mapping[Key, CallResult] | None = None) -> None:
+        """``made``: calls that were made before the run was broken off."""
         self.name = executor.name
         self._executor = executor
-        self._made: dict[tuple[ToolId, str], CallResult] = {}
-        self._in_turn: defaultdict[tuple[ToolId, str], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._made: dict[Key, CallResult] = dict(made or {})
+        self._in_turn: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
         """The result of the call, made now or earlier in this run; ``attempts`` is 0 for the latter."""
-        key = (tool.id, json.dumps(arguments, sort_keys=True))
+        key = key_of(tool.id, arguments)
         async with self._in_turn[key]:
             if key in self._made:
                 return _again(self._made[key])
@@ -58,11 +68,16 @@ class ReusingExecutor:
                 raise  # nothing was sent
             except BaseException:
                 if not tool.safe:
-                    self._made[key] = CallResult("unknown", "", note=_CUT_OFF)
+                    self._made[key] = CallResult("unknown", "", note=CUT_OFF)
                 raise
             self._made[key] = result
             _remember(host, _place(tool.url), result)
             return result
+
+    def saw(self, url: str, result: CallResult) -> None:
+        """Take into account what a call told of its host that was made before the run was broken off."""
+        if result.attempts:
+            _remember(self._hosts[_place(url)], _place(url), result)
 
     def left_alone(self, url: str) -> bool:
         """Whether the host of a URL is not called any more in this run."""

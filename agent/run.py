@@ -17,16 +17,20 @@ from agent.ending import changed
 from agent.evidence import Evidence
 from agent.notices import told_notices
 from agent.numbering import counted_through, given_to, renumbered
+from agent.repeating import SplittingAsBefore
+from agent.resume import Past, called
 from agent.reuse import ReusingExecutor
 from agent.run_deps import RunDeps
 from agent.schedule import side_by_side
+from agent.shared import Shared
 from agent.streams import closing
 from agent.tool_text import clean
-from agent.turn import Shared, Turn
+from agent.turn import Turn
 from domain.errors import FootpathError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
+from graph.store import GraphStore
 
 __all__ = ["RunDeps", "run"]
 
@@ -37,21 +41,31 @@ Told = tuple[int, Event]
 
 
 async def run(
-    request: str, deps: RunDeps, budget: Budget | None = None, *, name: str = ""
+    request: str, deps: RunDeps, budget: Budget | None = None, *, name: str = "", past: Sequence[EventRecord] = ()
 ) -> AsyncGenerator[EventRecord]:
     """Everything that happens from the request to the answer; the last event is always ``run.finished``.
 
     ``name`` of the run, a new one by default; it also draws which tools that have failed get another chance.
+    ``past``: what a run of this name told before it was broken off; it goes on from there (:mod:`agent.resume`), its numbers too.
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
     with the outcome ``failed`` and ``code: message``.
     """
-    name, seq = name or uuid4().hex, 0
+    name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost)
-    whole = _Run(request, Shared(deps, meter, ReusingExecutor(deps.executor), name))
+    told = Past(past, await _unsafe(past, deps.store))
+    executor = ReusingExecutor(deps.executor, told.made(ledger=deps.ledger))
+    whole = _Run(request, Shared(deps, meter, executor, name, told))
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1
             yield EventRecord(run=name, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
+
+
+async def _unsafe(past: Sequence[EventRecord], store: GraphStore) -> frozenset[ToolId]:
+    """Tools that were called and may change something: all but those that are known to be safe."""
+    ids = called(past)
+    docs = await store.get_tools(ids) if ids else {}
+    return frozenset(tool for tool in ids if tool not in docs or not docs[tool].safe)
 
 
 class _Run:
@@ -66,10 +80,12 @@ class _Run:
 
     async def guarded(self) -> AsyncIterator[Told]:
         """The run's events, whatever happens."""
+        line = self._shared.past.of(0)
         try:
             async with closing(self._events()) as events:
-                async for event in events:
-                    yield event
+                async for subtask, event in events:
+                    if subtask or not line.told(event):  # a turn leaves out by itself what it told before
+                        yield subtask, event
         except asyncio.CancelledError:
             yield 0, self._finished("cancelled")
             raise
@@ -82,7 +98,8 @@ class _Run:
     async def _events(self) -> AsyncIterator[Told]:
         yield 0, RunStarted(request=self._request, planner=self._deps.planner, policy=self._deps.policy.name)
         evidence = self._evidence(self._request)
-        subtasks = (await decompose(self._request, evidence, self._deps.policy, self._deps.settings.found)).subtasks
+        policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
+        subtasks = (await decompose(self._request, evidence, policy, self._deps.settings.found)).subtasks
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {

@@ -19,7 +19,8 @@ from graph.weights import WeightParameters
 class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
-    ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed.
+    ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
+    calls that change something were begun before the run was broken off, and what became of them.
     """
 
     store: GraphStore
@@ -36,3 +37,4 @@ class RunDeps:
     links: SubstituteReads | None = None
     at_once: int = 3
     planner: str = "dfs"
+    ledger: bool = False

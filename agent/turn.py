@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from agent.budget import Meter
 from agent.decomposition import Subtask
 from agent.ending import undone, unreplaced
 from agent.evidence import Evidence
@@ -21,25 +20,16 @@ from agent.proposing import remembering
 from agent.reach import leave_alone, nothing_near
 from agent.recalling import recall
 from agent.reflect import PATIENCE, Judged, Reflector, better, made, resumed
-from agent.reuse import ReusingExecutor
-from agent.run_deps import RunDeps
+from agent.repeating import DecidingAsBefore
+from agent.resume import as_called
+from agent.shared import Shared
 from agent.streams import closing
 from agent.walking import walk_deps
-from domain.event import Event, Outcome, PathEnded, PlanReady, SubtaskStarted
+from domain.event import CallFinished, CallStarted, Event, Outcome, PathEnded, PlanReady, SubtaskStarted
 from domain.plan import Plan, StepResult
 from domain.tool import ToolDoc
 
 Given = tuple[tuple[ToolDoc, StepResult], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's."""
-
-    deps: RunDeps
-    meter: Meter
-    executor: ReusingExecutor
-    name: str
 
 
 class Turn:
@@ -49,17 +39,18 @@ class Turn:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = Progress(shared.meter, len(given))
-        self._deps = shared.deps
+        self._past = shared.past.of(subtask.number)
+        self._deps = replace(shared.deps, policy=DecidingAsBefore(shared.deps.policy, self._past))
         self._request = subtask.description
         self._given = given
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
         ids = tuple(tool.id for tool in before)
         expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.deps.links, shared.name)
-        walking = walk_deps(self._request, evidence, shared.deps.settings, shared.deps.policy, self._results, expand)
+        walking = walk_deps(self._request, evidence, shared.deps.settings, self._deps.policy, self._results, expand)
         self._walking = replace(walking, choose=self._choose)
         self._planner = planner_named(shared.deps.planner)
-        self._reflector = Reflector(self._request, before, evidence, expand, shared.deps.policy)
+        self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
         self._done_already = False
 
@@ -120,9 +111,11 @@ class Turn:
         async with closing(self._nothing(lacking) if lacking else self._events()) as events:
             async for event in events:
                 for notice in told_notices(self._deps.policy):
-                    yield notice
+                    if not self._past.told(notice):
+                        yield notice
                 self.progress.note(event)
-                yield event
+                if not self._past.told(event):
+                    yield event
 
     def _started(self) -> SubtaskStarted:
         one = self.subtask
@@ -234,6 +227,13 @@ class Turn:
         progress = self.progress
         tools = (*(tool for tool, _ in self._given), *self.evidence.docs(ended.path))
         progress.writes = {tool.id for tool in tools[progress.given :] if not tool.safe}
+        for event in self._past.calls():
+            if isinstance(event, CallFinished):
+                self._executor.saw(tools[event.step - 1].url, as_called(event.result))
+            yield event
+        over = self._past.next is not None and not isinstance(self._past.next, CallStarted)
+        if over or any(result.status != "ok" for result in progress.done.values()):
+            return
         done = dict(enumerate((result for _, result in self._given), start=1)) | progress.done
         calls = execute(self._request, tools, self._deps.policy, self._executor, done, self._deps.choices)
         async with closing(in_time(calls, tools, progress)) as events:

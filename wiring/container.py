@@ -177,20 +177,9 @@ class Container:
         """An executor, closed with the container."""
         executor: Executor
         if name == "http":
-            from agent.executors.http import HttpExecutor, HttpParameters
+            from wiring.executors import http_executor
 
-            chosen = self.settings
-            executor = HttpExecutor(
-                HttpParameters(
-                    timeout=chosen.call_timeout,
-                    response_limit=chosen.response_limit,
-                    attempts=chosen.call_attempts,
-                    allow_hosts=chosen.allow_hosts,
-                    host_concurrency=chosen.host_concurrency,
-                    host_rate=chosen.host_rate,
-                ),
-                secrets=await self.secrets(),
-            )
+            executor = http_executor(self.settings, await self.secrets())
         elif name == "replay":
             from agent.executors.replay import ReplayExecutor
 

@@ -1,7 +1,7 @@
 """A container's objects put together for one run."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from agent.budget import Budget
 from agent.executor import Executor
@@ -17,8 +17,12 @@ from wiring.container import Container
 from wiring.memories import OutOfReach
 
 
-async def run_deps(container: Container, policy: str, executor: str | Executor, planner: str = "dfs") -> RunDeps:
+async def run_deps(
+    container: Container, policy: str, executor: str | Executor, planner: str = "dfs", *, owner: str | None = None
+) -> RunDeps:
     """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes.
+
+    ``owner``: whose memories are recalled and kept, that of the settings by default.
 
     Raises:
         UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
@@ -34,7 +38,7 @@ async def run_deps(container: Container, policy: str, executor: str | Executor, 
         settings=walk_settings(container, policy),
         choices=container.field_choices(),
         secrets=await container.secrets(),
-        memory=await _memory(container),
+        memory=await _memory(container, container.settings.owner if owner is None else owner),
         flows=await container.flows(),
         links=container.graph,
         at_once=container.settings.subtasks_at_once,
@@ -42,16 +46,16 @@ async def run_deps(container: Container, policy: str, executor: str | Executor, 
     )
 
 
-async def _memory(container: Container) -> LongTermMemory:
+async def _memory(container: Container, owner: str) -> LongTermMemory:
     """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
     try:
         async with asyncio.timeout(SECONDS):
-            return await container.memory()
+            return LongTermMemory(await container.memories(), container.embedder(), owner)
     except TimeoutError:
         reason = UnavailableError(f"the memories could not be opened within {SECONDS:g} seconds")
     except FootpathError as error:
         reason = error
-    return LongTermMemory(OutOfReach(reason), container.embedder(), container.settings.owner)
+    return LongTermMemory(OutOfReach(reason), container.embedder(), owner)
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:
@@ -64,13 +68,22 @@ def walk_settings(container: Container, policy: str) -> WalkSettings:
 
 
 def run_and_learn(
-    request: str, deps: RunDeps, budget: Budget | None = None, *, learn: bool = True, name: str = ""
+    request: str,
+    deps: RunDeps,
+    budget: Budget | None = None,
+    *,
+    learn: bool = True,
+    name: str = "",
+    past: Sequence[EventRecord] = (),
 ) -> AsyncGenerator[EventRecord]:
-    """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says."""
-    records = run(request, deps, budget, name=name)
+    """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says.
+
+    ``past``: as for :func:`agent.run.run`.
+    """
+    records = run(request, deps, budget, name=name, past=past)
     if not learn or deps.executor.name == "replay":
         return records
-    return taught(records, Learner(deps.store, deps.memory, deps.policy))
+    return taught(records, Learner(deps.store, deps.memory, deps.policy), past)
 
 
 def budget_of(container: Container) -> Budget:

@@ -1,0 +1,127 @@
+"""Policies that decide as a run's record says that it was decided, and ask the run's own policy where the record ends."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from agent.decomposition import DecomposeQuestion, Decomposition, Subtask
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    FieldsQuestion,
+    PathQuestion,
+    Policy,
+    Situation,
+    WholePath,
+)
+from agent.resume import Line
+from domain.event import CallStarted, CandidatesConsidered, PathEnded, ReflectionMade, StepBacktracked, StepChosen
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+
+
+class _Asking:
+    """Asks another policy everything; account and notices are that one's."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.name = policy.name
+        self.cost = policy.cost
+        self.notices = policy.notices
+        self._policy = policy
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        return await self._policy.decompose(question)
+
+    async def choose(self, situation: Situation) -> Choice:
+        return await self._policy.choose(situation)
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        return await self._policy.reflect(question)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        return await self._policy.whole_path(question)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        return await self._policy.adopt(proposal)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        return await self._policy.arguments(question)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        return await self._policy.fields_to_keep(question)
+
+    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        return self._policy.answer(request, steps)
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        return await self._policy.score(question)
+
+
+class SplittingAsBefore(_Asking):
+    """A request is split so that the subtasks that were begun stand. ``all_begun``: there are no others."""
+
+    def __init__(self, policy: Policy, begun: Mapping[int, Subtask], all_begun: bool) -> None:
+        super().__init__(policy)
+        self._begun = begun
+        self._all_begun = all_begun
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        if self._all_begun:
+            return Decomposition(tuple(self._begun[number] for number in sorted(self._begun)), "as before")
+        made = await self._policy.decompose(question)
+        subtasks = {one.number: one for one in made.subtasks} | dict(self._begun)
+        return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), made.reason)
+
+
+class DecidingAsBefore(_Asking):
+    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision."""
+
+    def __init__(self, policy: Policy, line: Line) -> None:
+        super().__init__(policy)
+        self._line = line
+
+    async def choose(self, situation: Situation) -> Choice:
+        match self._line.next:
+            case StepChosen(tool=tool, reason=reason, memory=memory):
+                offered = [candidate.tool.id for candidate in situation.candidates]
+                if tool in offered:
+                    return Choice("advance", reason, offered.index(tool), memory)
+            case StepBacktracked(phase="plan", reason=reason):
+                return Choice("backtrack", reason)
+            case PathEnded(how="finished", reason=reason):
+                return Choice("finish", reason)
+            case (
+                _
+            ):  # a walk that has ended without a path may have done so because nothing was left to do: the policy knows
+                pass
+        return await self._policy.choose(situation)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        steps = self._line.whole_path()
+        offered = [candidate.tool.id for candidate in question.candidates]
+        if steps and all(tool in offered for tool in steps) and isinstance(first := self._line.next, StepChosen):
+            return WholePath(tuple(offered.index(tool) for tool in steps), first.reason)
+        return await self._policy.whole_path(question)
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        match self._line.next:
+            case ReflectionMade(verdict=verdict, reason=reason, first_wrong=first_wrong, noisy=noisy):
+                return Reflection(verdict, reason, first_wrong, noisy)
+            case _:
+                return await self._policy.reflect(question)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        match self._line.next:
+            case StepChosen(memory=memory, reason=reason) if memory == proposal.recalled.memory.id:
+                return Adoption(adopted=True, reason=reason)
+            case CandidatesConsidered():
+                return Adoption(adopted=False, reason="it was not taken before")
+            case _:
+                return await self._policy.adopt(proposal)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        match self._line.next:
+            case CallStarted(tool=tool, arguments=arguments, provenance=provenance) if tool == question.tool.id:
+                return Arguments(arguments, provenance)
+            case _:
+                return await self._policy.arguments(question)

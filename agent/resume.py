@@ -1,0 +1,183 @@
+"""A run that was broken off goes on from its events: they are lived through again without a word, and nothing is done twice.
+
+The run starts anew, but what its record holds is neither decided nor called again: decisions are read off the next event, calls and
+their results are taken as they stand, and no event is told a second time. Where the world has changed meanwhile so that the record
+cannot be followed any further, the run goes its own way from there; unless the rest of the record has changed something, which
+it could then do again in another way: such a run ends.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from agent.decomposition import Subtask
+from agent.executor import CallResult
+from agent.reuse import CUT_OFF, Key, key_of
+from domain.errors import ConflictError
+from domain.event import (
+    AnswerDelta,
+    CallFinished,
+    CallStarted,
+    CandidatesConsidered,
+    Event,
+    EventRecord,
+    MemoryRecalled,
+    PathEnded,
+    PlanReady,
+    PolicyFellBack,
+    ReflectionMade,
+    ResponseCompressed,
+    StepBacktracked,
+    StepChosen,
+    SubtaskStarted,
+)
+from domain.plan import StepResult
+from domain.tool import ToolId
+
+_ASIDES = (PolicyFellBack, MemoryRecalled)
+"""What may be told or not without the run being another one."""
+_CALLS = (CallStarted, CallFinished, ResponseCompressed)
+
+
+class Past:
+    """What a run has told so far, by subtask. Empty for a run that begins. ``unsafe``: tools of its calls that change something."""
+
+    def __init__(self, records: Sequence[EventRecord] = (), unsafe: frozenset[ToolId] = frozenset()) -> None:
+        self._records = records
+        self._unsafe = unsafe
+        self._lines: dict[int, Line] = {}
+
+    @property
+    def last(self) -> int:
+        """The greatest number of its events."""
+        return self._records[-1].seq if self._records else 0
+
+    def of(self, subtask: int) -> "Line":
+        """The events of one subtask; 0: of the run as a whole."""
+        if subtask not in self._lines:
+            told = [record.event for record in self._records if record.subtask == subtask]
+            self._lines[subtask] = Line(told, self._unsafe)
+        return self._lines[subtask]
+
+    def subtasks(self) -> tuple[dict[int, Subtask], bool]:
+        """Those that were begun, by number, and whether there are no others: an answer is told after all of them."""
+        told = [record.event for record in self._records]
+        begun = {
+            one.subtask: Subtask(one.subtask, one.name, one.description, one.category, one.depends_on)
+            for one in told
+            if isinstance(one, SubtaskStarted)
+        }
+        return begun, any(isinstance(one, AnswerDelta) for one in told)
+
+    def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
+        """The calls that were made, with their results; one that was begun and has no result has an unknown one.
+
+        A safe call without a result is left out: it can be made again. ``ledger``: so are all others; who makes them knows.
+        """
+        made: dict[Key, CallResult] = {}
+        for record in self._records:
+            match record.event:
+                case CallStarted(tool=tool, arguments=arguments) if tool in self._unsafe and not ledger:
+                    made.setdefault(key_of(tool, arguments), CallResult("unknown", "", note=CUT_OFF))
+                case CallFinished(result=result) if result.attempts:
+                    made[key_of(result.tool, result.arguments)] = as_called(result)
+                case _:
+                    continue
+        return made
+
+
+def called(records: Sequence[EventRecord]) -> set[ToolId]:
+    """The tools that were called, or were about to be."""
+    return {record.event.tool for record in records if isinstance(record.event, CallStarted)}
+
+
+def as_called(result: StepResult) -> CallResult:
+    """A step's result as its call gave it."""
+    reached = result.http_status is not None or result.outcome not in ("transient", "gone")
+    return CallResult(
+        result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached
+    )
+
+
+class Line:
+    """The events that one subtask has told, and how far they have been lived through again."""
+
+    def __init__(self, events: Sequence[Event], unsafe: frozenset[ToolId]) -> None:
+        self._events = events
+        self._unsafe = unsafe
+        self._at = 0
+
+    @property
+    def next(self) -> Event | None:
+        """What comes next in the record; None at its end."""
+        return next(self._ahead(), None)
+
+    def _ahead(self) -> Iterator[Event]:
+        return (event for event in self._events[self._at :] if not isinstance(event, _ASIDES))
+
+    def whole_path(self) -> tuple[ToolId, ...] | None:
+        """The steps that come next, where the record goes on to the end of their path."""
+        ahead = list(self._ahead())
+        chosen = takewhile(lambda event: isinstance(event, StepChosen), ahead)
+        steps = [event.tool for event in chosen if isinstance(event, StepChosen)]
+        return tuple(steps) if len(ahead) > len(steps) and isinstance(ahead[len(steps)], PathEnded) else None
+
+    def calls(self) -> list[Event]:
+        """The calls that come next in the record, up to the last that has ended."""
+        ahead = list(takewhile(lambda event: isinstance(event, _CALLS), self._ahead()))
+        while ahead and isinstance(ahead[-1], CallStarted):
+            ahead.pop()
+        return ahead
+
+    def told(self, event: Event) -> bool:
+        """Whether an event was told before; then the record is gone on with.
+
+        Raises ``ConflictError`` where it is another than the record has, and the rest of the record may have changed something.
+        """
+        if isinstance(event, _ASIDES):
+            asides = takewhile(lambda one: isinstance(one, _ASIDES), self._events[self._at :])
+            return any(type(one) is type(event) for one in asides)
+        while self._at < len(self._events) and isinstance(self._events[self._at], _ASIDES):
+            self._at += 1
+        if self._at == len(self._events):
+            return False
+        if _same(self._events[self._at], event):
+            self._at += 1
+            return True
+        rest, self._at = self._events[self._at :], len(self._events)
+        if any(isinstance(one, CallStarted) and one.tool in self._unsafe for one in rest):
+            raise ConflictError(
+                "the run was broken off and cannot go on as it began, since the tools have changed meanwhile; it had made "
+                "calls that change something, so it was not begun anew: look at its calls, then ask for what is left to do"
+            )
+        return False
+
+
+def _same(recorded: Event, event: Event) -> bool:
+    """Whether both tell the same, as far as the course of the run goes."""
+    if type(recorded) is not type(event):
+        return False
+    return _course(recorded) == _course(event)
+
+
+def _course(event: Event) -> object:
+    match event:
+        case SubtaskStarted():
+            return event.description
+        case CandidatesConsidered() | StepChosen():
+            return event.path
+        case PathEnded():
+            return (event.path, event.how)
+        case StepBacktracked():
+            return (event.dropped, event.path, event.phase)
+        case ReflectionMade():
+            return (event.verdict, event.path, event.resumed)
+        case PlanReady():
+            return event.plan.path
+        case CallStarted():
+            return (event.step, event.tool, event.arguments)
+        case CallFinished():
+            return (event.step, event.result.tool)
+        case AnswerDelta():
+            return event.text
+        case _:
+            return None

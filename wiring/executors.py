@@ -1,0 +1,18 @@
+"""The executor that makes calls, put together from the settings."""
+
+from agent.executors.http import HttpExecutor, HttpParameters
+from agent.secrets import Secrets
+from wiring.settings import Settings
+
+
+def http_executor(settings: Settings, secrets: Secrets) -> HttpExecutor:
+    """A new one, with whose secrets it is given; who makes it closes it."""
+    parameters = HttpParameters(
+        timeout=settings.call_timeout,
+        response_limit=settings.response_limit,
+        attempts=settings.call_attempts,
+        allow_hosts=settings.allow_hosts,
+        host_concurrency=settings.host_concurrency,
+        host_rate=settings.host_rate,
+    )
+    return HttpExecutor(parameters, secrets=secrets)
