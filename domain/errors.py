@@ -144,6 +144,12 @@ class RegistrationError(ForbiddenError):
     code = "registration"
 
 
+class BusyError(FootpathError):
+    """As many of the caller's things are under way as may be; later it can be asked for again."""
+
+    code = "busy"
+
+
 class LockedOutError(FootpathError):
     """Too many failed attempts; ``retry_after``: seconds until the next one is looked at."""
 

@@ -30,6 +30,7 @@ STATUS: Mapping[type[errors.FootpathError], int] = {
     errors.UnauthenticatedError: 401,
     errors.ForbiddenError: 403,
     errors.LockedOutError: 429,
+    errors.BusyError: 429,
 }
 """The status of an error is that of the nearest class here."""
 
@@ -99,7 +100,7 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
     elif isinstance(error, errors.UnauthenticatedError):
         headers["WWW-Authenticate"] = "Bearer"
-    elif status == 503:
+    elif status in (429, 503):
         headers["Retry-After"] = "5"
     return _answer(status, error.code, str(error), headers=headers)
 

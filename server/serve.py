@@ -34,7 +34,9 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             server_header=False,
         )
         try:
-            _Announced(config, lambda: announce(address)).run(sockets=[listener])
+            _Announced(config, lambda: announce(address), lambda: app.state.services.board.close()).run(
+                sockets=[listener]
+            )
         except SystemExit:
             if not failures:
                 raise
@@ -42,17 +44,22 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
 
 
 class _Announced(uvicorn.Server):
-    """A server that says when it is up."""
+    """A server that says when it is up, and when it is to stop: who follows a run would keep it from that."""
 
-    def __init__(self, config: uvicorn.Config, up: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, up: Callable[[], None], stopping: Callable[[], None]) -> None:
         super().__init__(config)
         self._up = up
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
             self._up()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -10,6 +10,9 @@ from pathlib import Path
 from domain.errors import UnavailableError
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
+from server.runs.agents import Agents, open_agents
+from server.runs.board import Board
+from server.runs.worker import Pace, Worker, working
 from server.storage.database import file_url
 from server.storage.migrate import migrate
 from server.storage.sealing import Keys, keys_of_file, parse_keys
@@ -24,6 +27,9 @@ class Services:
     settings: Settings
     storage: Storage
     accounts: Accounts
+    worker: Worker
+    board: Board
+    agents: Agents
 
 
 @asynccontextmanager
@@ -33,9 +39,15 @@ async def open_services(settings: Settings, passwords: Passwords | None = None) 
     Raises:
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
-    async with open_storage(settings) as storage:
+    board = Board()
+    pace = Pace(settings.runs_at_once, settings.lease_seconds)
+    async with open_storage(settings) as storage, open_agents(settings, storage) as agents:
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
-        yield Services(settings, storage, accounts)
+        async with working(storage, agents.begin, board, pace) as worker:
+            try:
+                yield Services(settings, storage, accounts, worker, board, agents)
+            finally:
+                board.close()
 
 
 @asynccontextmanager

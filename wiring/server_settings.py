@@ -32,3 +32,14 @@ class ServerSettings(BaseModel):
     trusted_proxies: str = Field(
         default="127.0.0.1,::1", description="Addresses of proxies whose X-Forwarded-For is believed, comma-separated."
     )
+    runs_at_once: int = Field(default=4, ge=1, le=1000, description="Runs that a server makes at a time.")
+    user_runs: int = Field(default=10, ge=1, le=1000, description="Runs of one user that may be under way or queued.")
+    lease_seconds: float = Field(
+        default=15,
+        ge=1,
+        le=600,
+        description="Seconds after which the runs of a server that is not heard of are taken up.",
+    )
+    heartbeat_seconds: float = Field(
+        default=15, ge=0.1, le=600, description="Seconds after which who follows a run is told that it is still there."
+    )

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from server.storage.runs import RunChoices
 from tests.server.world import PASSWORD, World
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
@@ -40,6 +41,20 @@ async def an_allowed_tool(world: World) -> Mapping[str, str]:
 async def an_invitation(world: World) -> Mapping[str, str]:
     made, _ = await world.services.storage.invitations.add(world.people["admin"].id, "user", "", 7)
     return {"invitation_id": made.id}
+
+
+async def a_conversation(world: World) -> Mapping[str, str]:
+    made = await world.services.storage.conversations.add(world.people["user"].id, "a title")
+    return {"conversation_id": made.id}
+
+
+async def an_ended_run(world: World) -> Mapping[str, str]:
+    """One that was cancelled before it began, so that its events have an end."""
+    storage, user = world.services.storage, world.people["user"].id
+    conversation = await storage.conversations.add(user)
+    run = await storage.runs.add(user, conversation.id, "a request", RunChoices(planner="dfs", policy="offline"))
+    await storage.runs.cancel(run.id, user)
+    return {"run_id": run.id}
 
 
 @dataclass(frozen=True)
@@ -104,4 +119,16 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/invitations"): for_admins(200),
     ("POST", "/api/v1/invitations"): for_admins(201, none, {"role": "user"}),
     ("DELETE", "/api/v1/invitations/{invitation_id}"): for_admins(204, an_invitation),
+    ("POST", "/api/v1/conversations"): for_oneself(201, {"title": "a title"}),
+    ("GET", "/api/v1/conversations"): for_oneself(200),
+    ("GET", "/api/v1/conversations/{conversation_id}"): own(200, a_conversation),
+    ("PATCH", "/api/v1/conversations/{conversation_id}"): own(200, a_conversation, {"title": "another"}),
+    ("DELETE", "/api/v1/conversations/{conversation_id}"): own(204, a_conversation),
+    ("GET", "/api/v1/conversations/{conversation_id}/messages"): own(200, a_conversation),
+    ("GET", "/api/v1/conversations/{conversation_id}/export"): own(200, a_conversation),
+    ("GET", "/api/v1/conversations/{conversation_id}/runs"): own(200, a_conversation),
+    ("POST", "/api/v1/conversations/{conversation_id}/runs"): own(202, a_conversation, {"request": "a request"}),
+    ("GET", "/api/v1/runs/{run_id}"): own(200, an_ended_run),
+    ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
+    ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
 }

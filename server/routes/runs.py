@@ -1,0 +1,130 @@
+"""Runs: asked for in a conversation, looked at, followed, ended."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field, StringConstraints
+
+from agent.planners.named import planner_named
+from domain.errors import BusyError, NotFoundError
+from domain.event import Outcome
+from domain.model import JsonObject
+from server.dependencies import CurrentServices, CurrentUser
+from server.problems import problems
+from server.routes.streams import MEDIA_TYPE, sent
+from server.routes.texts import Plain, RowId
+from server.runs.following import follow
+from server.storage.runs import Run, RunChoices, RunStatus
+
+router = APIRouter(tags=["runs"], responses=problems(401))
+Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
+
+
+class RunBody(BaseModel):
+    request: Request = Field(examples=["Which public holidays does Caldera have in 2026?"])
+    planner: Annotated[str, StringConstraints(max_length=40)] = Field(default="dfs", examples=["dfs"])
+    policy: Literal["offline", "llm"] = "offline"
+
+
+class ShownRun(BaseModel):
+    """``last_event``: the number of the last one stored, 0 while there is none."""
+
+    id: str
+    conversation_id: str
+    request: str
+    planner: str
+    policy: str
+    status: RunStatus
+    outcome: Outcome | None
+    usage: JsonObject | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    cancel_at: datetime | None
+    last_event: int = 0
+
+
+@router.post(
+    "/conversations/{conversation_id}/runs",
+    status_code=202,
+    summary="Ask something; follow the run's events for the answer",
+    responses=problems(400, 404, 429),
+)
+async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
+    planner_named(body.planner)
+    storage, most = services.storage, services.settings.user_runs
+    if await storage.runs.open_count(user.id) >= most:
+        raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
+    choices = RunChoices(planner=body.planner, policy=body.policy)
+    run = await storage.runs.add(user.id, conversation_id, body.request, choices)
+    await storage.conversations.say(conversation_id, user.id, "user", body.request, run.id)
+    services.worker.look()
+    return shown(run)
+
+
+@router.get("/conversations/{conversation_id}/runs", summary="The runs of a conversation", responses=problems(404))
+async def runs(
+    conversation_id: RowId,
+    user: CurrentUser,
+    services: CurrentServices,
+    before: RowId | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> list[ShownRun]:
+    if await services.storage.conversations.get(conversation_id, user.id) is None:
+        raise NotFoundError("there is no such conversation")
+    found = await services.storage.runs.page(user.id, conversation_id=conversation_id, before=before or "", limit=limit)
+    last = await services.storage.events.last([run.id for run in found])
+    return [shown(run, last.get(run.id, 0)) for run in found]
+
+
+@router.get("/runs/{run_id}", summary="How a run stands", responses=problems(404))
+async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownRun:
+    found = await _own(run_id, user.id, services)
+    return shown(found, (await services.storage.events.last([run_id])).get(run_id, 0))
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    summary="A run's events as they come, to its last",
+    response_class=StreamingResponse,
+    responses={200: {"content": {MEDIA_TYPE: {}}, "description": "Server-sent events."}, **problems(404)},
+)
+async def run_events(
+    run_id: RowId,
+    user: CurrentUser,
+    services: CurrentServices,
+    last_event_id: Annotated[
+        int | None,
+        Header(ge=0, le=2**31 - 1, description="Only those after this number; a browser sends it by itself."),
+    ] = None,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="The same, where a header cannot be set.")] = 0,
+) -> StreamingResponse:
+    await _own(run_id, user.id, services)
+    start = after if last_event_id is None else last_event_id
+    heartbeat = services.settings.heartbeat_seconds
+    return sent(follow(services.storage.events, services.board, run_id, start, heartbeat=heartbeat))
+
+
+@router.post(
+    "/runs/{run_id}/cancel",
+    status_code=202,
+    summary="End a run; what it found until then stays",
+    responses=problems(404),
+)
+async def cancel_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownRun:
+    cancelled = await services.storage.runs.cancel(run_id, user.id)
+    services.worker.look()
+    return shown(cancelled, (await services.storage.events.last([run_id])).get(run_id, 0))
+
+
+async def _own(run_id: str, user_id: str, services: CurrentServices) -> Run:
+    if (found := await services.storage.runs.get(run_id, user_id)) is None:
+        raise NotFoundError("there is no such run")
+    return found
+
+
+def shown(run: Run, last: int = 0) -> ShownRun:
+    """A run as its user sees it."""
+    return ShownRun(**run.model_dump(include=set(ShownRun.model_fields)), last_event=last)

@@ -1,0 +1,24 @@
+"""Stored events as server-sent events (WHATWG HTML, 9.2): numbered, so that a client that comes back goes on where it was."""
+
+from collections.abc import AsyncGenerator
+
+from fastapi.responses import StreamingResponse
+
+from agent.streams import closing
+from server.storage.events import StoredEvent
+
+MEDIA_TYPE = "text/event-stream"
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def sent(events: AsyncGenerator[StoredEvent | None]) -> StreamingResponse:
+    """The answer that sends them; a comment where there is nothing new, so that nobody in between hangs up."""
+    return StreamingResponse(_lines(events), media_type=MEDIA_TYPE, headers=_HEADERS)
+
+
+async def _lines(events: AsyncGenerator[StoredEvent | None]) -> AsyncGenerator[str]:
+    yield "retry: 1000\n\n"
+    async with closing(events):
+        async for event in events:
+            # JSON text has no line breaks of its own.
+            yield f"id: {event.seq}\nevent: {event.kind}\ndata: {event.body}\n\n" if event else ": still here\n\n"

@@ -1,0 +1,73 @@
+"""What runs are made with: the one container of a process, opened when first needed, and an executor for each user."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Protocol
+
+from agent.executor import Executor
+from domain.event import EventRecord
+from server.runs.ledger import LedgerExecutor
+from server.storage.runs import Run
+from server.storage.storage import Storage
+from server.user_secrets import UserSecrets
+from wiring.container import Container, open_container
+from wiring.executors import http_executor
+from wiring.once import Once
+from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.settings import Settings
+
+Told = Callable[[], Awaitable[None]]
+"""Has every event that was told so far stored."""
+
+
+class Begins(Protocol):
+    """Begins a run, or goes on with one from its ``past`` events."""
+
+    async def __call__(self, run: Run, past: Sequence[EventRecord], told: Told) -> AsyncGenerator[EventRecord]:
+        """Raises ``FootpathError`` where it cannot be begun."""
+        ...
+
+
+class Agents:
+    """Made by :func:`open_agents` only."""
+
+    def __init__(self, settings: Settings, storage: Storage, stack: AsyncExitStack) -> None:
+        self._settings = settings
+        self._storage = storage
+        self._stack = stack
+        self._container = Once(self._open)
+        self._executors: dict[str, tuple[Executor, UserSecrets]] = {}
+
+    async def _open(self) -> Container:
+        return await self._stack.enter_async_context(open_container(self._settings))
+
+    async def container(self) -> Container:
+        """Opened once. Raises ``UnavailableError`` where there is no store; the next asking tries again."""
+        return await self._container.get()
+
+    async def begin(self, run: Run, past: Sequence[EventRecord], told: Told) -> AsyncGenerator[EventRecord]:
+        """A run's events, with its user's keys and memories, and every change in the ledger before it is made."""
+        container = await self.container()
+        executor, secrets = await self._executor(container, run.user_id)
+        ledger = LedgerExecutor(executor, self._storage.effects, run.id, told)
+        deps = await run_deps(container, run.policy, ledger, run.planner, owner=run.user_id)
+        deps = replace(deps, secrets=secrets, ledger=True)
+        learn = container.settings.learn
+        return run_and_learn(run.request, deps, budget_of(container), learn=learn, name=run.id, past=past)
+
+    async def _executor(self, container: Container, user_id: str) -> tuple[Executor, UserSecrets]:
+        """Connections are kept between a user's runs, and shared with nobody's."""
+        if user_id not in self._executors:
+            secrets = UserSecrets(self._storage.tool_keys, user_id, await container.secrets())
+            executor = http_executor(self._settings, secrets)
+            self._stack.push_async_callback(executor.close)
+            self._executors[user_id] = executor, secrets
+        return self._executors[user_id]
+
+
+@asynccontextmanager
+async def open_agents(settings: Settings, storage: Storage) -> AsyncGenerator[Agents]:
+    """Nothing is opened before the first run needs it; all is closed at the end."""
+    async with AsyncExitStack() as stack:
+        yield Agents(settings, storage, stack)

@@ -1,0 +1,76 @@
+"""Calls that change something are written into the ledger before they are made, so that a run that is taken up again makes none twice."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from hashlib import sha256
+from typing import Any, cast
+
+from agent.executor import CallResult, Executor
+from agent.reuse import CUT_OFF
+from domain.errors import FootpathError
+from domain.model import JsonObject
+from domain.plan import Binding, CallOutcome
+from domain.tool import ToolDoc, ToolId
+from server.storage.effects import Effect, Effects, NewEffect
+
+
+class LedgerExecutor:
+    """One run's. ``told``: has every event that was told so far stored. Safe calls pass; they may be repeated."""
+
+    def __init__(
+        self, executor: Executor, effects: Effects, run_id: str, told: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        self.name = executor.name
+        self._executor = executor
+        self._effects = effects
+        self._run_id = run_id
+        self._told = told
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        """The call's result; of one that was begun before, what the ledger has of it, or that nobody knows how it ended."""
+        if tool.safe:
+            return await self._executor.call(tool, arguments)
+        if self._told is not None:
+            await self._told()
+        key = call_key(tool.id, arguments)
+        begun = NewEffect(
+            run_id=self._run_id,
+            call_key=key,
+            tool=tool.id,
+            method=tool.method,
+            idempotent=tool.idempotent,
+            arguments=arguments,
+        )
+        there = await self._effects.begin(begun)
+        if there is not None:
+            return written(there)
+        try:
+            result = await self._executor.call(tool, arguments)
+        except FootpathError as error:  # nothing was sent
+            await self._finish(key, CallResult("caller_fault", "", attempts=0, note=str(error)))
+            raise
+        await self._finish(key, result)
+        return result
+
+    async def _finish(self, key: str, result: CallResult) -> None:
+        told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
+        await self._effects.finish(self._run_id, key, result.outcome, told)
+
+    async def close(self) -> None:
+        """Nothing: the executor that makes the calls belongs to all of a user's runs."""
+
+
+def call_key(tool: ToolId, arguments: JsonObject) -> str:
+    """A call's name within its run: the same for the same tool and arguments."""
+    return sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()
+
+
+def written(effect: Effect) -> CallResult:
+    """A call's result as the ledger has it; unknown where it was begun and did not end."""
+    if effect.finished_at is None or effect.result is None:
+        return CallResult("unknown", "", note=CUT_OFF)
+    told = cast("dict[str, Any]", dict(effect.result))
+    outcome = cast("CallOutcome", told.pop("outcome"))
+    bindings = tuple(Binding.model_validate(one) for one in told.pop("secrets"))
+    return CallResult(outcome, told.pop("body"), secrets=bindings, **told)

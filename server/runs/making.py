@@ -1,0 +1,122 @@
+"""One run in the hands of a worker: from its stored events to its end, or to where it is put down."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Literal
+
+from agent.streams import closing
+from domain.errors import FootpathError
+from domain.event import EventRecord, Outcome, RunFinished, Usage
+from server.runs.agents import Begins
+from server.runs.board import Board
+from server.runs.journal import Journal
+from server.storage.runs import Run
+from server.storage.storage import Storage
+
+_log = logging.getLogger(__name__)
+_PAGE = 500
+Left = Literal["", "put down", "lost"]
+"""Why a worker lets go of a run that has not ended: it is to be taken up by any, or another has it already."""
+
+
+class Making:
+    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing."""
+
+    def __init__(self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board) -> None:
+        self._run = run
+        self._worker = worker
+        self._storage = storage
+        self._begin = begin
+        self._left: Left = ""
+        self._cancelled = run.cancel_at is not None
+        self._journal = Journal(storage.events, lambda: board.tell(run.id), self.lose)
+        self._seq = 0
+        self._end: RunFinished | None = None
+        self._stream = asyncio.create_task(self._events())
+        self.task = asyncio.create_task(self._make())
+
+    def cancel(self) -> None:
+        """Its user wants its end."""
+        if not self._cancelled:
+            self._cancelled = True
+            self._stream.cancel()
+
+    def put_down(self) -> None:
+        """Let go of it, for any worker to take up."""
+        self._leave("put down")
+
+    def lose(self) -> None:
+        """Let go of it: it is another worker's, or its events cannot be stored."""
+        self._leave("lost")
+
+    def _leave(self, how: Left) -> None:
+        if not self._left:
+            self._left = how
+            self._stream.cancel()
+
+    async def _make(self) -> None:
+        """See the events through to the end; nothing that happens to them ends the worker."""
+        await asyncio.gather(self._stream, return_exceptions=True)
+        try:
+            if not self._left:
+                await self._finish()
+            if self._left == "put down":
+                await self._storage.runs.put_down(self._run.id, self._worker, "queued")
+        except FootpathError as error:
+            _log.warning("run %s is let go of: %s", self._run.id, error)
+        except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
+            _log.exception("run %s is let go of", self._run.id)
+
+    async def _events(self) -> None:
+        """Take the run's events and have them stored, from where it was left."""
+        try:
+            past = [record async for record in self._past()]
+            self._note(past)
+            if self._end is not None or self._cancelled:
+                return
+            async with closing(await self._begin(self._run, past, self._journal.flush)) as records:
+                async for record in records:
+                    if self._left:
+                        return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
+                    self._journal.add(record)
+                    self._note([record])
+        except FootpathError as error:
+            self._ended("failed", f"{error.code}: {error}")
+        except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
+            _log.exception("run %s failed", self._run.id)
+            self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
+
+    async def _past(self) -> AsyncIterator[EventRecord]:
+        after = 0
+        while page := await self._storage.events.after(self._run.id, after, _PAGE):
+            for event in page:
+                yield EventRecord.model_validate_json(event.body)
+            after = page[-1].seq
+
+    def _note(self, records: list[EventRecord]) -> None:
+        for record in records:
+            self._seq = record.seq
+            if isinstance(record.event, RunFinished):
+                self._end = record.event
+
+    def _ended(self, outcome: Outcome, error: str = "") -> None:
+        """It ends without having told so itself."""
+        if self._end is None and not self._left:
+            end = RunFinished(outcome=outcome, answer="", usage=Usage(), error=error)
+            record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), event=end)
+            self._journal.add(record)
+            self._note([record])
+
+    async def _finish(self) -> None:
+        self._ended("cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off")
+        await self._journal.flush()
+        end = self._end
+        if end is None:
+            return
+        usage = end.usage.model_dump(mode="json")
+        if await self._storage.runs.finish(self._run.id, self._worker, end.outcome, usage) and end.answer:
+            await self._storage.conversations.say(
+                self._run.conversation_id, self._run.user_id, "assistant", end.answer, self._run.id
+            )

@@ -1,0 +1,120 @@
+"""Takes queued runs by lease, has them made, and sees that each ends: here, or with whoever takes it up next."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import uuid4
+
+from domain.errors import FootpathError
+from server.runs.agents import Begins
+from server.runs.board import Board
+from server.runs.making import Making
+from server.storage.runs import Run
+from server.storage.storage import Storage
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """``at_once``: runs at a time. ``lease``: seconds after which another worker takes a run whose worker is not heard of."""
+
+    at_once: int = 4
+    lease: float = 15.0
+    poll: float = 1.0
+
+
+class Worker:
+    """One process's. Made by :func:`working` only."""
+
+    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace) -> None:
+        self.name = uuid4().hex
+        self._storage = storage
+        self._begin = begin
+        self._board = board
+        self._pace = pace
+        self._made: dict[str, Making] = {}
+        self._news = asyncio.Event()
+
+    @property
+    def in_hand(self) -> int:
+        """How many runs it is making."""
+        return len(self._made)
+
+    def look(self) -> None:
+        """There is something to do: a run was queued, or is to be ended."""
+        self._news.set()
+
+    async def work(self) -> None:
+        """Until cancelled. A database that is out of reach for a while ends nothing."""
+        clock = asyncio.get_running_loop().time
+        renewed = clock()
+        while True:
+            try:
+                if clock() - renewed >= self._pace.lease / 3:
+                    await self._renew()
+                    renewed = clock()
+                await self._end_cancelled()
+                await self._take()
+            except FootpathError as error:
+                _log.warning("the worker could not look for runs: %s", error)
+            self._news.clear()
+            try:
+                async with asyncio.timeout(self._pace.poll):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+
+    async def _take(self) -> None:
+        free = self._pace.at_once - len(self._made)
+        if free <= 0:
+            return
+        for run in await self._storage.runs.claim(self.name, self._lease, free):
+            self._make(run)
+
+    def _make(self, run: Run) -> None:
+        making = Making(run, self.name, self._storage, self._begin, self._board)
+        self._made[run.id] = making
+        making.task.add_done_callback(lambda _: self._over(run.id))
+
+    def _over(self, run_id: str) -> None:
+        self._made.pop(run_id, None)
+        self.look()
+
+    async def _renew(self) -> None:
+        held = await self._storage.runs.renew(self.name, self._lease)
+        for run_id in set(self._made) - held:
+            self._made[run_id].lose()
+
+    async def _end_cancelled(self) -> None:
+        if self._made:
+            for run_id in await self._storage.runs.cancelled(self.name):
+                if run_id in self._made:
+                    self._made[run_id].cancel()
+
+    async def put_down(self) -> None:
+        """Let go of all runs: they are queued as they stand."""
+        made = list(self._made.values())
+        for making in made:
+            making.put_down()
+        await asyncio.gather(*(making.task for making in made), return_exceptions=True)
+
+    @property
+    def _lease(self) -> timedelta:
+        return timedelta(seconds=self._pace.lease)
+
+
+@asynccontextmanager
+async def working(storage: Storage, begin: Begins, board: Board, pace: Pace) -> AsyncGenerator[Worker]:
+    """A worker at work; at the end it puts its runs down."""
+    worker = Worker(storage, begin, board, pace)
+    task = asyncio.create_task(worker.work())
+    try:
+        yield worker
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await worker.put_down()
