@@ -13,7 +13,7 @@ from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.response_view import is_empty
 from agent.validation import validate
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
-from domain.event import CallFinished, CallStarted, ResponseCompressed
+from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import CallOutcome, StepResult, StepStatus
 from domain.tool import ToolDoc
@@ -130,6 +130,17 @@ async def _prepare(
                 break
             complaint = str(error)
     return _not_called(tool, answer, "missing" if refused else "failed", complaint)
+
+
+async def told_late(
+    last: Event | None, tools: Sequence[ToolDoc], policy: Policy, choices: FieldChoices
+) -> ResponseCompressed | None:
+    """What was still to be told of a step's short response when the run was broken off. ``last``: the last event that was told."""
+    if not isinstance(last, CallFinished) or last.result.status != "ok" or not last.result.compressed:
+        return None
+    tool = tools[last.step - 1]
+    short = await compress(tool, last.result.response, policy, choices)
+    return _compressed(last.step, tool, short) if short else None
 
 
 def _compressed(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:

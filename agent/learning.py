@@ -1,7 +1,7 @@
 """Learning after a run: its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
 
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,11 +37,15 @@ class Learns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Who learns. ``policy`` scores the steps; without one the rules of :mod:`agent.scoring` do."""
+    """Who learns. ``policy`` scores the steps; without one the rules of :mod:`agent.scoring` do.
+
+    ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
+    """
 
     store: Learns
     memory: LongTermMemory | None = None
     policy: Policy | None = None
+    ended: Callable[[], bool] = lambda: True
 
 
 async def taught(
@@ -60,7 +64,8 @@ async def taught(
             if not isinstance(record.event, RunFinished):
                 yield record
                 continue
-            learned = None if before else await learn_from(kept, learner.store, learner.memory, learner.policy)
+            over = not before and learner.ended()
+            learned = await learn_from(kept, learner.store, learner.memory, learner.policy) if over else None
             seq = record.seq
             if learned is not None:
                 yield record.model_copy(update={"at": datetime.now(UTC), "event": learned})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from agent.decomposition import Subtask
 from agent.ending import undone, unreplaced
 from agent.evidence import Evidence
-from agent.execute import execute
+from agent.execute import execute, told_late
 from agent.expand import Expander
 from agent.in_time import in_time
 from agent.notes import why
@@ -227,10 +227,15 @@ class Turn:
         progress = self.progress
         tools = (*(tool for tool, _ in self._given), *self.evidence.docs(ended.path))
         progress.writes = {tool.id for tool in tools[progress.given :] if not tool.safe}
+        event = None
         for event in self._past.calls():
             if isinstance(event, CallFinished):
                 self._executor.saw(tools[event.step - 1].url, as_called(event.result))
             yield event
+        if self._past.next is None:
+            event = await told_late(event, tools, self._deps.policy, self._deps.choices)
+            if event is not None:
+                yield event
         over = self._past.next is not None and not isinstance(self._past.next, CallStarted)
         if over or any(result.status != "ok" for result in progress.done.values()):
             return

@@ -1,7 +1,7 @@
 """A container's objects put together for one run."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agent.budget import Budget
 from agent.executor import Executor
@@ -73,17 +73,18 @@ def run_and_learn(
     budget: Budget | None = None,
     *,
     learn: bool = True,
+    ended: Callable[[], bool] = lambda: True,
     name: str = "",
     past: Sequence[EventRecord] = (),
 ) -> AsyncGenerator[EventRecord]:
     """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says.
 
-    ``past``: as for :func:`agent.run.run`.
+    ``past``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
     """
     records = run(request, deps, budget, name=name, past=past)
     if not learn or deps.executor.name == "replay":
         return records
-    return taught(records, Learner(deps.store, deps.memory, deps.policy), past)
+    return taught(records, Learner(deps.store, deps.memory, deps.policy, ended), past)
 
 
 def budget_of(container: Container) -> Budget:

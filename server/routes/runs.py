@@ -58,8 +58,7 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
     if await storage.runs.open_count(user.id) >= most:
         raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
     choices = RunChoices(planner=body.planner, policy=body.policy)
-    run = await storage.runs.add(user.id, conversation_id, body.request, choices)
-    await storage.conversations.say(conversation_id, user.id, "user", body.request, run.id)
+    run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
     services.worker.look()
     return shown(run)
 
@@ -104,7 +103,7 @@ async def run_events(
     await _own(run_id, user.id, services)
     start = after if last_event_id is None else last_event_id
     heartbeat = services.settings.heartbeat_seconds
-    return sent(follow(services.storage.events, services.board, run_id, start, heartbeat=heartbeat))
+    return sent(follow(services.storage, services.board, run_id, start, heartbeat=heartbeat))
 
 
 @router.post(

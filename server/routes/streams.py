@@ -8,6 +8,8 @@ from agent.streams import closing
 from server.storage.events import StoredEvent
 
 MEDIA_TYPE = "text/event-stream"
+_BREAKS = str.maketrans({break_: f"\\u{ord(break_):04x}" for break_ in "\x85\u2028\u2029"})
+"""What JSON leaves as it is in texts, and some readers of lines take for the end of one."""
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -20,5 +22,9 @@ async def _lines(events: AsyncGenerator[StoredEvent | None]) -> AsyncGenerator[s
     yield "retry: 1000\n\n"
     async with closing(events):
         async for event in events:
-            # JSON text has no line breaks of its own.
-            yield f"id: {event.seq}\nevent: {event.kind}\ndata: {event.body}\n\n" if event else ": still here\n\n"
+            yield _line(event) if event else ": still here\n\n"
+
+
+def _line(event: StoredEvent) -> str:
+    """JSON text has no line breaks of its own, but for those in ``_BREAKS``."""
+    return f"id: {event.seq}\nevent: {event.kind}\ndata: {event.body.translate(_BREAKS)}\n\n"

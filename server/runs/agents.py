@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent.executor import Executor
@@ -17,14 +17,21 @@ from wiring.once import Once
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 
-Told = Callable[[], Awaitable[None]]
-"""Has every event that was told so far stored."""
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """What a run has to do with who makes it. ``told``: has every event that was told so far stored; ``held``: whether it is still
+    made here, so that its end is its end.
+    """
+
+    told: Callable[[], Awaitable[None]]
+    held: Callable[[], bool]
 
 
 class Begins(Protocol):
     """Begins a run, or goes on with one from its ``past`` events."""
 
-    async def __call__(self, run: Run, past: Sequence[EventRecord], told: Told) -> AsyncGenerator[EventRecord]:
+    async def __call__(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
         """Raises ``FootpathError`` where it cannot be begun."""
         ...
 
@@ -46,15 +53,22 @@ class Agents:
         """Opened once. Raises ``UnavailableError`` where there is no store; the next asking tries again."""
         return await self._container.get()
 
-    async def begin(self, run: Run, past: Sequence[EventRecord], told: Told) -> AsyncGenerator[EventRecord]:
+    async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change in the ledger before it is made."""
         container = await self.container()
         executor, secrets = await self._executor(container, run.user_id)
-        ledger = LedgerExecutor(executor, self._storage.effects, run.id, told)
+        ledger = LedgerExecutor(executor, self._storage.effects, run.id, hand.told)
         deps = await run_deps(container, run.policy, ledger, run.planner, owner=run.user_id)
         deps = replace(deps, secrets=secrets, ledger=True)
-        learn = container.settings.learn
-        return run_and_learn(run.request, deps, budget_of(container), learn=learn, name=run.id, past=past)
+        return run_and_learn(
+            run.request,
+            deps,
+            budget_of(container),
+            learn=container.settings.learn,
+            ended=hand.held,
+            name=run.id,
+            past=past,
+        )
 
     async def _executor(self, container: Container, user_id: str) -> tuple[Executor, UserSecrets]:
         """Connections are kept between a user's runs, and shared with nobody's."""

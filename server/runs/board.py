@@ -1,9 +1,11 @@
-"""Who follows runs is told within this process that there is something new to read."""
+"""Who follows runs is told within this process what is new, and need not ask the rows for runs that are made here."""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+
+from server.storage.events import StoredEvent
 
 
 class Board:
@@ -11,6 +13,7 @@ class Board:
 
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._told: dict[str, tuple[int, list[StoredEvent]]] = {}
         self.closed = False
 
     @contextmanager
@@ -25,14 +28,34 @@ class Board:
             if not self._waiting[run_id]:
                 del self._waiting[run_id]
 
-    def tell(self, run_id: str) -> None:
-        """There is something new of this run."""
-        for event in self._waiting.get(run_id, ()):
-            event.set()
+    def hold(self, run_id: str, last: int) -> None:
+        """The run is made here from now on; ``last``: the number of its last event until now."""
+        self._told[run_id] = (last, [])
+
+    def tell(self, run_id: str, stored: Sequence[StoredEvent]) -> None:
+        """These were stored, in order."""
+        if run_id in self._told:
+            self._told[run_id][1].extend(stored)
+        self._wake(run_id)
+
+    def release(self, run_id: str) -> None:
+        """The run is not made here any more: all there is to know is in the rows."""
+        self._told.pop(run_id, None)
+        self._wake(run_id)
+
+    def after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
+        """The run's events after a number; None where the rows have to be asked."""
+        if run_id not in self._told:
+            return None
+        before, told = self._told[run_id]
+        return told[seq - before :] if seq >= before else None
 
     def close(self) -> None:
         """Let everybody go."""
         self.closed = True
-        for events in list(self._waiting.values()):
-            for event in events:
-                event.set()
+        for run_id in list(self._waiting):
+            self._wake(run_id)
+
+    def _wake(self, run_id: str) -> None:
+        for event in self._waiting.get(run_id, ()):
+            event.set()

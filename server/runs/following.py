@@ -4,33 +4,28 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from server.runs.board import Board
-from server.storage.events import RunEvents, StoredEvent
+from server.storage.events import StoredEvent
+from server.storage.storage import Storage
 
-_POLL_SECONDS = 1.0
-"""So long until the rows are looked at again without being told to: another process may have the run in hand."""
-_AT_ONCE = 500
 LAST = "run.finished"
+_AT_ONCE = 500
 
 
 async def follow(
-    events: RunEvents,
-    board: Board,
-    run_id: str,
-    after: int = 0,
-    *,
-    heartbeat: float = 15.0,
-    poll: float = _POLL_SECONDS,
+    storage: Storage, board: Board, run_id: str, after: int = 0, *, heartbeat: float = 15.0, poll: float = 1.0
 ) -> AsyncGenerator[StoredEvent | None]:
     """Those after number ``after``, then new ones as they come, to the run's last. None: nothing new for ``heartbeat`` seconds.
 
-    Ends early where the server stops.
+    ``poll``: seconds after which the rows are looked at again for a run that another process makes. Ends early where the server
+    stops or the run is removed.
     """
     clock = asyncio.get_running_loop().time
     with board.waiting(run_id) as news:
         told_at = clock()
         while True:
             news.clear()
-            found = await events.after(run_id, after, _AT_ONCE)
+            here = board.after(run_id, after)
+            found = await storage.events.after(run_id, after, _AT_ONCE) if here is None else here
             for event in found:
                 after, told_at = event.seq, clock()
                 yield event
@@ -38,12 +33,15 @@ async def follow(
                     return
             if board.closed:
                 return
-            if len(found) == _AT_ONCE:
+            if len(found) >= _AT_ONCE:
                 continue
+            wait = heartbeat if here is not None else min(poll, heartbeat)
             try:
-                async with asyncio.timeout(min(poll, heartbeat)):
+                async with asyncio.timeout(wait):
                     await news.wait()
             except TimeoutError:
                 if clock() - told_at >= heartbeat:
+                    if await storage.runs.get(run_id) is None:
+                        return
                     told_at = clock()
                     yield None

@@ -1,7 +1,7 @@
 """The events of one run on their way into the rows: many in one statement, followers told when they are stored."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from domain.event import EventRecord
 from server.storage.events import RunEvents, StoredEvent
@@ -10,10 +10,12 @@ from server.storage.events import RunEvents, StoredEvent
 class Journal:
     """Events are written in the order in which they are added; while some are written, the next ones gather.
 
-    ``stored`` is called after each write, ``failed`` once where one fails; nothing is written after that, so that there are no gaps.
+    ``stored`` is called with what each write has stored, ``failed`` once where one fails; nothing is written after that, so that there are no gaps.
     """
 
-    def __init__(self, events: RunEvents, stored: Callable[[], None], failed: Callable[[], None]) -> None:
+    def __init__(
+        self, events: RunEvents, stored: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
+    ) -> None:
         self._events = events
         self._tell_stored = stored
         self._tell_failed = failed
@@ -48,7 +50,7 @@ class Journal:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
                 await self._events.append(batch)
-                self._tell_stored()
+                self._tell_stored(batch)
         except Exception as error:  # noqa: BLE001  # kept, and raised to who flushes
             self.error = error
             self._tell_failed()

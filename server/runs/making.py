@@ -9,7 +9,7 @@ from typing import Literal
 from agent.streams import closing
 from domain.errors import FootpathError
 from domain.event import EventRecord, Outcome, RunFinished, Usage
-from server.runs.agents import Begins
+from server.runs.agents import Begins, Hand
 from server.runs.board import Board
 from server.runs.journal import Journal
 from server.storage.runs import Run
@@ -31,17 +31,18 @@ class Making:
         self._begin = begin
         self._left: Left = ""
         self._cancelled = run.cancel_at is not None
-        self._journal = Journal(storage.events, lambda: board.tell(run.id), self.lose)
+        self._board = board
+        self._journal = Journal(storage.events, lambda stored: board.tell(run.id, stored), self.lose)
         self._seq = 0
         self._end: RunFinished | None = None
-        self._stream = asyncio.create_task(self._events())
+        self._stream: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._make())
 
     def cancel(self) -> None:
         """Its user wants its end."""
         if not self._cancelled:
             self._cancelled = True
-            self._stream.cancel()
+            self._stop()
 
     def put_down(self) -> None:
         """Let go of it, for any worker to take up."""
@@ -54,29 +55,38 @@ class Making:
     def _leave(self, how: Left) -> None:
         if not self._left:
             self._left = how
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._stream is not None:
             self._stream.cancel()
 
     async def _make(self) -> None:
         """See the events through to the end; nothing that happens to them ends the worker."""
-        await asyncio.gather(self._stream, return_exceptions=True)
         try:
+            past = [record async for record in self._past()]
+            self._note(past)
+            self._board.hold(self._run.id, self._seq)
+            if self._end is None and not self._cancelled and not self._left:
+                self._stream = asyncio.create_task(self._events(past))
+                await asyncio.gather(self._stream, return_exceptions=True)
             if not self._left:
                 await self._finish()
             if self._left == "put down":
+                await self._journal.flush()
                 await self._storage.runs.put_down(self._run.id, self._worker, "queued")
         except FootpathError as error:
             _log.warning("run %s is let go of: %s", self._run.id, error)
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
             _log.exception("run %s is let go of", self._run.id)
+        finally:
+            self._board.release(self._run.id)
 
-    async def _events(self) -> None:
+    async def _events(self, past: list[EventRecord]) -> None:
         """Take the run's events and have them stored, from where it was left."""
+        hand = Hand(self._journal.flush, lambda: not self._left)
         try:
-            past = [record async for record in self._past()]
-            self._note(past)
-            if self._end is not None or self._cancelled:
-                return
-            async with closing(await self._begin(self._run, past, self._journal.flush)) as records:
+            async with closing(await self._begin(self._run, past, hand)) as records:
                 async for record in records:
                     if self._left:
                         return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
@@ -116,7 +126,4 @@ class Making:
         if end is None:
             return
         usage = end.usage.model_dump(mode="json")
-        if await self._storage.runs.finish(self._run.id, self._worker, end.outcome, usage) and end.answer:
-            await self._storage.conversations.say(
-                self._run.conversation_id, self._run.user_id, "assistant", end.answer, self._run.id
-            )
+        await self._storage.runs.finish(self._run.id, self._worker, end.outcome, usage, answer=end.answer)

@@ -61,6 +61,8 @@ class Worker:
                 await self._take()
             except FootpathError as error:
                 _log.warning("the worker could not look for runs: %s", error)
+            except Exception:  # noqa: BLE001  # a defect of ours must not leave all runs lying
+                _log.exception("the worker could not look for runs")
             self._news.clear()
             try:
                 async with asyncio.timeout(self._pace.poll):
@@ -73,7 +75,8 @@ class Worker:
         if free <= 0:
             return
         for run in await self._storage.runs.claim(self.name, self._lease, free):
-            self._make(run)
+            if run.id not in self._made:  # it may be one of its own, not renewed in time
+                self._make(run)
 
     def _make(self, run: Run) -> None:
         making = Making(run, self.name, self._storage, self._begin, self._board)
@@ -85,9 +88,12 @@ class Worker:
         self.look()
 
     async def _renew(self) -> None:
+        """Go on holding what it makes; let go of the rest: runs that another has, and its own whose events could not be stored."""
         held = await self._storage.runs.renew(self.name, self._lease)
         for run_id in set(self._made) - held:
             self._made[run_id].lose()
+        for run_id in held - set(self._made):
+            await self._storage.runs.put_down(run_id, self.name, "queued")
 
     async def _end_cancelled(self) -> None:
         if self._made:

@@ -13,7 +13,7 @@ from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.identity import new_id
-from server.storage.rows.conversations import ConversationRow
+from server.storage.rows.conversations import ConversationRow, MessageRow
 from server.storage.rows.runs import RunRow
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
@@ -59,8 +59,10 @@ class Runs:
         self._database = database
         self._clock = clock
 
-    async def add(self, user_id: str, conversation_id: str, request: str, choices: RunChoices) -> Run:
-        """A new one, queued. ``NotFoundError``: this user has no such conversation."""
+    async def add(
+        self, user_id: str, conversation_id: str, request: str, choices: RunChoices, *, say: bool = False
+    ) -> Run:
+        """A new one, queued. ``say``: with a message of the user that asks for it. ``NotFoundError``: this user has no such conversation."""
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         at = self._clock()
         row = RunRow(
@@ -78,6 +80,9 @@ class Runs:
             if await session.scalar(touched) is None:
                 raise NotFoundError("there is no such conversation")
             session.add(row)
+            if say:
+                await session.flush()  # the message refers to the run
+                session.add(_message(row, "user", request, at))
         return _run(row)
 
     async def get(self, run_id: str, user_id: str | None = None) -> Run | None:
@@ -137,10 +142,23 @@ class Runs:
         waiting = (RunRow.id == run_id) & (RunRow.user_id == user_id) & (RunRow.status == "waiting")
         return await self._change(waiting, status="queued")
 
-    async def finish(self, run_id: str, worker: str, outcome: Outcome, usage: JsonObject) -> bool:
-        """It has ended. False: it was not this worker's."""
-        ended: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": self._clock()}
-        return await self._change(_held(run_id, worker), worker=None, lease_until=None, **ended)
+    async def finish(self, run_id: str, worker: str, outcome: Outcome, usage: JsonObject, *, answer: str = "") -> bool:
+        """It has ended. ``answer``: said in its conversation with it. False: it was not this worker's."""
+        at = self._clock()
+        ended: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
+        held = _held(run_id, worker)
+        async with self._database.writing() as session:
+            conversation = await session.scalar(select(RunRow.conversation_id).where(held))
+            if conversation is None:
+                return False
+            if answer:  # the conversation first: the order in which a removal takes them
+                told = update(ConversationRow).where(ConversationRow.id == conversation).values(updated_at=at)
+                await session.execute(told)
+            chosen = update(RunRow).where(held).values(worker=None, lease_until=None, **ended).returning(RunRow)
+            row = await session.scalar(chosen)
+            if row is not None and answer:
+                session.add(_message(row, "assistant", answer, at))
+        return row is not None
 
     async def cancel(self, run_id: str, user_id: str) -> Run:
         """Ask for its end; a waiting run is queued for it. Idempotent. ``NotFoundError``: this user has no such run."""
@@ -187,6 +205,18 @@ class Runs:
 
 def _held(run_id: str, worker: str) -> ColumnElement[bool]:
     return (RunRow.id == run_id) & (RunRow.worker == worker) & (RunRow.status == "running")
+
+
+def _message(row: RunRow, speaker: str, text: str, at: datetime) -> MessageRow:
+    return MessageRow(
+        id=new_id(),
+        conversation_id=row.conversation_id,
+        speaker=speaker,
+        text=text,
+        text_key=text.casefold(),
+        run_id=row.id,
+        created_at=at,
+    )
 
 
 def _run(row: RunRow) -> Run:

@@ -28,6 +28,7 @@ from tests.flows.test_subtasks import BOTH, DUNE, WEATHER_AND_BOOK, Splitting
 
 WEATHER = "What is the weather forecast for Paris?"
 DELETE = 'Delete the book "Dune"'
+LONG = ok({"books": [{"title": f"Dune {n}", "author": "Frank Herbert", "pages": 400 + n} for n in range(40)]})
 World = tuple[str, Callable[[], ScriptedExecutor], Callable[[], OfflinePolicy]]
 WORLDS: dict[str, World] = {
     "a path": (WEATHER, lambda: ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST), OfflinePolicy),
@@ -44,6 +45,11 @@ WORLDS: dict[str, World] = {
     "nothing found": (
         WEATHER,
         lambda: ScriptedExecutor(search_places=ok({"results": []}), get_forecast=FORECAST, get_daily_forecast=FORECAST),
+        OfflinePolicy,
+    ),
+    "a long response": (
+        'How many pages has the book "Dune"?',
+        lambda: ScriptedExecutor(search_books=LONG),
         OfflinePolicy,
     ),
     "a change": (DELETE, lambda: ScriptedExecutor(delete_book=ok({}), search_books=ok({"books": []})), OfflinePolicy),

@@ -1,0 +1,91 @@
+"""Calls that change something are in the ledger before they are made, and are made once."""
+
+import asyncio
+
+import pytest
+
+from agent.executor import CallResult
+from domain.errors import ForbiddenAddressError
+from domain.model import JsonObject
+from domain.plan import Binding
+from domain.tool import ToolDoc
+from server.runs.ledger import LedgerExecutor
+from server.storage.storage import Storage
+from tests.contract.rows.people import run, user
+from tests.flows.small_world import BOOKS, REMOVE
+
+DUNE: JsonObject = {"title": "Dune"}
+DONE = CallResult(
+    "ok", '{"gone": true}', 200, 2, "a note", 0.25, (Binding(parameter="key", origin="secret", reference="books"),)
+)
+
+
+class Calls:
+    """An executor that answers ``DONE``, or does what it is told to, and counts."""
+
+    name = "counting"
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+        self.made = 0
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        self.made += 1
+        if self.error is not None:
+            raise self.error
+        return DONE
+
+    async def close(self) -> None:
+        return
+
+
+async def a_run(storage: Storage) -> str:
+    return (await run(storage, await user(storage)))[0].id
+
+
+async def test_a_change_is_made_once_and_told_again(storage: Storage) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    first = await LedgerExecutor(calls, storage.effects, run_id).call(REMOVE, DUNE)
+    again = await LedgerExecutor(calls, storage.effects, run_id).call(REMOVE, DUNE)
+    assert first == again == DONE
+    assert calls.made == 1
+    await LedgerExecutor(calls, storage.effects, run_id).call(REMOVE, {"title": "Emma"})
+    assert calls.made == 2
+
+
+async def test_of_one_that_was_begun_and_has_no_end_nobody_knows(storage: Storage) -> None:
+    run_id = await a_run(storage)
+    with pytest.raises(asyncio.CancelledError):
+        await LedgerExecutor(Calls(asyncio.CancelledError()), storage.effects, run_id).call(REMOVE, DUNE)
+    calls = Calls()
+    assert (await LedgerExecutor(calls, storage.effects, run_id).call(REMOVE, DUNE)).outcome == "unknown"
+    assert calls.made == 0
+
+
+async def test_what_was_never_sent_is_known(storage: Storage) -> None:
+    run_id = await a_run(storage)
+    forbidden = Calls(ForbiddenAddressError("not there"))
+    with pytest.raises(ForbiddenAddressError):
+        await LedgerExecutor(forbidden, storage.effects, run_id).call(REMOVE, DUNE)
+    told = await LedgerExecutor(Calls(), storage.effects, run_id).call(REMOVE, DUNE)
+    assert (told.outcome, told.note, told.attempts) == ("caller_fault", "not there", 0)
+
+
+async def test_what_changes_nothing_is_not_written_down(storage: Storage) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    for _ in range(2):
+        await LedgerExecutor(calls, storage.effects, run_id).call(BOOKS, DUNE)
+    assert calls.made == 2
+    assert await storage.effects.all(run_id) == []
+
+
+async def test_events_are_stored_before_a_change_is_made(storage: Storage) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    seen: list[int] = []
+
+    async def told() -> None:
+        seen.append(calls.made)
+
+    await LedgerExecutor(calls, storage.effects, run_id, told).call(REMOVE, DUNE)
+    await LedgerExecutor(calls, storage.effects, run_id, told).call(BOOKS, DUNE)
+    assert seen == [0]
