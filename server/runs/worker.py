@@ -38,6 +38,7 @@ class Worker:
         self._pace = pace
         self._made: dict[str, Making] = {}
         self._news = asyncio.Event()
+        self._stopping = False
 
     @property
     def in_hand(self) -> int:
@@ -49,10 +50,11 @@ class Worker:
         self._news.set()
 
     async def work(self) -> None:
-        """Until cancelled. A database that is out of reach for a while ends nothing."""
+        """Until told to stop. A database that is out of reach for a while ends nothing."""
         clock = asyncio.get_running_loop().time
         renewed = clock()
-        while True:
+        while not self._stopping:
+            self._news.clear()
             try:
                 if clock() - renewed >= self._pace.lease / 3:
                     await self._renew()
@@ -63,7 +65,6 @@ class Worker:
                 _log.warning("the worker could not look for runs: %s", error)
             except Exception:  # noqa: BLE001  # a defect of ours must not leave all runs lying
                 _log.exception("the worker could not look for runs")
-            self._news.clear()
             try:
                 async with asyncio.timeout(self._pace.poll):
                     await self._news.wait()
@@ -101,6 +102,11 @@ class Worker:
                 if run_id in self._made:
                     self._made[run_id].cancel()
 
+    def stop(self) -> None:
+        """Take no more runs. What it asks of the rows just now it asks to the end: a question that is cut off costs a connection."""
+        self._stopping = True
+        self.look()
+
     async def put_down(self) -> None:
         """Let go of all runs: they are queued as they stand."""
         made = list(self._made.values())
@@ -121,6 +127,6 @@ async def working(storage: Storage, begin: Begins, board: Board, pace: Pace) -> 
     try:
         yield worker
     finally:
-        task.cancel()
+        worker.stop()
         await asyncio.gather(task, return_exceptions=True)
         await worker.put_down()
