@@ -54,7 +54,8 @@ _EITHER = frozenset(
 """Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
 _UNDOES = frozenset({"delete", "remove", "cancel", "send", "transfer", "purchase", "buy", "pay", "unsubscribe"})
 """What a name that begins so does, whatever the method says."""
-_TAKES_AWAY = frozenset({"delete", "remove", "cancel", "drop", "clear", "erase", "close", "unsubscribe"})
+_TAKES_AWAY = _CHANGES[2] - {"stop"}
+"""What is stopped is still there."""
 _OFTEN_NOUNS = frozenset({"mark", "sign", "finish", "rent", "lock", "archive", "resume", "block"})
 _NOUNS = _OFTEN_NOUNS | {
     "book",
