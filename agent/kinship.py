@@ -33,8 +33,10 @@ _EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "ge
 async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
     """Each tool that was found or is remembered, by what its tool set offers; nothing where paths went through most of those found."""
     found = [tool for tool in pool.found if evidence.has(tool)]
+    if len(found) < MANY:
+        return {}
     walked = {tool: await _walked(tool, evidence) for tool in found}
-    if len(found) < MANY or sum(share > 0 for share in walked.values()) > (1 - UNEXPLORED) * len(found):
+    if sum(share > 0 for share in walked.values()) > (1 - UNEXPLORED) * len(found):
         return {}
     remembered = _remembered(evidence)
     walked |= {tool: await _walked(tool, evidence) for tool in remembered}
