@@ -10,7 +10,7 @@ _CHANGES: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
     for group in (
         "create add make new insert register open start save store write upload put enter",
-        "update edit change modify set rename move replace patch correct mark",
+        "update edit change modify set rename move replace patch correct mark reschedule postpone shift",
         "delete remove cancel drop clear erase close stop unsubscribe",
         "send post publish message email notify submit share tweet reply",
         "book reserve schedule plan arrange appoint",
@@ -54,6 +54,8 @@ _EITHER = frozenset(
 """Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
 _UNDOES = frozenset({"delete", "remove", "cancel", "send", "transfer", "purchase", "buy", "pay", "unsubscribe"})
 """What a name that begins so does, whatever the method says."""
+_TAKES_AWAY = _CHANGES[2] - {"stop"}
+"""What is stopped is still there."""
 _OFTEN_NOUNS = frozenset({"mark", "sign", "finish", "rent", "lock", "archive", "resume", "block"})
 _NOUNS = _OFTEN_NOUNS | {
     "book",
@@ -124,6 +126,11 @@ def changes(tool: ToolDoc) -> bool:
     if tool.safe:
         return bool(named) and named[0] in _UNDOES
     return bool(_changes(named)) or not _only_reads(tool)
+
+
+def undoes(tool: ToolDoc) -> bool:
+    """Whether a tool takes away what is there, by its name."""
+    return bool(_TAKES_AWAY & set(words(tool.api)[:1]))
 
 
 def orders(tool: ToolDoc, clause: str) -> bool:

@@ -9,6 +9,7 @@ from agent.tool_text import clean, shown
 from agent.wording import match
 from domain.plan import StepResult
 from domain.tool import ToolDoc
+from graph.identifiers import text_words
 from graph.literals import read_value
 
 _COMPARES = re.compile(r"\b(?:compare|comparison|difference|differ|which|who|\w+er|more|less|fewer)\b", re.I)
@@ -38,17 +39,17 @@ def compared(request: str, steps: Steps, ends: Sequence[int], asked: frozenset[s
     elif len(values) == 2:
         parts.append(f"difference {shown(round(abs(values[0] - values[1]), 6))}")
     first = next(iter(ranks(request)), None)
-    if first is not None:
+    if first is not None and len(set(values)) > 1:  # of equals none comes first
         best = (max if first.most else min)(told, key=lambda pair: pair[1])
         return f"Answer: {best[0]} ({clean(first.asked)}: {_spoken(field)} {'; '.join(parts)})\n"
     return f"Answer: {_spoken(field)}: {'; '.join(parts)}\n"
 
 
 def _field(request: str, records: Sequence[dict[str, float]], asked: frozenset[str]) -> str:
-    """The number that all have and that the request is about: what it ranks by, else what it asks for; the only one there is."""
+    """The number that all have and that the request is about: what it calls by name, what it ranks by, what it asks for; the only one there is."""
     common = [name for name in records[0] if all(name in record for record in records)]
     wanted = frozenset(word for rank in ranks(request) for word in rank.fields)
-    for words in (wanted, asked):
+    for words in (text_words(request), wanted, asked):
         fit = [name for name in common if match(name.rpartition(".")[2], words)]
         if fit:
             return fit[0]

@@ -24,6 +24,8 @@ _ENDS = re.compile(r"\s+(?:to|until|till)\s+", re.I)
 _STARTS = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
 _AGAIN = re.compile(r"(?:the\s+)?(?:that|those|one|ones)\s+(?:of|in|at|for|from|by|on)", re.I)
 _OF = re.compile(r"(?:the\s+)?(?:(?:that|those|one)\s+)?(?:in|of|at|for|on)?", re.I)
+_SPANNED: frozenset[SpanKind] = frozenset({"time", "date"})
+"""Of these, *from … to* and *between … and* name one stretch, which is one thing."""
 _MOST_FILLER = 8
 _WORD = re.compile(r"[^\W_]+")
 _BOTH = re.compile(r"\b(?:both|either)\s+$", re.I)
@@ -96,10 +98,9 @@ def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tup
         if [_SORTS[span.kind] for span in one] != [_SORTS[span.kind] for span in other]:
             continue
         start, end = _outer(clause, one[0].start, one[-1].end), _outer(clause, other[0].start, other[-1].end)
-        if (
-            _side_by_side(clause[: start[0]], clause[start[1] : end[0]])
-            and clause[slice(*start)] != clause[slice(*end)]
-        ):
+        before, between = clause[: start[0]], clause[start[1] : end[0]]
+        span = all(piece.kind in _SPANNED for piece in one) and _STARTS.search(before)
+        if not span and _side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
             return start, end
     return None
 

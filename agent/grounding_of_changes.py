@@ -8,7 +8,7 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.changing import changes, makes, told_to_change
+from agent.changing import changes, makes, told_to_change, undoes
 from agent.clauses import clauses
 from agent.lexicon import ARTICLES
 from agent.named_items import Known, alike, identifiers, stands, unnamed
@@ -125,10 +125,15 @@ def _refused(call: _Call, reference: str, text: str, depth: int = 0) -> str:
     if not number.isdigit() or not 1 <= int(number) <= len(call.earlier) or depth > len(call.earlier):
         return ""
     producer, result = call.earlier[int(number) - 1]
-    lists, value = _lists(read_value(result.response), place)
+    whole = read_value(result.response)
+    lists, value = _lists(whole, place)
     item = lists[-1][0][lists[-1][1]] if lists and lists[-1][1] is not None else value
     reasons = [_replaced(call, value, item, text)]
     reasons += [_unnamed(items, index, text, _known(call, producer), _about(producer, place)) for items, index in lists]
+    if (
+        undoes(call.tool) and changes(producer) and not lists
+    ):  # what was made a moment ago is the last thing to be undone
+        reasons.append(unnamed([whole], 0, text, _known(call, producer), _about(producer, place)))
     why = next((reason for reason in reasons if reason), "")
     if why:
         return f"{producer.api} (step {number}): {why}"

@@ -18,6 +18,9 @@ from domain.tool import ToolId, tool_id_parts
 UNEXPLORED = 0.5
 """Share of tools without an edge among those found, from which kinship is told at all."""
 
+MANY = 10
+"""So many tools have to be found: among few, what their documents say decides."""
+
 _OFTEN = 16
 """Paths through a tool from which it counts as walked in full; on a logarithmic scale, since a few tell most."""
 _SHARPNESS = 6
@@ -30,11 +33,15 @@ _EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "ge
 async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
     """Each tool that was found or is remembered, by what its tool set offers; nothing where paths went through most of those found."""
     found = [tool for tool in pool.found if evidence.has(tool)]
+    if len(found) < MANY:
+        return {}
     walked = {tool: await _walked(tool, evidence) for tool in found}
-    if not found or sum(share > 0 for share in walked.values()) > (1 - UNEXPLORED) * len(found):
+    if sum(share > 0 for share in walked.values()) > (1 - UNEXPLORED) * len(found):
         return {}
     remembered = _remembered(evidence)
     walked |= {tool: await _walked(tool, evidence) for tool in remembered}
+    if not any(walked.values()):  # no path has taught anything here: documents tell more
+        return {}
     set_walked: dict[tuple[str, str], float] = {}
     for tool, share in walked.items():
         set_walked[toolset_of(tool)] = max(share, set_walked.get(toolset_of(tool), 0.0))

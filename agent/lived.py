@@ -14,7 +14,8 @@ def followed(records: Iterable[EventRecord], transcript: Transcript) -> Iterator
     """The memories that a run followed, and whether their paths served.
 
     Bad: a tool of the path failed, or its subtask came to no answer. Good: the steps that answered it are that path. A subtask that
-    left the path and was answered without a failure on it says nothing of it.
+    left the path and was answered without a failure on it says nothing of it; nor does one whose path fits far worse than what was
+    passed over, as an answer in place of one that could not be had does.
     """
     paths: dict[str, tuple[ToolId, ...]] = {}
     taken: dict[tuple[int, str], None] = {}
@@ -31,7 +32,7 @@ def followed(records: Iterable[EventRecord], transcript: Transcript) -> Iterator
         broken = {result.tool for result in (*served.steps.values(), *served.failed) if result.outcome in FAILED}
         if not broken.isdisjoint(path) or not transcript.served(served):
             yield memory, False
-        elif tuple(dict.fromkeys(served.path)) == path:
+        elif tuple(dict.fromkeys(served.path)) == path and _fits(path, _relevance(records, subtask)):
             yield memory, True
 
 
@@ -39,14 +40,15 @@ def solved(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[S
     """What a run served, with the path that served it, each tool once: its request, or of several subtasks those that stand alone.
 
     Only what was answered step by step by its plan. Nor is it worth remembering where a tool that failed has found no like in the
-    path: an answer that was reached in spite of a failure is often to another question, and remembered it would be given for ever.
+    path, or where something that was passed over fits far better: such an answer is often to another question, and remembered it
+    would be given for ever.
     """
-    relevance = _relevance(records)
     for one in transcript.walked:
+        relevance = _relevance(records, one.number)
         results = [one.steps[step] for step in sorted(one.steps)]
         path = tuple(dict.fromkeys(one.path))
         lost = {result.tool for result in one.failed if result.outcome in FAILED}.difference(path)
-        stands_alone = path and not one.given and transcript.served(one)
+        stands_alone = path and not one.given and transcript.served(one) and _fits(path, relevance)
         if stands_alone and one.answered and all(_replaced(tool, path, relevance) for tool in lost):
             bindings = {result.tool: result.provenance for result in reversed(results)}
             asked = one.description if len(transcript.walked) > 1 else transcript.request
@@ -60,10 +62,16 @@ def _replaced(lost: ToolId, path: Sequence[ToolId], relevance: Mapping[ToolId, f
     return any(tool_id_parts(tool)[0] == category and relevance.get(tool, 0.0) >= enough for tool in path)
 
 
-def _relevance(records: Iterable[EventRecord]) -> dict[ToolId, float]:
-    """How well each tool that was considered fits the request."""
+def _fits(path: Sequence[ToolId], relevance: Mapping[ToolId, float]) -> bool:
+    """Whether the best of a path fits about as well as the best that was considered."""
+    best = max(relevance.values(), default=0.0)
+    return max((relevance.get(tool, 0.0) for tool in path), default=0.0) >= ALIKE * best
+
+
+def _relevance(records: Iterable[EventRecord], subtask: int) -> dict[ToolId, float]:
+    """How well each tool that a subtask considered fits it."""
     found: dict[ToolId, float] = {}
     for record in records:
-        if isinstance(record.event, CandidatesConsidered):
+        if isinstance(record.event, CandidatesConsidered) and record.subtask == subtask:
             found |= {one.tool: one.relevance for one in record.event.candidates}
     return found

@@ -1,8 +1,8 @@
 """Tools that do the same as one whose call has failed, or that give what it gave, from the links of the graph where it keeps any."""
 
 import logging
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Collection, Sequence
+from typing import Protocol, TypeVar
 
 from domain.errors import FootpathError
 from domain.tool import ToolId
@@ -12,6 +12,7 @@ SOURCES = 20
 """Tools that may give what a failed one gave, of which most want what is not there."""
 
 _log = logging.getLogger(__name__)
+Link = TypeVar("Link")
 
 
 class Substitute(Protocol):
@@ -53,11 +54,7 @@ async def stand_ins(links: SubstituteReads | None, tool: ToolId | None) -> list[
     """The best substitutes of a tool; none where the links cannot be read, which is no reason to end a run."""
     if links is None or tool is None:
         return []
-    try:
-        found = await links.substitutes(tool)
-    except FootpathError as error:
-        _log.warning("the substitutes of %s cannot be read: %s", tool, error)
-        return []
+    found = await _read(links.substitutes(tool), f"the substitutes of {tool}")
     return [one.other for one in found[:MOST]]
 
 
@@ -65,9 +62,13 @@ async def sources(links: SubstituteReads | None, tool: ToolId, parameters: Colle
     """What can fill one of these parameters of a tool, best first; none where the links cannot be read."""
     if links is None:
         return []
-    try:
-        found = await links.feeds_into(tool)
-    except FootpathError as error:
-        _log.warning("what feeds %s cannot be read: %s", tool, error)
-        return []
+    found = await _read(links.feeds_into(tool), f"what feeds {tool}")
     return list(dict.fromkeys(one.source for one in found if one.parameter in parameters))[:SOURCES]
+
+
+async def _read(links: Awaitable[Sequence[Link]], what: str) -> Sequence[Link]:
+    try:
+        return await links
+    except FootpathError as error:
+        _log.warning("%s cannot be read: %s", what, error)
+        return []

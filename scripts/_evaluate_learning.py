@@ -1,18 +1,17 @@
 """`evaluate.py learning`: what the system learns from its own runs, as curves, against a playground of its own."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import orjson
 import typer
 from _answers import fresh_store, switches
+from _scoring import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
 from agent.executor import Executor
-from domain.errors import FootpathError, UnavailableError, UsageError
+from domain.errors import UsageError
 from domain.event import Event
 from evaluation.asked import Asked, read_asked
 from evaluation.learning import PREFERS, RETURNS, effort, swap
@@ -24,8 +23,6 @@ from playground.swaps import swap_request
 from wiring.container import Container
 from wiring.runs import budget_of, run_and_learn, run_deps
 
-console = Console(stderr=True)
-
 
 def learning(
     playground: Annotated[
@@ -35,23 +32,14 @@ def learning(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Break one of two equivalent tools and mend it: which is taken, run by run. Then: what memory saves on paraphrases."""
-    try:
+    with scoring():
         if not playground:
             raise UsageError(
                 "learning changes a store and breaks services: it needs --playground, which makes both anew"
             )
         with running_playground() as address:
             figures = asyncio.run(_figures(address, policy))
-    except FootpathError as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was measured")
-        raise typer.Exit(130) from None
-    if as_json:
-        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
-    else:
-        _show(figures)
+    tell(figures, _show, as_json=as_json)
 
 
 async def _figures(address: str, policy: str) -> dict[str, Any]:

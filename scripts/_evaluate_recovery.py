@@ -1,19 +1,18 @@
 """`evaluate.py recovery`: one of two equivalent operations is broken, and what used it is asked again, on a playground of its own."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 import typer
 from _answers import fresh_store, switches
+from _scoring import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
 from agent.run import RunDeps
-from domain.errors import FootpathError, UnavailableError, UsageError
+from domain.errors import UsageError
 from evaluation.answers import Services, evaluate_answers
 from evaluation.asked import HELD_OUT, Asked, read_asked
 from evaluation.recovery import Breakage, break_each, breakages
@@ -22,7 +21,6 @@ from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from wiring.runs import budget_of, run_deps
 
-console = Console(stderr=True)
 REQUESTS = Path(__file__).parents[1] / "playground" / "requests"
 
 
@@ -38,22 +36,13 @@ def recovery(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Break each of two equivalent operations in turn: what was answered with its help, how much of it still is."""
-    try:
+    with scoring():
         if not playground:
             raise UsageError("recovery breaks services: it needs --playground, which starts some of its own")
         asked = read_asked(requests or sorted(REQUESTS.glob("*.jsonl")))
         with running_playground() as address:
             figures = asyncio.run(_figures(asked, address, policy, planner))
-    except FootpathError as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was measured")
-        raise typer.Exit(130) from None
-    if as_json:
-        sys.stdout.write(orjson.dumps(figures).decode() + "\n")
-    else:
-        _show(figures)
+    tell(figures, _show, as_json=as_json)
 
 
 async def _figures(asked: Sequence[Asked], address: str, policy: str, planner: str) -> dict[str, Any]:

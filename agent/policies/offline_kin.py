@@ -16,8 +16,6 @@ _TOGETHER = 1.0
 """What the log-odds of a tool gain where one of its set is in the path already."""
 _FOLLOWS = 3.0
 """What they gain where every path went on to it from the last step."""
-_LACKS = -2.0
-"""What they lose where an input seems to be filled by nothing: past paths that called it all the same may know better."""
 _MOST = 3
 """So long does a path get here, at most: the likelier of what was never walked are guesses, and each is a call."""
 
@@ -27,11 +25,12 @@ def kindred(situation: Situation, missing: Missing) -> Choice | None:
     if not situation.kin:
         return None
     odds = {
-        at: _odds(candidate, situation, missing)
+        at: _odds(candidate, situation)
         for at, candidate in enumerate(situation.candidates)
         if candidate.tool.id in situation.kin
         and candidate.tool not in situation.path
         and may_call(candidate.tool, situation.request)
+        and not missing(candidate.tool, situation.path)
     }
     best = max(odds, key=lambda at: (odds[at], situation.candidates[at].tool.id), default=None)
     if best is not None and (
@@ -47,12 +46,11 @@ def _usual(situation: Situation) -> int:
     return min(_MOST, max(1, median_high(lengths))) if lengths else 1
 
 
-def _odds(candidate: Candidate, situation: Situation, missing: Missing) -> float:
+def _odds(candidate: Candidate, situation: Situation) -> float:
     """The log-odds that a tool serves the request, given the path so far."""
-    lacks = bool(missing(candidate.tool, situation.path))
     together = _together(candidate, situation)
     follows = candidate.weight if candidate.origin == "graph" else 0.0
-    return log_odds(situation.kin[candidate.tool.id]) + _TOGETHER * together + _FOLLOWS * follows + _LACKS * lacks
+    return log_odds(situation.kin[candidate.tool.id]) + _TOGETHER * together + _FOLLOWS * follows
 
 
 def _together(candidate: Candidate, situation: Situation) -> bool:

@@ -36,15 +36,12 @@ from tests.flows.small_world import (
     finder,
     graph,
 )
-from tests.models.brain import Brain, Line, Said, advance_to, bind, judge, move
+from tests.flows.small_world_bindings import CITY, POINT
+from tests.models.brain import Brain, Line, Said, advance_to, judge, move
 from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import model_server
 
 WEATHER = "What is the weather forecast for Paris?"
-CITY = bind(("city", "Paris", "request", "Paris"))
-POINT = bind(
-    ("latitude", 48.85, "step", "1.results[0].latitude"), ("longitude", 2.35, "step", "1.results[0].longitude")
-)
 HUGE = "la " * 70_000
 BUDGET = Budget(decisions=40, model_calls=40, seconds=30)
 

@@ -22,8 +22,9 @@ from tests.flows.small_world import (
     finder,
     graph,
 )
+from tests.flows.small_world_bindings import CITY, POINT
 from tests.flows.test_subtasks import asked, end
-from tests.models.brain import Brain, advance_to, bind, move, split
+from tests.models.brain import Brain, advance_to, move, split
 from tests.models.openai_replies import Says
 from tests.models.openai_server import ModelServer, model_server
 
@@ -37,10 +38,6 @@ async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> Async
         await chat.close()
 
 
-CITY = bind(("city", "Paris", "request", "Paris"))
-POINT = bind(
-    ("latitude", 48.85, "step", "1.results[0].latitude"), ("longitude", 2.35, "step", "1.results[0].longitude")
-)
 CHAIN = "Find the city Paris. What will the temperature be there?"
 
 

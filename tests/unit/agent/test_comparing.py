@@ -28,3 +28,14 @@ def test_what_cannot_be_compared_is_not() -> None:
     assert told("Tell me the mayor of Rome and Oslo") == ""
     assert compared("Compare the population", STEPS[:1], [1], frozenset({"population"})) == ""
     assert compared("Compare the population", [], [], frozenset({"population"})) == ""
+
+
+def test_what_is_called_by_name_is_compared_and_of_equals_none_comes_first() -> None:
+    steps = [(GEOCODE, step("Rome", count=1, population=10)), (GEOCODE, step("Oslo", count=1, population=14))]
+    request = "Which city is bigger by population, Rome or Oslo?"
+    assert compared(request, steps, [1, 2], asked_words(request)[0]).startswith("Answer: Oslo (bigger: population")
+    same = [(GEOCODE, step("Rome", population=10)), (GEOCODE, step("Oslo", population=10))]
+    assert (
+        compared(request, same, [1, 2], asked_words(request)[0])
+        == "Answer: population: Rome 10; Oslo 10; difference 0\n"
+    )

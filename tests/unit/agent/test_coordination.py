@@ -29,8 +29,11 @@ def test_things_side_by_side_are_told_apart(clause: str, named: list[str]) -> No
 
 @pytest.mark.parametrize(
     "clause",
-    ["the weather in Rome", "the weather in Rome for 3 days", 'the author of "War and Peace"', "", "and or than"],
-)
+    [
+        "the weather in Rome", "the weather in Rome for 3 days", 'the author of "War and Peace"', "", "and or than",
+        "book the room from 10:00 to 11:30", "a table between 18:00 and 20:00",
+    ],
+)  # fmt: skip
 def test_one_thing_is_left_whole(clause: str) -> None:
     assert coordinated(clause) == ()
 

@@ -115,3 +115,18 @@ def test_a_whole_list_is_taken_only_where_all_is_asked_for() -> None:
     earlier = (answered(LIST, {"events": EVENTS}),)
     assert not_asked_for(ArgumentsQuestion("Delete all events", many, earlier), answer) == ""
     assert "all of its 3 entries" in not_asked_for(ArgumentsQuestion("Delete the event", many, earlier), answer)
+
+
+@pytest.mark.parametrize(
+    ("request_", "refused"),
+    [
+        ("Create the event Choir and remove the event Winter gala", True),
+        ("Create the event Choir and then delete it", False),
+        ("Create the event Choir and delete the event Choir", False),
+    ],
+)
+def test_what_was_just_made_is_undone_only_where_it_is_meant(request_: str, refused: bool) -> None:
+    made = answered(doc("create_event", "POST", "title"), {"event_id": "evt_1", "title": "Choir"})
+    binding = Binding(parameter="event_id", origin="step", reference="1.event_id")
+    question = ArgumentsQuestion(request_, DELETE, (made,))
+    assert bool(not_asked_for(question, Arguments({"event_id": "evt_1"}, (binding,)))) == refused

@@ -17,7 +17,12 @@ from tests.flows.small_world import TOOLS, WALKS, finder, graph, tool
 CLIPS = tool("Kick", "get_clips", "Clips of a channel.")
 DETAILS = tool("Kick", "get_details", "Details of a channel.")
 OTHER = tool("Tube", "channel_clips", "The clips of a channel, newest first.")
-NEW = (CLIPS, DETAILS, OTHER)
+WALKED = tool("Twitch", "get_channels", "Channels and what they are about.")
+MORE = tuple(
+    tool("Channel", f"list_{what}", f"The {what} of a channel.")
+    for what in ("fans", "bans", "tags", "jobs", "ads", "laws")
+)
+NEW = (CLIPS, DETAILS, OTHER, WALKED, *MORE)
 REQUEST = "The clips of a channel of Kick, and the details of it"
 CLAUSES = ("The clips of a channel of Kick", "the details of it")
 
@@ -29,7 +34,7 @@ async def known(folder: Path, tools: tuple[ToolDoc, ...], walks: list[tuple[Tool
 
 
 async def test_a_set_covers_what_its_tools_cover_together_and_is_named(tmp_path: Path) -> None:
-    kin = await known(tmp_path, NEW, [])
+    kin = await known(tmp_path, NEW, [(WALKED,)])
     assert set(kin) == {tool.id for tool in NEW}
     assert kin[CLIPS.id].covers == kin[DETAILS.id].covers > kin[OTHER.id].covers
     assert all(0 <= one.covers <= 1 and 0 <= one.found <= 1 for one in kin.values())
@@ -48,6 +53,11 @@ async def test_what_paths_and_memories_know_of_a_tool_is_told_with_it(tmp_path: 
     assert kin[OTHER.id].remembered == pytest.approx(0.9**6 + 0.5**6)
     assert kin[CLIPS.id].remembered == 0
     assert min(one.behind for one in kin.values()) == 0
+
+
+async def test_nothing_is_told_among_few_tools_nor_where_no_path_has_taught_anything(tmp_path: Path) -> None:
+    assert await known(tmp_path / "few", NEW[:9], [(CLIPS,)]) == {}
+    assert await known(tmp_path / "untaught", NEW, []) == {}
 
 
 async def test_nothing_is_told_where_paths_went_through_most_tools(tmp_path: Path) -> None:
