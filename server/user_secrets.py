@@ -1,8 +1,11 @@
 """A user's keys from the vault as the secrets of a run: the user's own first, then those of the server's operator."""
 
+from collections.abc import Mapping, Sequence
+
 from agent.secrets import Secrets
 from agent.secrets_env import check_host
 from server.storage.tool_keys import ToolKeys
+from server.storage.unbroken import unbroken
 
 
 class UserSecrets:
@@ -15,18 +18,21 @@ class UserSecrets:
 
     async def has(self, name: str) -> bool:
         """Whether the user or the operator has one of this name."""
-        return name in await self._tool_keys.names(self._user_id) or await self._shared.has(name)
+        return name in await self._hosts() or await self._shared.has(name)
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         """The value for this host; None where there is none. Raises ``SecretError``."""
-        hosts = (await self._tool_keys.names(self._user_id)).get(name)
+        hosts = (await self._hosts()).get(name)
         if hosts is None:
             return await self._shared.value(name, host, port, encrypted=encrypted)
         check_host(name, hosts, host, port, encrypted=encrypted, where="the hosts of this key of yours")
-        return await self._tool_keys.value(self._user_id, name)
+        return await unbroken(self._tool_keys.value(self._user_id, name))
 
     def advice(self, name: str, host: str, port: int) -> str:
         """Where to keep one."""
         return (
             f"a key is needed: keep it in your account as {name}, for {host}:{port} (PUT /api/v1/me/tool-keys/{name})"
         )
+
+    async def _hosts(self) -> Mapping[str, Sequence[str]]:
+        return await unbroken(self._tool_keys.names(self._user_id))

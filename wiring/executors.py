@@ -1,12 +1,18 @@
 """The executor that makes calls, put together from the settings."""
 
-from agent.executors.http import HttpExecutor, HttpParameters
+from typing import TYPE_CHECKING
+
 from agent.secrets import Secrets
 from wiring.settings import Settings
 
+if TYPE_CHECKING:
+    from agent.executors.http import HttpExecutor
 
-def http_executor(settings: Settings, secrets: Secrets) -> HttpExecutor:
+
+def http_executor(settings: Settings, secrets: Secrets) -> "HttpExecutor":
     """A new one, with whose secrets it is given; who makes it closes it."""
+    from agent.executors.http import HttpExecutor, HttpParameters
+
     parameters = HttpParameters(
         timeout=settings.call_timeout,
         response_limit=settings.response_limit,

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from server.runs.board import Board
 from server.storage.events import StoredEvent
 from server.storage.storage import Storage
+from server.storage.unbroken import unbroken
 
 LAST = "run.finished"
 _AT_ONCE = 500
@@ -25,7 +26,7 @@ async def follow(
         while True:
             news.clear()
             here = board.after(run_id, after)
-            found = await storage.events.after(run_id, after, _AT_ONCE) if here is None else here
+            found = await unbroken(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
             for event in found:
                 after, told_at = event.seq, clock()
                 yield event
@@ -41,7 +42,7 @@ async def follow(
                     await news.wait()
             except TimeoutError:
                 if clock() - told_at >= heartbeat:
-                    if await storage.runs.get(run_id) is None:
+                    if await unbroken(storage.runs.get(run_id)) is None:
                         return
                     told_at = clock()
                     yield None

@@ -13,6 +13,7 @@ from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
 from server.storage.effects import Effect, Effects, NewEffect
+from server.storage.unbroken import unbroken
 
 
 class LedgerExecutor:
@@ -42,7 +43,7 @@ class LedgerExecutor:
             idempotent=tool.idempotent,
             arguments=arguments,
         )
-        there = await self._effects.begin(begun)
+        there = await unbroken(self._effects.begin(begun))
         if there is not None:
             return written(there)
         try:
@@ -55,7 +56,7 @@ class LedgerExecutor:
 
     async def _finish(self, key: str, result: CallResult) -> None:
         told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
-        await self._effects.finish(self._run_id, key, result.outcome, told)
+        await unbroken(self._effects.finish(self._run_id, key, result.outcome, told))
 
     async def close(self) -> None:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""

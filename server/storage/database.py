@@ -87,10 +87,14 @@ def file_url(path: Path) -> str:
 def _prepare(connection: Any, _record: object) -> None:
     # The driver's own idea of transactions leaves out reads and DDL; they are begun by hand below.
     connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON", f"busy_timeout={_BUSY_MILLISECONDS}"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    try:
+        cursor = connection.cursor()
+        for pragma in ("journal_mode=WAL", "foreign_keys=ON", f"busy_timeout={_BUSY_MILLISECONDS}"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+    except BaseException:
+        connection.close()  # the pool forgets a connection that could not be prepared
+        raise
 
 
 def _begin(connection: Connection) -> None:

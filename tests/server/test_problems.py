@@ -65,6 +65,8 @@ async def test_bad_requests(world: World, method: str, path: str, body: bytes | 
 
 
 async def test_a_database_that_goes_away_is_told(world: World, tmp_path: Path) -> None:
+    world.services.worker.stop()
+    await asyncio.sleep(0.3)  # what it asks just now it asks to the end
     await world.services.storage.close()
     home = world.services.settings.server_home
 
