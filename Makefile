@@ -17,7 +17,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo test check format architecture bench test-neural test-ray lock clean
+.PHONY: help setup dev demo up test check format architecture bench test-neural test-ray lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ dev: ## The same, and the tools that check it
 demo: setup ## Start the playground, build its graph, ask five requests and check the answers
 	@$(run) scripts/demo.py
 
+up: setup ## Start the playground, the server and the chat page, until Ctrl-C (ARGS)
+	@exec $(run) scripts/up.py $(ARGS)
+
 test: dev ## Run all tests but the measurements and those that need torch or Ray (ARGS, JOBS)
 	@$(pytest) -m "not bench and not neural and not ray" -n $(JOBS) --dist loadfile $(ARGS)
 
@@ -39,7 +42,7 @@ check: dev ## Formatting, lint, types, layers, duplicates, architecture
 	@$(run) -m ruff check
 	@$(run) -m pyright --warnings
 	@.venv/bin/lint-imports --no-cache
-	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent evaluation wiring server playground scripts
+	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent evaluation wiring server ui playground scripts
 	@$(pytest) -q tests/architecture
 
 format: dev ## Format and fix what can be fixed

@@ -1,29 +1,16 @@
 """Runs over HTTP: a server as a process, the playground's tools, followers that come and go, a server that is killed."""
 
-import asyncio
 import json
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
 from domain.event import EventRecord
 from playground.child import running_playground
-from playground.record import CATALOGUE, DATA
-from wiring.build import BuildOptions, build
-from wiring.settings import Settings
+from tests.flows.served import INHABITANTS, Place, built, effects, registered, reset, serving
 
-ROOT = Path(__file__).resolve().parents[2]
-PASSWORD = "correct horse battery"
-INHABITANTS = "How many inhabitants does Meghalpet have?"
 WRITE = (
     'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
     "Which id does the task get?"
@@ -32,107 +19,11 @@ WRITE = (
 pytestmark = pytest.mark.timeout(240)
 
 
-@dataclass(frozen=True)
-class Place:
-    playground: str
-    store: Path
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A running playground, and a store of its catalogue and trajectories."""
-    folder = tmp_path_factory.mktemp("place")
     with running_playground() as address:
-        catalogue, store = folder / CATALOGUE, folder / "store"
-        catalogue.write_bytes(httpx.get(f"{address}/openapi.json", trust_env=False).content)
-        options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
-        asyncio.run(build(options, lambda stage, done, total: None, Settings(store=store)))
-        yield Place(address, store)
-
-
-@contextmanager
-def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """A server of a home; killed at the end."""
-    chosen = {
-        "FOOTPATH_SERVER_HOME": str(home),
-        "FOOTPATH_STORE": str(place.store),
-        "FOOTPATH_ALLOW_HOSTS": place.playground.removeprefix("http://"),
-        "FOOTPATH_LEASE_SECONDS": "1",
-        "PYTHONPATH": str(ROOT),
-    }
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **chosen, **variables},
-        cwd=home.parent,
-    )
-    assert process.stdout is not None
-    try:
-        name, _, address = process.stdout.readline().strip().partition(" ")
-        assert name == "server:"
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-class Client:
-    """Somebody who is logged in. ``address`` may change: a server that comes back has another port."""
-
-    def __init__(self, address: str, token: str) -> None:
-        self.address = address
-        self._headers = {"Authorization": f"Bearer {token}"}
-
-    def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        url = f"{self.address}/api/v1{path}"
-        return httpx.request(method, url, headers=self._headers, json=body, timeout=30, trust_env=False)
-
-    def ask(self, request: str) -> tuple[str, str]:
-        """The ids of a new conversation and of a run in it."""
-        conversation = self.call("POST", "/conversations", {}).json()["id"]
-        answer = self.call("POST", f"/conversations/{conversation}/runs", {"request": request})
-        assert answer.status_code == 202, answer.text
-        return conversation, answer.json()["id"]
-
-    def follow(self, run: str, after: int = 0, until: int | str = "run.finished") -> list[EventRecord]:
-        """The run's events after a number, up to one of a kind or a number."""
-        records: list[EventRecord] = []
-        headers = self._headers | ({"Last-Event-ID": str(after)} if after else {})
-        url = f"{self.address}/api/v1/runs/{run}/events"
-        with httpx.stream("GET", url, headers=headers, timeout=60, trust_env=False) as answer:
-            assert answer.status_code == 200
-            assert answer.headers["content-type"].startswith("text/event-stream")
-            sent: dict[str, str] = {}
-            for line in answer.iter_lines():
-                name, _, value = line.partition(": ")
-                sent |= {name: value} if name else {}
-                if line or "data" not in sent:
-                    continue
-                record = EventRecord.model_validate_json(sent["data"])
-                assert (sent["id"], sent["event"]) == (str(record.seq), record.event.kind)
-                records.append(record)
-                sent = {}
-                if until in (record.seq, record.event.kind):
-                    break
-        return records
-
-
-def registered(address: str, name: str = "ada") -> Client:
-    body = {"name": name, "password": PASSWORD}
-    answer = httpx.post(f"{address}/api/v1/auth/register", json=body, trust_env=False, timeout=30)
-    assert answer.status_code == 201, answer.text
-    return Client(address, answer.json()["access_token"])
-
-
-def effects(place: Place) -> list[dict[str, Any]]:
-    return httpx.get(f"{place.playground}/_ledger", trust_env=False).json()
-
-
-def reset(place: Place) -> None:
-    """As if nothing had been changed yet."""
-    httpx.post(f"{place.playground}/_reset", trust_env=False).raise_for_status()
+        yield built(tmp_path_factory.mktemp("place"), address)
 
 
 def test_a_question_is_asked_followed_and_exported(place: Place, tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""Starts all of Footpath on this machine: the playground, the server on its graph, the chat page."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from _children import ROOT, Children, Stopped, children
+from _demo import build_demo, host_of
+from _page import free_port, page_command, page_environment
+
+from domain.errors import UnavailableError, UsageError
+from wiring.layout import StoreFolder
+from wiring.settings import read_settings
+
+_BUILT_FOR = "playground.txt"
+
+
+def main(
+    page_port: Annotated[int, typer.Option(help="Port of the page; 0 takes any that is free.")] = 8501,
+    server_port: Annotated[int, typer.Option(help="Port of the server; 0: any.")] = 8000,
+    playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
+    home: Annotated[Path, typer.Option(help="Folder of the graph, built where it is missing.")] = Path(".footpath/up"),
+) -> None:
+    """Run until Ctrl-C; a line with the address of each as it answers. Exit codes: 1 one of them ended, 2 a wrong setting, 3 one did not start."""
+    try:
+        with children() as started:
+            _start(started, page_port, server_port, playground_port, home)
+            ended = started.watch()
+            print(f"the {ended} has ended; the others are stopped, too", file=sys.stderr)
+            raise typer.Exit(1)
+    except (UsageError, UnavailableError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
+    except (KeyboardInterrupt, Stopped):
+        print("all stopped", file=sys.stderr)
+
+
+def _start(started: Children, page_port: int, server_port: int, playground_port: int, home: Path) -> None:
+    allowed = read_settings().allow_hosts
+    script = str(ROOT / "scripts" / "serve_playground.py")
+    playground = started.announced("playground", [script, "--port", str(playground_port)], {})
+    _say("playground", playground)
+    store = _built(playground, home)
+    hosts = ",".join(sorted({*allowed, host_of(playground)}))
+    environment = {"FOOTPATH_STORE": str(store), "FOOTPATH_ALLOW_HOSTS": hosts}
+    script = str(ROOT / "scripts" / "serve.py")
+    server = started.announced("server", [script, "--port", str(server_port)], environment)
+    _say("server", server)
+    port = free_port(page_port)
+    page = f"http://127.0.0.1:{port}"
+    started.answering("page", page_command(port), page_environment(server), f"{page}/_stcore/health")
+    _say("page", page)
+
+
+def _built(playground: str, home: Path) -> Path:
+    """The graph's folder: as it is, with what was learnt, where it was built for this address; else built anew."""
+    store, note = home / "store", home / _BUILT_FOR
+    known = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    if known != playground or not StoreFolder(store).stamp.is_file():
+        print("building the playground's graph …", file=sys.stderr)
+        asyncio.run(build_demo(playground, store))
+        note.write_text(f"{playground}{os.linesep}", encoding="utf-8")
+    return store
+
+
+def _say(name: str, address: str) -> None:
+    print(f"{name}: {address}", flush=True)
+
+
+if __name__ == "__main__":
+    typer.run(main)

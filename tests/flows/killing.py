@@ -1,0 +1,169 @@
+"""Servers that are killed again and again, at moments by chance, while their runs change something; and what must be so afterwards."""
+
+import asyncio
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from subprocess import Popen
+
+import httpx
+
+from domain.event import EventRecord
+from domain.tool import ToolDoc
+from graph.sources import read_tools
+from playground.record import CATALOGUE, DATA
+from server.services import open_storage
+from tests.faults.proxy import Exchange
+from tests.flows.served import Place, effects, serving
+from wiring.settings import Settings
+
+LONGEST = 4.0
+"""Seconds a server lives at most once it has been asked for more: long enough for runs to be taken up and to end."""
+_WAY = 0.08
+"""Seconds that a change is on its way at most, there and back each: without, hardly any is caught in the air."""
+_RUNS = {"FOOTPATH_USER_RUNS": "1000", "FOOTPATH_LEASE_SECONDS": "1"}
+
+
+@dataclass
+class Told:
+    """A run: ``seen`` is what its follower was sent, over all servers; ``mark`` occurs in its change and in no other's."""
+
+    run: str
+    mark: str
+    seen: list[EventRecord] = field(default_factory=list[EventRecord])
+
+    @property
+    def ended(self) -> bool:
+        """Whether its end was seen."""
+        return bool(self.seen) and self.seen[-1].event.kind == "run.finished"
+
+
+@dataclass
+class Life:
+    """One set of rows and its servers. ``air``: changes that were begun and had not ended when a server was killed, by run and call."""
+
+    place: Place
+    home: Path
+    headers: dict[str, str]
+    chance: Random
+    told: list[Told] = field(default_factory=list[Told])
+    air: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    under_way: list[int] = field(default_factory=list[int])
+
+    async def be_killed(self, new_runs: int) -> None:
+        """A server that is asked for more, goes on with what it finds, and is killed at some moment."""
+        async with _serving(self.place, self.home) as (address, process), _client(address, self.headers) as client:
+            for _ in range(new_runs):
+                await self._ask(client)
+            followers = [asyncio.create_task(follow(client, one)) for one in self.told if not one.ended]
+            await asyncio.sleep(self.chance.uniform(0, LONGEST))
+            process.kill()
+            await asyncio.gather(*followers)
+        self.under_way.append(sum(not one.ended for one in self.told))
+        self.air |= await asyncio.to_thread(begun, self.home / "rows.db")
+
+    async def come_to_an_end(self) -> dict[str, list[EventRecord]]:
+        """A server that is left alone: each run's events as they are told from the first, once all have ended."""
+        async with _serving(self.place, self.home) as (address, _), _client(address, self.headers) as client:
+            whole = [Told(one.run, one.mark) for one in self.told]
+            await asyncio.gather(*(follow(client, one) for one in whole))
+            for one in whole:
+                await _finished(client, one.run)
+        return {one.run: one.seen for one in whole}
+
+    async def _ask(self, client: httpx.AsyncClient) -> None:
+        mark = f"plan {len(self.told):04}"
+        conversation = (await client.post("/conversations", json={})).json()["id"]
+        answer = await client.post(f"/conversations/{conversation}/runs", json={"request": request_for(mark)})
+        assert answer.status_code == 202, answer.text
+        self.told.append(Told(answer.json()["id"], mark))
+
+
+@asynccontextmanager
+async def _serving(place: Place, home: Path) -> AsyncGenerator[tuple[str, "Popen[str]"]]:
+    """As ``serving``, waited for elsewhere: the proxy and the followers are on this loop."""
+    server = serving(place, home, **_RUNS)
+    address = await asyncio.to_thread(server.__enter__)
+    try:
+        yield address
+    finally:
+        await asyncio.to_thread(server.__exit__, None, None, None)
+
+
+async def _finished(client: httpx.AsyncClient, run: str) -> None:
+    """The last event is told a moment before the run's row says so."""
+    async with asyncio.timeout(10):
+        while (await client.get(f"/runs/{run}")).json()["status"] != "finished":
+            await asyncio.sleep(0.05)
+
+
+def request_for(mark: str) -> str:
+    """A request for one change, whose arguments have the mark."""
+    return f'Put "{mark}" on my to-do list, please: it has to be done by 2026-07-23. Which id does the task get?'
+
+
+def _client(address: str, headers: dict[str, str]) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=None)
+    return httpx.AsyncClient(base_url=f"{address}/api/v1", headers=headers, timeout=60, trust_env=False, limits=limits)
+
+
+async def follow(client: httpx.AsyncClient, told: Told) -> None:
+    """Add what is sent after what was seen, to the run's end or the server's."""
+    after = {"Last-Event-ID": str(told.seen[-1].seq)} if told.seen else {}
+    with suppress(httpx.TransportError):
+        async with client.stream("GET", f"/runs/{told.run}/events", headers=after) as answer:
+            async for line in answer.aiter_lines():
+                if line.startswith("data: "):
+                    told.seen.append(EventRecord.model_validate_json(line.removeprefix("data: ")))
+
+
+def begun(rows: Path) -> set[tuple[str, str]]:
+    """Calls in the ledger that have no end, by run and call."""
+    with closing(sqlite3.connect(rows)) as connection:
+        return set(connection.execute("SELECT run_id, call_key FROM effects WHERE finished_at IS NULL"))
+
+
+async def admitted(home: Path) -> dict[str, str]:
+    """The headers of a new user who lets all tools be called without being asked."""
+    async with open_storage(Settings(server_home=home, access_minutes=600)) as storage:
+        user = await storage.users.add("ada", "no password")
+        for tool in await asyncio.to_thread(lambda: list(read_tools(DATA / CATALOGUE))):
+            if isinstance(tool, ToolDoc) and not tool.safe:
+                await storage.allowed_tools.allow(user.id, tool.id)
+        pair = await storage.tokens.open(user.id)
+    return {"Authorization": f"Bearer {pair.access_token}"}
+
+
+def slow_changes(chance: Random) -> Callable[[Exchange], Awaitable[None]]:
+    """Changes take a while on their way there and on their way back; all else passes at once."""
+
+    async def fault(exchange: Exchange) -> None:
+        way = 0.0 if exchange.request.startswith(b"GET") else _WAY
+        await asyncio.sleep(chance.uniform(0, way))
+        response = await exchange.forward()
+        await asyncio.sleep(chance.uniform(0, way))
+        await exchange.send(response)
+
+    return fault
+
+
+def check(life: Life, whole: dict[str, list[EventRecord]]) -> Counter[str]:
+    """Nothing that was told is missing or another, nothing is left out, nothing is done twice. How the runs ended, by outcome."""
+    made = [json.dumps([one["tool"], one["arguments"]], sort_keys=True) for one in effects(life.place)]
+    assert len(made) == len(set(made))
+    cut_off = {run for run, _ in life.air}
+    outcomes: Counter[str] = Counter()
+    for one in life.told:
+        records = whole[one.run]
+        assert records[: len(one.seen)] == one.seen
+        assert [record.seq for record in records] == list(range(1, len(records) + 1))
+        outcome = json.loads(records[-1].event.model_dump_json())["outcome"]
+        mine = sum(one.mark in effect for effect in made)
+        assert mine == 1 or (mine == 0 and one.run in cut_off), (one.run, outcome)
+        outcomes[outcome] += 1
+    return outcomes

@@ -1,0 +1,126 @@
+"""A server as a process over a playground, and somebody who is logged in there; for tests that stop and kill servers."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from domain.event import EventRecord
+from playground.record import CATALOGUE, DATA
+from wiring.build import BuildOptions, build
+from wiring.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "correct horse battery"
+INHABITANTS = "How many inhabitants does Meghalpet have?"
+
+
+@dataclass(frozen=True)
+class Place:
+    """``playground``: where its ledger is. ``tools``: where its operations are called; the same, or a proxy in front of it."""
+
+    playground: str
+    tools: str
+    store: Path
+
+
+def built(folder: Path, playground: str, tools: str = "") -> Place:
+    """A store of a running playground's catalogue and trajectories."""
+    catalogue, store, tools = folder / CATALOGUE, folder / "store", tools or playground
+    document = httpx.get(f"{playground}/openapi.json", trust_env=False).text
+    catalogue.write_text(document.replace(playground, tools), encoding="utf-8")
+    options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
+    asyncio.run(build(options, lambda stage, done, total: None, Settings(store=store)))
+    return Place(playground, tools, store)
+
+
+@contextmanager
+def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """A server of a home; killed at the end."""
+    chosen = {
+        "FOOTPATH_SERVER_HOME": str(home),
+        "FOOTPATH_STORE": str(place.store),
+        "FOOTPATH_ALLOW_HOSTS": place.tools.removeprefix("http://"),
+        "FOOTPATH_LEASE_SECONDS": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **chosen, **variables},
+        cwd=home.parent,
+    )
+    assert process.stdout is not None
+    try:
+        name, _, address = process.stdout.readline().strip().partition(" ")
+        assert name == "server:"
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+class Client:
+    """Somebody who is logged in. ``address`` may change: a server that comes back has another port."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address = address
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        url = f"{self.address}/api/v1{path}"
+        return httpx.request(method, url, headers=self._headers, json=body, timeout=30, trust_env=False)
+
+    def ask(self, request: str) -> tuple[str, str]:
+        """The ids of a new conversation and of a run in it."""
+        conversation = self.call("POST", "/conversations", {}).json()["id"]
+        answer = self.call("POST", f"/conversations/{conversation}/runs", {"request": request})
+        assert answer.status_code == 202, answer.text
+        return conversation, answer.json()["id"]
+
+    def follow(self, run: str, after: int = 0, until: int | str = "run.finished") -> list[EventRecord]:
+        """The run's events after a number, up to one of a kind or a number."""
+        records: list[EventRecord] = []
+        headers = self._headers | ({"Last-Event-ID": str(after)} if after else {})
+        url = f"{self.address}/api/v1/runs/{run}/events"
+        with httpx.stream("GET", url, headers=headers, timeout=60, trust_env=False) as answer:
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            sent: dict[str, str] = {}
+            for line in answer.iter_lines():
+                name, _, value = line.partition(": ")
+                sent |= {name: value} if name else {}
+                if line or "data" not in sent:
+                    continue
+                record = EventRecord.model_validate_json(sent["data"])
+                assert (sent["id"], sent["event"]) == (str(record.seq), record.event.kind)
+                records.append(record)
+                sent = {}
+                if until in (record.seq, record.event.kind):
+                    break
+        return records
+
+
+def registered(address: str, name: str = "ada") -> Client:
+    body = {"name": name, "password": PASSWORD}
+    answer = httpx.post(f"{address}/api/v1/auth/register", json=body, trust_env=False, timeout=30)
+    assert answer.status_code == 201, answer.text
+    return Client(address, answer.json()["access_token"])
+
+
+def effects(place: Place) -> list[dict[str, Any]]:
+    return httpx.get(f"{place.playground}/_ledger", trust_env=False).json()
+
+
+def reset(place: Place) -> None:
+    """As if nothing had been changed yet."""
+    httpx.post(f"{place.playground}/_reset", trust_env=False).raise_for_status()

@@ -1,0 +1,31 @@
+"""The page: log in, then ask. ``streamlit run ui/app.py``; FOOTPATH_SERVER_ADDRESS names the server."""
+
+import streamlit as st
+
+from ui import session
+from ui.problems import ServerError
+from ui.screens.chat import chat
+from ui.screens.login import login
+
+
+def main() -> None:
+    """Draw the page once."""
+    st.set_page_config(page_title="Footpath", page_icon="👣", layout="wide")
+    client = session.visitor()
+    session.keep()
+    try:
+        if client:
+            chat(client)
+        else:
+            login()
+    except ServerError as error:
+        if not error.logged_out:
+            st.error(str(error))
+            st.button("Try again")
+            return
+        session.leave()
+        st.session_state.told = str(error)
+        st.rerun()
+
+
+main()

@@ -1,0 +1,144 @@
+"""The server's API for the page: typed, blocking, safe to be used from several threads."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from ui.account import Account
+from ui.problems import ServerError, refused, unreached
+from ui.replies import Asked, Conversation, LoggedIn, Registration, Run
+from ui.stream import Told, follow
+
+_API = "/api/v1"
+_PAGE = 200
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def opened(server: str, address: str = "") -> httpx.Client:
+    """Connections to the server at ``server``. ``address``: of the browser for which is asked, where it is not this machine."""
+    headers = {"User-Agent": "Footpath page"} | ({"X-Forwarded-For": address} if address else {})
+    return httpx.Client(base_url=server + _API, timeout=httpx.Timeout(30), trust_env=False, headers=headers)
+
+
+def registration(http: httpx.Client) -> str:
+    """Who may make an account: ``open``, ``invited`` or ``closed``."""
+    return _read(Registration, _asked(http, "GET", "/auth/registration")).registration
+
+
+def log_in(http: httpx.Client, name: str, password: str) -> "Client":
+    """Raises ServerError: name or password are wrong, or there were too many attempts."""
+    return _entered(http, "/auth/login", {"name": name, "password": password})
+
+
+def register(http: httpx.Client, name: str, password: str, invitation: str = "") -> "Client":
+    """Make an account and log in. Raises ServerError: the name is taken, or the server lets nobody new in."""
+    body = {"name": name, "password": password} | ({"invitation": invitation} if invitation else {})
+    return _entered(http, "/auth/register", body)
+
+
+class Client:
+    """What a logged-in user may ask. Everything raises ServerError where the server refuses or does not answer."""
+
+    def __init__(self, http: httpx.Client, account: Account) -> None:
+        self._http = http
+        self.account = account
+
+    def log_out(self) -> None:
+        """End the session on the server."""
+        self._send("POST", "/auth/logout")
+
+    def conversations(self, search: str = "") -> list[Conversation]:
+        """The latest, first those in which something was said last."""
+        params: dict[str, str | int] = {"limit": 100, "search": search}
+        return _all(Conversation, self._send("GET", "/conversations", params=params))
+
+    def begin(self, title: str = "") -> Conversation:
+        """A new conversation."""
+        return _read(Conversation, self._send("POST", "/conversations", json={"title": title}))
+
+    def rename(self, conversation: str, title: str) -> None:
+        """Give it another title."""
+        self._send("PATCH", f"/conversations/{conversation}", json={"title": title})
+
+    def remove(self, conversation: str) -> None:
+        """Remove it with its runs."""
+        self._send("DELETE", f"/conversations/{conversation}")
+
+    def runs(self, conversation: str) -> list[Run]:
+        """The latest runs of a conversation, the oldest of them first."""
+        path = f"/conversations/{conversation}/runs"
+        return _all(Run, self._send("GET", path, params={"limit": _PAGE}))[::-1]
+
+    def ask(self, conversation: str, request: str, planner: str = "dfs", policy: str = "offline") -> Run:
+        """Start a run; it goes on whether one follows it or not."""
+        body = {"request": request, "planner": planner, "policy": policy}
+        return _read(Run, self._send("POST", f"/conversations/{conversation}/runs", json=body))
+
+    def run(self, run: str) -> Run:
+        """How a run stands."""
+        return _read(Run, self._send("GET", f"/runs/{run}"))
+
+    def cancel(self, run: str) -> None:
+        """End a run; what it found stays."""
+        self._send("POST", f"/runs/{run}/cancel")
+
+    def open_questions(self, run: str) -> set[str]:
+        """The ids of what a run asks and nobody has answered."""
+        return {one.id for one in _all(Asked, self._send("GET", f"/runs/{run}/inputs")) if one.decision is None}
+
+    def answer(self, run: str, question: str, *, allow: bool, always: bool = False) -> None:
+        """Say whether a call that changes something may be made; ``always``: this tool need not ask again."""
+        body = {"decision": "allow" if allow else "deny", "always": always}
+        self._send("POST", f"/runs/{run}/inputs/{question}", json=body)
+
+    def events(self, run: str, after: int = 0, wanted: Callable[[], bool] = lambda: True) -> Iterator[Told]:
+        """A run's events after that number, to its end, over however many connections. ``wanted`` False: no more of them."""
+        return follow(self._http, self.account, f"/runs/{run}/events", after, wanted)
+
+    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        token = self.account.bearer()
+        try:
+            return _asked(self._http, method, path, headers={"Authorization": f"Bearer {token}"}, **more)
+        except ServerError as error:
+            if not error.logged_out:
+                raise
+        token = self.account.bearer(stale=token)
+        return _asked(self._http, method, path, headers={"Authorization": f"Bearer {token}"}, **more)
+
+
+def _entered(http: httpx.Client, path: str, body: dict[str, str]) -> Client:
+    return Client(http, Account(http, _read(LoggedIn, _asked(http, "POST", path, json=body))))
+
+
+def _asked(http: httpx.Client, method: str, path: str, **more: Any) -> httpx.Response:
+    try:
+        response = http.request(method, path, **more)
+    except httpx.HTTPError as error:
+        raise unreached(str(http.base_url), error) from error
+    if not response.is_success:
+        raise refused(response)
+    return response
+
+
+def _read(shape: type[Shape], response: httpx.Response) -> Shape:
+    try:
+        return shape.model_validate_json(response.content)
+    except ValidationError as error:
+        raise _strange(response) from error
+
+
+def _all(shape: type[Shape], response: httpx.Response) -> list[Shape]:
+    try:
+        return [shape.model_validate(one) for one in TypeAdapter(list[Any]).validate_json(response.content)]
+    except ValidationError as error:
+        raise _strange(response) from error
+
+
+def _strange(response: httpx.Response) -> ServerError:
+    return ServerError(
+        f"what answers at {response.url.host}:{response.url.port} is not a server of this version; start that one",
+        problem="strange",
+        status=response.status_code,
+    )

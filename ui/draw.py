@@ -1,0 +1,105 @@
+"""A run on the page: the walk, the calls, the answer. The same for a live run and one of long ago.
+
+Texts of tools and answers are strangers': they are shown as text and code, never as markup.
+"""
+
+import json
+
+import streamlit as st
+from pydantic import JsonValue
+
+from ui.story import Call, Story
+from ui.walk import tool_name, walk_dot
+
+_MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
+_LONGEST = 20_000
+_OUTCOMES = {
+    "answered": "Answered",
+    "gave_up": "Found no way to answer",
+    "budget": "Stopped at its limits",
+    "cancelled": "Stopped",
+    "failed": "Failed",
+}
+
+
+def draw(story: Story, *, unfolded: bool) -> None:
+    """``unfolded``: the walk is open, as for the run that one looks at."""
+    _walk(story, unfolded=unfolded)
+    _calls(story)
+    for note in story.notes:
+        st.text(f"Note: {note}")
+    if story.answer:
+        st.text(story.answer)
+    _end(story)
+
+
+def _walk(story: Story, *, unfolded: bool) -> None:
+    if not story.nodes:
+        return
+    chosen = sum(node.state == "chosen" for node in story.nodes.values())
+    left = sum(node.state == "backtracked" for node in story.nodes.values())
+    title = f"Walk: {len(story.nodes)} considered, {chosen} chosen" + (f", {left} left again" if left else "")
+    with st.expander(title, expanded=unfolded):
+        st.graphviz_chart(walk_dot(story), width="content", alt="The walk over the tools")  # pyright: ignore[reportUnknownMemberType]
+        reasons = [
+            f"{'→' if node.state == 'chosen' else '←'} {tool_name(node.tool)}: {node.reason}"
+            for node in story.nodes.values()
+            if node.reason
+        ]
+        if reasons:
+            st.code("\n".join(reasons), language=None, wrap_lines=True)
+
+
+def _calls(story: Story) -> None:
+    for call in story.calls:
+        with st.expander(_title(call), expanded=False):
+            st.text("Arguments")
+            st.code(readable(call.arguments), language="json", wrap_lines=True)
+            origins = [f"{one.parameter}: from {one.origin} {one.reference}".rstrip() for one in call.provenance]
+            if origins:
+                st.code("\n".join(origins), language=None, wrap_lines=True)
+            if call.result:
+                if call.result.note:
+                    st.text(call.result.note)
+                st.text("Response")
+                st.code(_response(call.result.response), language="json", wrap_lines=True)
+
+
+def _title(call: Call) -> str:
+    """An expander's title is Markdown: what could be markup in a tool's name is taken for what it is."""
+    mark, told = "…", "under way"
+    if result := call.result:
+        mark = _MARKS[result.status]
+        code = f" {result.http_status}" if result.http_status else ""
+        told = f"{result.status}{code}, {result.seconds * 1000:.0f} ms"
+    return f"{mark} {call.step}. {unmarked(tool_name(call.tool))} ({told})"
+
+
+def unmarked(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return "".join(f"\\{character}" if character in "\\`*_{}[]()<>#+-.!|~$:&" else character for character in plain)
+
+
+def readable(value: JsonValue) -> str:
+    """JSON, indented; cut where it is very long."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… {len(text) - _LONGEST} characters more"
+
+
+def _response(text: str) -> str:
+    """As JSON where it is some; else its beginning as it is."""
+    try:
+        return readable(json.loads(text))
+    except (ValueError, RecursionError):
+        return text[:_LONGEST]
+
+
+def _end(story: Story) -> None:
+    if not (end := story.finished):
+        return
+    if end.error:
+        st.error(unmarked(end.error))
+    usage = end.usage
+    told = f"{_OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s: {usage.considered} considered, {usage.decisions} decisions"
+    st.caption(told + (f", {usage.model_calls} model calls" if usage.model_calls else ""))

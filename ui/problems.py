@@ -1,0 +1,44 @@
+"""What can go wrong between page and server: one error, with a message that says what to do."""
+
+import httpx
+from pydantic import ValidationError
+
+from domain.errors import FootpathError
+from ui.replies import Problem
+
+
+class ServerError(FootpathError):
+    """The server said no, or nothing. ``problem``: its stable code; ``status`` 0: there was no answer."""
+
+    def __init__(self, message: str, *, problem: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.problem = problem
+        self.status = status
+
+    @property
+    def logged_out(self) -> bool:
+        """Whether one has to log in again."""
+        return self.status == 401
+
+
+def refused(response: httpx.Response) -> ServerError:
+    """What an answer that is none says. Its body must have been read."""
+    try:
+        problem = Problem.model_validate_json(response.content)
+    except ValidationError:
+        problem = Problem(detail=f"the server answered {response.status_code} without saying why; try again later")
+    wait = response.headers.get("Retry-After", "")
+    hint = f" (try again in {wait} seconds)" if wait.isdigit() else ""
+    detail = "; ".join(_said(fault.place, fault.message) for fault in problem.errors) or problem.detail
+    return ServerError(detail + hint, problem=problem.code, status=response.status_code)
+
+
+def unreached(address: str, error: httpx.HTTPError) -> ServerError:
+    """No answer came."""
+    why = "took too long to answer" if isinstance(error, httpx.TimeoutException) else "does not answer"
+    return ServerError(f"the server at {address} {why}; see whether it runs, then try again", problem="unreached")
+
+
+def _said(place: str, message: str) -> str:
+    """``body.password: …`` as ``password: …``."""
+    return f"{place.removeprefix('body.')}: {message}"

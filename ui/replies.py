@@ -1,0 +1,78 @@
+"""What the server answers, as far as the page needs it. Fields that are not known here are passed over."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field, SecretStr
+
+
+class Tokens(BaseModel):
+    """A session's tokens; ``refresh_token`` counts once."""
+
+    access_token: SecretStr
+    refresh_token: SecretStr
+    access_expires_at: datetime
+
+
+class User(BaseModel):
+    """Who is logged in."""
+
+    id: str
+    name: str
+
+
+class LoggedIn(Tokens):
+    """What registering and logging in give."""
+
+    user: User
+
+
+class Registration(BaseModel):
+    """Who may make an account: ``open``, ``invited`` or ``closed``."""
+
+    registration: str
+
+
+class Conversation(BaseModel):
+    """A conversation in the list."""
+
+    id: str
+    title: str = ""
+
+    @property
+    def shown_title(self) -> str:
+        """Its title, or what stands for one."""
+        return self.title or "New conversation"
+
+
+class Run(BaseModel):
+    """A run as it stands. ``last_event``: the number of the last one that is stored."""
+
+    id: str
+    request: str
+    planner: str = ""
+    status: str = ""
+    cancel_at: datetime | None = None
+    finished_at: datetime | None = None
+    last_event: int = 0
+
+
+class Asked(BaseModel):
+    """What a run asks its user. ``decision`` None: it is open."""
+
+    id: str
+    decision: str | None = None
+
+
+class Fault(BaseModel):
+    """One thing that is wrong with a request."""
+
+    place: str = ""
+    message: str = ""
+
+
+class Problem(BaseModel):
+    """A problem document (RFC 9457) of the server."""
+
+    code: str = "error"
+    detail: str = ""
+    errors: list[Fault] = Field(default_factory=list[Fault])

@@ -1,0 +1,120 @@
+"""The conversation: what was asked and answered, a run that is under way, the next question."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from ui.client import Client
+from ui.draw import draw, readable, unmarked
+from ui.following import Following
+from ui.problems import ServerError
+from ui.replies import Run
+from ui.screens.sidebar import sidebar
+from ui.story import Question
+from ui.walk import tool_name
+
+_TICK = 0.4
+_PAST = 5.0
+_SHOWN = 20
+
+
+def chat(client: Client) -> None:
+    """Side bar, history, the live run, and the line to ask in."""
+    conversation = sidebar(client)
+    runs = _runs(client, conversation)
+    if not runs:
+        st.title("What would you like to know?")
+        st.caption("For example: Which public holidays does Caldera have in 2026?")
+    for run in runs:
+        with st.chat_message("user"):
+            st.text(run.request)
+        with st.chat_message("assistant"):
+            _run(client, run, last=run is runs[-1])
+    if request := st.chat_input("Ask something", max_chars=4000):
+        conversation = conversation or client.begin(request[:80]).id
+        client.ask(conversation, request, planner=st.session_state.planner)
+        st.query_params["conversation"] = conversation
+        st.rerun()
+
+
+def _runs(client: Client, conversation: str) -> list[Run]:
+    """The latest; all that are asked for. None where the address names no conversation of this user."""
+    if not conversation:
+        return []
+    try:
+        runs = client.runs(conversation)
+    except ServerError as error:
+        if error.status not in (404, 422):
+            raise
+        st.query_params.clear()
+        st.rerun()
+    shown = st.session_state.get("shown", _SHOWN)
+    if len(runs) > shown and st.button("Show what was said before"):
+        st.session_state.shown = shown + _SHOWN
+        st.rerun()
+    return runs[-shown:]
+
+
+def _run(client: Client, run: Run, *, last: bool) -> None:
+    following = _following(client, run.id)
+    if run.finished_at:
+        following.wait(_PAST)
+    if following.look().finished:
+        draw(following.story, unfolded=last)
+    else:
+        st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
+
+
+def _live(client: Client, run: Run, following: Following) -> None:
+    """A run as it grows; at its end the page is drawn once more, without what only a live run has."""
+    try:
+        story = following.look()
+        open_questions = client.open_questions(run.id) if story.questions else set[str]()
+    except ServerError as error:
+        st.error(str(error))
+        st.button("Follow again", key=f"again-{run.id}", on_click=lambda: _forget(run.id))
+        return
+    if story.finished:
+        st.rerun(scope="app")
+    draw(story, unfolded=True)
+    for key in open_questions & story.questions.keys():
+        _question(client, run, story.questions[key])
+    if not open_questions:
+        st.caption("Under way …" if story.seq else "Waiting for its turn …")
+    if st.button("Stop", key=f"stop-{run.id}", icon=":material/stop_circle:"):
+        _told(lambda: client.cancel(run.id))
+
+
+def _question(client: Client, run: Run, question: Question) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{unmarked(tool_name(question.tool))}** waits for your word")
+        st.text(question.reason)
+        st.code(readable(question.arguments), language="json", wrap_lines=True)
+        answers = {"Allow": (True, False), "Always allow": (True, True), "Do not allow": (False, False)}
+        if question.asks != "call":
+            del answers["Always allow"]
+        for column, (label, (allow, always)) in zip(st.columns(len(answers)), answers.items(), strict=True):
+            answer = partial(client.answer, run.id, question.input, allow=allow, always=always)
+            if column.button(label, key=f"{label}-{question.input}", width="stretch") and _told(answer):
+                st.rerun(scope="fragment")
+
+
+def _following(client: Client, run: str) -> Following:
+    known: dict[str, Following] = st.session_state.setdefault("following", {})
+    if run not in known:
+        known[run] = Following(client, run)
+    return known[run]
+
+
+def _forget(run: str) -> None:
+    st.session_state.following.pop(run, None)
+
+
+def _told(what: Callable[[], None]) -> bool:
+    try:
+        what()
+    except ServerError as error:
+        st.error(str(error))
+        return False
+    return True

@@ -1,0 +1,61 @@
+"""The side bar: conversations, how to plan, who one is."""
+
+import streamlit as st
+
+from ui import session
+from ui.client import Client
+from ui.draw import unmarked
+from ui.replies import Conversation
+
+PLANNERS = {
+    "dfs": "Weighted walk",
+    "react": "Step by step (ReAct)",
+    "cot": "All at once, reasoned",
+    "basic": "All at once",
+    "retrieve": "Most alike",
+}
+
+
+def sidebar(client: Client) -> str:
+    """The open conversation's id; empty: a new one, made with its first question."""
+    with st.sidebar:
+        st.subheader("Footpath")
+        if st.button("New conversation", icon=":material/add:", width="stretch"):
+            _open("")
+        search = st.text_input("Search", max_chars=200, placeholder="Search", label_visibility="collapsed")
+        found = client.conversations(search)
+        chosen = st.query_params.get("conversation", "")
+        for one in found:
+            kind = "primary" if one.id == chosen else "tertiary"
+            if st.button(unmarked(one.shown_title[:40]), key=one.id, type=kind, width="stretch"):
+                _open(one.id)
+        current = next((one for one in found if one.id == chosen), None)
+        if current:
+            _change(client, current)
+        st.divider()
+        st.selectbox("Planner", list(PLANNERS), format_func=PLANNERS.__getitem__, key="planner")
+        st.caption(f"Logged in as {unmarked(client.account.user.name)}")
+        if st.button("Log out", width="stretch"):
+            session.leave()
+            st.query_params.clear()
+            st.rerun()
+    return chosen
+
+
+def _change(client: Client, conversation: Conversation) -> None:
+    with st.popover("Rename or delete", width="stretch"):
+        title = st.text_input("Title", conversation.title, max_chars=200, key=f"title-{conversation.id}")
+        if st.button("Rename", key=f"rename-{conversation.id}"):
+            client.rename(conversation.id, title)
+            st.rerun()
+        if st.button("Delete with all its runs", key=f"delete-{conversation.id}"):
+            client.remove(conversation.id)
+            _open("")
+
+
+def _open(conversation: str) -> None:
+    if conversation:
+        st.query_params["conversation"] = conversation
+    else:
+        st.query_params.clear()
+    st.rerun()

@@ -1,0 +1,55 @@
+"""What a browser's visit holds: who is logged in, which conversation is open."""
+
+import os
+
+import httpx
+import streamlit as st
+
+from ui import SERVER_ADDRESS
+from ui.client import Client, opened
+from ui.problems import ServerError
+from ui.tickets import COOKIE, Tickets, kept_by_browser
+
+
+@st.cache_resource
+def tickets() -> Tickets:
+    """One for the whole process."""
+    return Tickets()
+
+
+def connections() -> httpx.Client:
+    """To the server that the environment names, in the name of the browser's address."""
+    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), st.context.ip_address or "")
+
+
+def visitor() -> Client | None:
+    """Who is logged in here, by this visit or by a ticket of an earlier one."""
+    ticket = st.session_state.get("ticket", st.context.cookies.get(COOKIE, ""))
+    client = tickets().client(ticket) if ticket else None
+    st.session_state.ticket = ticket if client else ""
+    return client
+
+
+def enter(client: Client) -> None:
+    """Keep who has logged in."""
+    st.session_state.ticket = tickets().issue(client)
+
+
+def leave() -> None:
+    """Forget who was logged in, here and at the server."""
+    ticket = st.session_state.get("ticket", "")
+    if client := tickets().client(ticket):
+        tickets().withdraw(ticket)
+        try:
+            client.log_out()
+        except ServerError as error:
+            st.toast(f"Logged out here; the server was not told: {error}")
+    st.session_state.clear()
+    st.session_state.ticket = ""
+
+
+def keep() -> None:
+    """Have the browser keep what this visit knows, where it holds something else."""
+    if (ticket := st.session_state.ticket) != st.session_state.get("kept", st.context.cookies.get(COOKIE, "")):
+        secure = str(st.context.url).startswith("https:")
+        st.html(kept_by_browser(ticket, secure=secure), unsafe_allow_javascript=True)
