@@ -18,11 +18,11 @@ async def follow(
     """Those after number ``after``, then new ones as they come, to the run's last. None: nothing new for ``heartbeat`` seconds.
 
     ``poll``: seconds after which the rows are looked at again for a run that another process makes. Ends early where the server
-    stops or the run is removed.
+    stops or the run is removed, and at once where the run has ended and has told nothing after that number.
     """
     clock = asyncio.get_running_loop().time
     with board.waiting(run_id) as news:
-        told_at = clock()
+        told_at, ended = clock(), False
         while True:
             news.clear()
             here = board.after(run_id, after)
@@ -32,8 +32,11 @@ async def follow(
                 yield event
                 if event.kind == LAST:
                     return
-            if board.closed:
+            if board.closed or (ended and not found):
                 return
+            if here is None and not found and await _has_ended(storage, run_id):
+                ended = True  # its last events may have been stored since they were read
+                continue
             if len(found) >= _AT_ONCE:
                 continue
             wait = heartbeat if here is not None else min(poll, heartbeat)
@@ -42,7 +45,11 @@ async def follow(
                     await news.wait()
             except TimeoutError:
                 if clock() - told_at >= heartbeat:
-                    if await unbroken(storage.runs.get(run_id)) is None:
-                        return
                     told_at = clock()
                     yield None
+
+
+async def _has_ended(storage: Storage, run_id: str) -> bool:
+    """Whether all its events are stored; a run that is gone has none."""
+    run = await unbroken(storage.runs.get(run_id))
+    return run is None or run.status == "finished"

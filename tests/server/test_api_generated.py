@@ -1,0 +1,105 @@
+"""The whole API asked what nobody thought of: no answer fails, and none is other than its document says."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import checks as plain_checks
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi import checks as openapi_checks
+
+from server.app import create_app
+from tests.server.matrix import EXPECTED
+from tests.server.world import World, copied, serving
+
+PLAIN: Any = plain_checks
+OPENAPI: Any = openapi_checks
+CHECKS: list[Any] = [
+    PLAIN.not_a_server_error,
+    OPENAPI.status_code_conformance,
+    OPENAPI.content_type_conformance,
+    OPENAPI.response_headers_conformance,
+    OPENAPI.response_schema_conformance,
+]
+EXAMPLES = 8
+ANY_PACE: Any = list(HealthCheck)
+SCHEMA: Any = schemathesis.openapi.from_dict(create_app().openapi())
+OPERATIONS: dict[tuple[str, str], Any] = {
+    (found.method.upper(), found.path): found for found in (one.ok() for one in SCHEMA.get_all_operations())
+}
+
+
+class Asked:
+    """A server that is asked from outside a loop, as generated tests have to be: it lives while it is asked."""
+
+    def __init__(self, runner: asyncio.Runner, world: World) -> None:
+        self._runner = runner
+        self._world = world
+
+    def answer(self, case: Any, who: str, known: bool) -> httpx.Response:
+        """``known``: about a thing that is there, and the user's."""
+        return self._runner.run(self._answer(case, who, known))
+
+    async def _answer(self, case: Any, who: str, known: bool) -> httpx.Response:
+        if known:
+            case.path_parameters = dict(await EXPECTED[case.method.upper(), case.operation.path].things(self._world))
+        case.headers.update(await self._world.headers_of(who))
+        sent = case.as_transport_kwargs(base_url="http://server")
+        sent.pop("cookies", None)
+        if "data" in sent:
+            sent["content"] = sent.pop("data")
+        return await self._world.client.request(**sent)
+
+
+@pytest.fixture
+def asked(home: Path, tmp_path: Path) -> Iterator[Asked]:
+    """A server of the test's own."""
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        world = runner.run(stack.enter_async_context(serving(copied(home, tmp_path / "home"))))
+        yield Asked(runner, world)
+        runner.run(stack.aclose())
+
+
+@pytest.mark.parametrize("who", ["user", "admin"])
+@pytest.mark.parametrize("key", OPERATIONS, ids=" ".join)
+def test_answers_as_documented(asked: Asked, key: tuple[str, str], who: str) -> None:
+    followed = key[1].endswith("/events")  # only of a run that has ended: its events have an end
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=ANY_PACE,
+    )
+    @given(case=OPERATIONS[key].as_strategy(), known=st.booleans())
+    def ask(case: Any, known: bool) -> None:
+        case.validate_response(asked.answer(case, who, known or followed), checks=CHECKS)
+
+    ask()
+
+
+def test_every_operation_is_asked() -> None:
+    assert set(OPERATIONS) == set(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("status", "content"), [(500, {"status": "ok"}), (418, {"status": "ok"}), (200, {"status": "bad"}), (200, None)]
+)
+def test_what_is_not_documented_is_noticed(status: int, content: Any) -> None:
+    case = OPERATIONS["GET", "/health"].Case()
+    request = httpx.Request("GET", "http://server/health")
+    text = None if content else "ok"
+    answer = httpx.Response(status, request=request, text=text, json=content)
+    answer.elapsed = timedelta()
+    with pytest.raises(FailureGroup):
+        case.validate_response(answer, checks=CHECKS)
