@@ -12,7 +12,7 @@ from agent.notes import TRIED
 from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.response_view import is_empty
 from agent.validation import validate
-from domain.errors import ForbiddenAddressError, InvalidArgumentsError
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError, NotAllowedError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import CallOutcome, StepResult, StepStatus
@@ -46,8 +46,8 @@ async def execute(
     ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made, and
     after it ``ResponseCompressed`` where the long response of an ``ok`` step was made short (``choices``: what is known of fields). A
     safe call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. The
-    stream ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed``, or
-    the answer of a write was lost (``unknown``).
+    stream ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed`` or
+    was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
     """
     results: dict[int, StepResult] = {}
     choices = choices or FieldChoices()
@@ -181,6 +181,8 @@ async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepR
     started = time.perf_counter()
     try:
         answer = await executor.call(tool, prepared.values)
+    except NotAllowedError as error:
+        return _not_called(tool, prepared, "skipped", str(error))
     except (ForbiddenAddressError, InvalidArgumentsError) as error:
         answer = CallResult("caller_fault", "", attempts=0, note=str(error))
     return StepResult(

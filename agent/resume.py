@@ -20,6 +20,7 @@ from domain.event import (
     CandidatesConsidered,
     Event,
     EventRecord,
+    InputNeeded,
     MemoryRecalled,
     PathEnded,
     PlanReady,
@@ -54,7 +55,8 @@ class Past:
     def of(self, subtask: int) -> "Line":
         """The events of one subtask; 0: of the run as a whole."""
         if subtask not in self._lines:
-            told = [record.event for record in self._records if record.subtask == subtask]
+            mine = [record.event for record in self._records if record.subtask == subtask]
+            told = [event for event in mine if not isinstance(event, InputNeeded)]  # who makes the calls tells it
             self._lines[subtask] = Line(told, self._unsafe)
         return self._lines[subtask]
 

@@ -30,16 +30,19 @@ async def side_by_side(
                 async for item in items:
                     yield number, item
         return
-    told: asyncio.Queue[tuple[int, T] | _End] = asyncio.Queue(1)
+    told: asyncio.Queue[tuple[int, T, asyncio.Event] | _End] = asyncio.Queue(1)
     over = {number: asyncio.Event() for number in streams}
     places = asyncio.Semaphore(at_once)
 
     async def follow(number: int) -> None:
+        """Go on only when an item was seen to: what comes before a call is told before the call is made."""
         for other in waits_for[number]:
             await over[other].wait()
         async with places, closing(streams[number]()) as items:
             async for item in items:
-                await told.put((number, item))
+                seen = asyncio.Event()
+                await told.put((number, item, seen))
+                await seen.wait()
         over[number].set()
 
     tasks = [asyncio.create_task(_reporting(follow(number), told)) for number in streams]
@@ -48,7 +51,9 @@ async def side_by_side(
         while left:
             item = await told.get()
             if not isinstance(item, _End):
-                yield item
+                number, one, seen = item
+                yield number, one
+                seen.set()
             elif item.error is not None:
                 raise item.error
             else:
@@ -59,7 +64,7 @@ async def side_by_side(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _reporting(work: Awaitable[None], told: "asyncio.Queue[tuple[int, T] | _End]") -> None:
+async def _reporting(work: Awaitable[None], told: "asyncio.Queue[tuple[int, T, asyncio.Event] | _End]") -> None:
     """Do the work; say how it ended, unless whoever listens has ended it."""
     try:
         await work

@@ -149,7 +149,7 @@ class Turn:
                 yield event
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
-            if progress.stuck is None or progress.stuck[1].status == "unknown" or progress.meter.exhausted:
+            if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
                 return
             step, result = progress.stuck
             yield progress.go_around(step, result, why(result))

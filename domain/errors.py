@@ -138,6 +138,12 @@ class ForbiddenError(FootpathError):
     code = "forbidden"
 
 
+class NotAllowedError(FootpathError):
+    """A call that changes something, and that its user did not allow. Nothing was sent."""
+
+    code = "not_allowed"
+
+
 class RegistrationError(ForbiddenError):
     """Registration is closed, or needs an invitation that counts."""
 

@@ -139,6 +139,20 @@ class CallStarted(Model):
     provenance: tuple[Binding, ...] = ()
 
 
+class InputNeeded(Model):
+    """The run waits for its user's answer: whether a call may be made, or whether one that was cut off had its effect.
+
+    ``input``: the question's id; ``reason``: the question, fit to be shown. Told once; the record's subtask is that of the call.
+    """
+
+    kind: Literal["input.needed"] = "input.needed"
+    input: str
+    asks: Literal["call", "unknown_outcome"]
+    tool: ToolId
+    arguments: JsonObject
+    reason: str
+
+
 class CallFinished(Model):
     kind: Literal["call.finished"] = "call.finished"
     step: int
@@ -219,7 +233,14 @@ Planning = (
 """What happens before any call."""
 
 Event = Annotated[
-    Planning | CallStarted | CallFinished | ResponseCompressed | AnswerDelta | WeightsLearned | RunFinished,
+    Planning
+    | CallStarted
+    | InputNeeded
+    | CallFinished
+    | ResponseCompressed
+    | AnswerDelta
+    | WeightsLearned
+    | RunFinished,
     Field(discriminator="kind"),
 ]
 

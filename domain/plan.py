@@ -9,7 +9,7 @@ from domain.tool import ToolId
 
 Origin = Literal["request", "step", "default", "example", "secret", "memory", "user"]
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
-"""``missing``: a required argument could not be found; ``unknown``: a write whose answer was lost."""
+"""``missing``: a required argument could not be found; ``skipped``: its user did not allow the call; ``unknown``: a write whose answer was lost."""
 CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
 """``transient``: 408, 425, 429, 5xx, timeouts. ``gone``: 404, 410, DNS, and 401 or 403 where a key was sent.
 ``caller_fault``: bad arguments, a missing key, an answer that says so or cannot be read. ``unknown``: a write whose answer was lost."""

@@ -15,6 +15,7 @@ from domain.event import (
     CandidatesConsidered,
     ConsideredTool,
     Event,
+    InputNeeded,
     MemoryRecalled,
     PathEnded,
     Planning,
@@ -50,6 +51,8 @@ class AskView:
         match event:
             case CallStarted() | CallFinished() | ResponseCompressed():
                 self._call(event)
+            case InputNeeded():
+                self._line(f"  [yellow]?[/yellow]  {escape(clean(event.reason, 400))}")
             case AnswerDelta():
                 self._answer(event.text)
             case WeightsLearned():

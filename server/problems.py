@@ -29,6 +29,7 @@ STATUS: Mapping[type[errors.FootpathError], int] = {
     errors.ConflictError: 409,
     errors.UnauthenticatedError: 401,
     errors.ForbiddenError: 403,
+    errors.NotAllowedError: 403,
     errors.LockedOutError: 429,
     errors.BusyError: 429,
 }

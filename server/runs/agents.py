@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent.executor import Executor
-from domain.event import EventRecord
+from domain.event import EventRecord, InputNeeded
+from server.runs.asking import AskingExecutor, Asks
 from server.runs.ledger import LedgerExecutor
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -21,11 +22,12 @@ from wiring.settings import Settings
 @dataclass(frozen=True, slots=True)
 class Hand:
     """What a run has to do with who makes it. ``told``: has every event that was told so far stored; ``held``: whether it is still
-    made here, so that its end is its end.
+    made here, so that its end is its end; ``waits``: tells a question to the user and has the run put down until it is answered.
     """
 
     told: Callable[[], Awaitable[None]]
     held: Callable[[], bool]
+    waits: Callable[[InputNeeded], None]
 
 
 class Begins(Protocol):
@@ -54,11 +56,12 @@ class Agents:
         return await self._container.get()
 
     async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
-        """A run's events, with its user's keys and memories, and every change in the ledger before it is made."""
+        """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
         container = await self.container()
         executor, secrets = await self._executor(container, run.user_id)
         ledger = LedgerExecutor(executor, self._storage.effects, run.id, hand.told)
-        deps = await run_deps(container, run.policy, ledger, run.planner, owner=run.user_id)
+        asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
+        deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id)
         deps = replace(deps, secrets=secrets, ledger=True)
         return run_and_learn(
             run.request,

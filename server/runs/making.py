@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent.streams import closing
 from domain.errors import FootpathError
-from domain.event import EventRecord, Outcome, RunFinished, Usage
+from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunFinished, Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
 from server.runs.journal import Journal
@@ -17,8 +17,8 @@ from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
 _PAGE = 500
-Left = Literal["", "put down", "lost"]
-"""Why a worker lets go of a run that has not ended: it is to be taken up by any, or another has it already."""
+Left = Literal["", "put down", "waiting", "lost"]
+"""Why a worker lets go of a run that has not ended: it is to be taken up by any, at once or when its user has answered, or another has it."""
 
 
 class Making:
@@ -35,6 +35,9 @@ class Making:
         self._journal = Journal(storage.events, lambda stored: board.tell(run.id, stored), self.lose)
         self._seq = 0
         self._end: RunFinished | None = None
+        self._asked: set[str] = set()
+        self._question: InputNeeded | None = None
+        self._calls: list[tuple[EventRecord, CallStarted]] = []
         self._stream: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._make())
 
@@ -47,6 +50,12 @@ class Making:
     def put_down(self) -> None:
         """Let go of it, for any worker to take up."""
         self._leave("put down")
+
+    def _wait(self, question: InputNeeded) -> None:
+        """Let go of it until its user has answered; the question is told once, however often it is taken up."""
+        if not self._left:
+            self._question = question if question.input not in self._asked else None
+            self._leave("waiting")
 
     def lose(self) -> None:
         """Let go of it: it is another worker's, or its events cannot be stored."""
@@ -72,9 +81,11 @@ class Making:
                 await asyncio.gather(self._stream, return_exceptions=True)
             if not self._left:
                 await self._finish()
-            if self._left == "put down":
+            if self._left in ("put down", "waiting"):
+                self._ask()
                 await self._journal.flush()
-                await self._storage.runs.put_down(self._run.id, self._worker, "queued")
+                status = "waiting" if self._left == "waiting" else "queued"
+                await self._storage.runs.put_down(self._run.id, self._worker, status)
         except FootpathError as error:
             _log.warning("run %s is let go of: %s", self._run.id, error)
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
@@ -84,7 +95,7 @@ class Making:
 
     async def _events(self, past: list[EventRecord]) -> None:
         """Take the run's events and have them stored, from where it was left."""
-        hand = Hand(self._journal.flush, lambda: not self._left)
+        hand = Hand(self._journal.flush, lambda: not self._left, self._wait)
         try:
             async with closing(await self._begin(self._run, past, hand)) as records:
                 async for record in records:
@@ -108,16 +119,34 @@ class Making:
     def _note(self, records: list[EventRecord]) -> None:
         for record in records:
             self._seq = record.seq
-            if isinstance(record.event, RunFinished):
-                self._end = record.event
+            match record.event:
+                case RunFinished():
+                    self._end = record.event
+                case CallStarted():
+                    self._calls.append((record, record.event))
+                case InputNeeded():
+                    self._asked.add(record.event.input)
+                case _:
+                    continue
+
+    def _ask(self) -> None:
+        """Tell the question that the run waits with, as of the subtask whose call it is about."""
+        if (asked := self._question) is not None:
+            call = (asked.tool, asked.arguments)
+            about = [one.subtask for one, event in self._calls if (event.tool, event.arguments) == call]
+            self._tell(asked, subtask=about[-1] if about else 0)
 
     def _ended(self, outcome: Outcome, error: str = "") -> None:
         """It ends without having told so itself."""
         if self._end is None and not self._left:
             end = RunFinished(outcome=outcome, answer="", usage=Usage(), error=error)
-            record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), event=end)
-            self._journal.add(record)
-            self._note([record])
+            self._tell(end)
+
+    def _tell(self, event: Event, subtask: int = 0) -> None:
+        """An event that the run does not tell itself."""
+        record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
+        self._journal.add(record)
+        self._note([record])
 
     async def _finish(self) -> None:
         self._ended("cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off")

@@ -59,6 +59,12 @@ class Effects:
         async with self._database.writing(durable=True) as session:
             return await session.scalar(ended.returning(EffectRow.call_key)) is not None
 
+    async def get(self, run_id: str, call_key: str) -> Effect | None:
+        """A run's entry for a call."""
+        async with self._database.reading() as session:
+            row = await session.get(EffectRow, (run_id, call_key))
+            return _effect(row) if row else None
+
     async def all(self, run_id: str) -> list[Effect]:
         """A run's entries in the order they were begun."""
         statement = select(EffectRow).where(EffectRow.run_id == run_id)

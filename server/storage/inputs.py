@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from pydantic import JsonValue
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from domain.errors import ConflictError, NotFoundError
 from domain.model import Model
@@ -45,20 +45,31 @@ class Inputs:
         return _input(row)
 
     async def answer(self, run_id: str, key: str, user_id: str, answer: JsonValue) -> Input:
-        """Answer it.
+        """Answer it; the run is queued if it waits.
 
         Raises:
-            NotFoundError: no run of this user waits with it. ConflictError: it was answered already.
+            NotFoundError: no run of this user asked it. ConflictError: it was answered already, or the run has ended.
         """
-        at = self._clock()
-        owned = select(RunRow.id).where(RunRow.id == run_id, RunRow.user_id == user_id)
-        chosen = (InputRow.run_id.in_(owned)) & (InputRow.key == key)
-        answered = update(InputRow).where(chosen, InputRow.answered_at.is_(None)).values(answer=answer, answered_at=at)
+        owned = select(RunRow).where(RunRow.id == run_id, RunRow.user_id == user_id)
         async with self._database.writing() as session:
-            if row := await session.scalar(answered.returning(InputRow)):
-                return _input(row)
-            there = await session.scalar(select(InputRow.key).where(chosen))
-        raise ConflictError("this was answered already") if there else NotFoundError("no run of yours waits with this")
+            # The run's row is locked first, as by who puts it down to wait: an answer is never missed.
+            run = await session.scalar(owned.with_for_update())
+            row = await session.get(InputRow, (run_id, key), populate_existing=True) if run else None
+            if run is None or row is None:
+                raise NotFoundError("no run of yours asks this")
+            if row.answered_at is not None:
+                raise ConflictError("this was answered already")
+            if run.status == "finished":
+                raise ConflictError("the run has ended, so that there is nothing to answer")
+            row.answer, row.answered_at = answer, self._clock()
+            run.status = "queued" if run.status == "waiting" else run.status
+            return _input(row)
+
+    async def get(self, run_id: str, key: str) -> Input | None:
+        """One question of a run."""
+        async with self._database.reading() as session:
+            row = await session.get(InputRow, (run_id, key))
+            return _input(row) if row else None
 
     async def all(self, run_id: str, *, open_only: bool = False) -> list[Input]:
         """A run's questions in the order they were asked."""

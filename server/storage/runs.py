@@ -14,7 +14,7 @@ from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.identity import new_id
 from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import RunRow
+from server.storage.rows.runs import InputRow, RunRow
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
 """``waiting``: for a person's answer; no worker has it in hand."""
@@ -134,13 +134,18 @@ class Runs:
             return set(await session.scalars(renewed))
 
     async def put_down(self, run_id: str, worker: str, status: Literal["queued", "waiting"]) -> bool:
-        """Let go of it: to be taken up by any worker, or to wait for a person. False: it was not this worker's."""
-        return await self._change(_held(run_id, worker), status=status, worker=None, lease_until=None)
+        """Let go of it: to be taken up by any worker, or to wait for a person. False: it was not this worker's.
 
-    async def take_up(self, run_id: str, user_id: str) -> bool:
-        """Queue a waiting run, since its question is answered. False: it was not waiting."""
-        waiting = (RunRow.id == run_id) & (RunRow.user_id == user_id) & (RunRow.status == "waiting")
-        return await self._change(waiting, status="queued")
+        It does not wait where its questions are answered or its end was asked for meanwhile: then it is queued.
+        """
+        still_open = select(InputRow.key).where(InputRow.run_id == run_id, InputRow.answered_at.is_(None)).limit(1)
+        async with self._database.writing() as session:
+            row = await session.scalar(select(RunRow).where(_held(run_id, worker)).with_for_update())
+            if row is None:
+                return False
+            waits = status == "waiting" and row.cancel_at is None and await session.scalar(still_open) is not None
+            row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
+        return True
 
     async def finish(self, run_id: str, worker: str, outcome: Outcome, usage: JsonObject, *, answer: str = "") -> bool:
         """It has ended. ``answer``: said in its conversation with it. False: it was not this worker's."""
@@ -190,10 +195,6 @@ class Runs:
                 )
             row.plan, row.plan_version = plan, version + 1
             return _run(row)
-
-    async def _change(self, chosen: ColumnElement[bool], **values: Any) -> bool:
-        async with self._database.writing() as session:
-            return await session.scalar(update(RunRow).where(chosen).values(values).returning(RunRow.id)) is not None
 
     async def _locked(self, session: AsyncSession, run_id: str, user_id: str) -> RunRow:
         chosen = (RunRow.id == run_id) & (RunRow.user_id == user_id)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.event import EventRecord
+from domain.event import EventRecord, InputNeeded
 from playground.child import running_playground
 from tests.flows.served import INHABITANTS, Place, built, effects, registered, reset, serving
 
@@ -67,6 +67,11 @@ def test_a_killed_server_goes_on_and_changes_nothing_twice(place: Place, tmp_pat
     reset(place)
     with serving(place, home) as (address, process):
         ada = registered(address)
+        _, first = ada.ask(WRITE)
+        asked = ada.follow(first, until="input.needed")[-1].event
+        assert isinstance(asked, InputNeeded)
+        assert ada.call("PUT", f"/me/allowed-tools/{asked.tool}").status_code == 204
+        ada.call("POST", f"/runs/{first}/cancel")
         _, run = ada.ask(WRITE)
         before = ada.follow(run, until=last)
         process.kill()

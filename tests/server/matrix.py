@@ -8,6 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue
+
+from server.storage.identity import new_id
+from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from tests.server.world import PASSWORD, World
 
@@ -55,6 +59,27 @@ async def an_ended_run(world: World) -> Mapping[str, str]:
     run = await storage.runs.add(user, conversation.id, "a request", RunChoices(planner="dfs", policy="offline"))
     await storage.runs.cancel(run.id, user)
     return {"run_id": run.id}
+
+
+async def a_question(world: World) -> Mapping[str, str]:
+    """Of a run that has not ended and is in nobody's hands."""
+    storage, user = world.services.storage, world.people["user"].id
+    conversation = await storage.conversations.add(user)
+    at, run_id = conversation.created_at, new_id()
+    kept: dict[str, Any] = {
+        "request": "a request",
+        "status": "waiting",
+        "planner": "dfs",
+        "policy": "offline",
+        "model": "",
+        "settings": {},
+    }
+    row = RunRow(id=run_id, user_id=user, conversation_id=conversation.id, plan_version=0, created_at=at, **kept)
+    async with storage.database.writing() as session:
+        session.add(row)
+    question: JsonValue = {"tool": "a/b/c", "arguments": {}, "reason": "May it be called?"}
+    await storage.inputs.ask(run_id, "a-question", "call", question)
+    return {"run_id": run_id, "input_id": "a-question"}
 
 
 @dataclass(frozen=True)
@@ -130,5 +155,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/conversations/{conversation_id}/runs"): own(202, a_conversation, {"request": "a request"}),
     ("GET", "/api/v1/runs/{run_id}"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
+    ("GET", "/api/v1/runs/{run_id}/inputs"): own(200, a_question),
+    ("POST", "/api/v1/runs/{run_id}/inputs/{input_id}"): own(200, a_question, {"decision": "allow"}),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
 }

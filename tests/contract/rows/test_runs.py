@@ -72,7 +72,6 @@ async def test_a_waiting_run_is_nobodys_until_it_is_answered(storage: Storage) -
     assert await storage.runs.claim("two", LEASE) == []
     with pytest.raises(NotFoundError):
         await storage.inputs.answer(made.id, "call 1", eve.id, {"allow": True})
-    assert not await storage.runs.take_up(made.id, eve.id)
     answers = (storage.inputs.answer(made.id, "call 1", ada.id, {"allow": n}) for n in range(4))
     done = await asyncio.gather(*answers, return_exceptions=True)
     assert sum(isinstance(one, ConflictError) for one in done) == 3
@@ -80,7 +79,6 @@ async def test_a_waiting_run_is_nobodys_until_it_is_answered(storage: Storage) -
     assert kept.answered_at is not None
     assert kept.asked_at == asked.asked_at
     assert await storage.inputs.all(made.id, open_only=True) == []
-    assert await storage.runs.take_up(made.id, ada.id)
     assert [one.id for one in await storage.runs.claim("two", LEASE)] == [made.id]
 
 

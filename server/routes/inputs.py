@@ -1,0 +1,73 @@
+"""What runs ask their users, and the answers."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field, StringConstraints
+
+from domain.errors import NotFoundError, UsageError
+from domain.model import JsonObject
+from server.dependencies import CurrentServices, CurrentUser
+from server.problems import problems
+from server.routes.texts import RowId
+from server.storage.inputs import Input, InputKind
+
+router = APIRouter(prefix="/runs/{run_id}/inputs", tags=["runs"], responses=problems(401, 404))
+InputId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9:-]+$"),
+    Path(description="The question's id."),
+]
+Decision = Literal["allow", "deny"]
+
+
+class DecisionBody(BaseModel):
+    decision: Decision = Field(examples=["allow"])
+    always: bool = Field(default=False, description="With allow: do not ask for this tool again, in any run.")
+
+
+class ShownInput(BaseModel):
+    """``decision`` None: it is open."""
+
+    id: str
+    asks: InputKind
+    tool: str
+    arguments: JsonObject
+    reason: str
+    asked_at: datetime
+    decision: Decision | None
+    answered_at: datetime | None
+
+
+@router.get("", summary="What a run asks, and what was answered")
+async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownInput]:
+    if await services.storage.runs.get(run_id, user.id) is None:
+        raise NotFoundError("there is no such run")
+    return [_shown(one) for one in await services.storage.inputs.all(run_id)]
+
+
+@router.post("/{input_id}", summary="Answer a run, which then goes on", responses=problems(400, 409))
+async def answer(
+    run_id: RowId, input_id: InputId, body: DecisionBody, user: CurrentUser, services: CurrentServices
+) -> ShownInput:
+    if body.always and body.decision != "allow":
+        raise UsageError("only what is allowed can be allowed always")
+    answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
+    if body.always:
+        await services.storage.allowed_tools.allow(user.id, answered.tool)
+    services.worker.look()
+    return answered
+
+
+def _shown(one: Input) -> ShownInput:
+    question = cast("dict[str, Any]", one.question)
+    told = cast("dict[str, Any]", one.answer or {})
+    return ShownInput(
+        id=one.key,
+        asks=one.kind,
+        asked_at=one.asked_at,
+        decision=told.get("decision"),
+        answered_at=one.answered_at,
+        **question,
+    )
