@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from tests.flows.test_server_runs import WRITE, Client, Place, effects, place, registered, reset, serving
+from tests.flows.served import Client, Place, effects, registered, reset, serving
+from tests.flows.test_server_runs import WRITE, place
 
 __all__ = ["place"]
 ASKED = "input.needed"
