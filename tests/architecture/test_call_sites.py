@@ -75,6 +75,8 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("playground.record", "httpx.Client"): "the playground that the same command has started, on loopback",
     ("playground.serve", "socket.socket"): "listens; connects to nothing",
     ("server.serve", "socket.socket"): "listens; connects to nothing",
+    ("ui.client", "httpx.Client"): "FOOTPATH_SERVER_ADDRESS: the operator's own server",
+    ("scripts._children", "httpx.Client"): "the page that the same command has started, on loopback",
     ("scripts._answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
     ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
 }
@@ -92,6 +94,10 @@ NAMED_ONLY = {
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",
     "retriever.backends.qdrant_failures": "errors of the client",
     "retriever.backends.qdrant_memories": "models of Qdrant's requests",
+    "ui.account": "types and errors; the client is given",
+    "ui.problems": "types and errors of answers",
+    "ui.session": "types",
+    "ui.stream": "types and errors; the client is given",
 }
 """Modules that name a networking library and make nothing that connects."""
 

@@ -16,6 +16,7 @@ ADAPTERS = (
     "agent.models.transport",
     "playground",
     "server",
+    "ui.",
 )
 HEAVY = [
     *("torch", "onnxruntime", "tokenizers", "qdrant_edge", "fastapi", "uvicorn", "bm25s", "httpx"),

@@ -1,0 +1,77 @@
+"""The page's client on a real server, over a socket."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from tests.architecture.source_tree import ROOT
+from ui.client import Client, log_in, opened, register, registration
+from ui.problems import ServerError
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Connections to a server of this module's own, which has no tools."""
+    home = tmp_path_factory.mktemp("page")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "FOOTPATH_SERVER_HOME": str(home)}
+    command = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=home, env=environment) as process:
+        assert process.stdout
+        with opened(process.stdout.readline().split()[1], "192.0.2.7") as connections:
+            yield connections
+        process.terminate()
+
+
+@pytest.fixture(scope="module")
+def ada(http: httpx.Client) -> Client:
+    return register(http, "ada", PASSWORD)
+
+
+def test_who_has_registered_can_log_in(http: httpx.Client, ada: Client) -> None:
+    assert registration(http) == "open"
+    assert log_in(http, "ada", PASSWORD).account.user == ada.account.user
+
+
+def test_problems_say_what_to_do(http: httpx.Client, ada: Client) -> None:
+    with pytest.raises(ServerError) as wrong:
+        log_in(http, "ada", "not it at all")
+    assert wrong.value.logged_out
+    with pytest.raises(ServerError, match=r"password: .*at least 8") as short:
+        register(http, "bob", "short")
+    assert (short.value.status, short.value.problem) == (422, "invalid_request")
+
+
+def test_conversations_are_begun_renamed_found_and_removed(ada: Client) -> None:
+    made = ada.begin("rivers")
+    ada.rename(made.id, "lakes")
+    assert [one.shown_title for one in ada.conversations("lakes")] == ["lakes"]
+    ada.remove(made.id)
+    assert ada.conversations("lakes") == []
+
+
+def test_an_access_token_that_has_ended_is_renewed(http: httpx.Client) -> None:
+    client = register(http, "carol", PASSWORD)
+    before = client.account.bearer()
+    client.account._tokens.access_expires_at = datetime(2020, 1, 1, tzinfo=UTC)
+    assert client.conversations() == []
+    assert client.account.bearer() != before
+
+
+def test_a_session_that_was_ended_says_so(http: httpx.Client) -> None:
+    client = register(http, "dora", PASSWORD)
+    client.log_out()
+    with pytest.raises(ServerError, match="log in again") as ended:
+        client.conversations()
+    assert ended.value.logged_out
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    with opened("http://127.0.0.1:9") as nowhere, pytest.raises(ServerError, match=r"127\.0\.0\.1:9.*does not answer"):
+        registration(nowhere)
