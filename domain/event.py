@@ -232,15 +232,9 @@ Planning = (
 )
 """What happens before any call."""
 
+Acting = CallStarted | InputNeeded | CallFinished | ResponseCompressed
 Event = Annotated[
-    Planning
-    | CallStarted
-    | InputNeeded
-    | CallFinished
-    | ResponseCompressed
-    | AnswerDelta
-    | WeightsLearned
-    | RunFinished,
+    Planning | Acting | AnswerDelta | WeightsLearned | RunFinished,
     Field(discriminator="kind"),
 ]
 
