@@ -19,7 +19,7 @@ def chromium_page(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[P
     """The page, opened by somebody whom nobody knows."""
     if not (program := shutil.which("chromium")):
         why = "chromium is not on the PATH: apt-get install chromium"
-        if "chromium" in request.config.getoption("require"):
+        if "chromium" in (request.config.getoption("require") or []):
             pytest.fail(f"--require=chromium: {why}", pytrace=False)
         pytest.skip(f"chromium not tested in a real browser: {why}")
     with everything(tmp_path) as up, sync_playwright() as playwright:

@@ -59,7 +59,7 @@ def test_conversations_are_begun_renamed_found_and_removed(ada: Client) -> None:
 def test_an_access_token_that_has_ended_is_renewed(http: httpx.Client) -> None:
     client = register(http, "carol", PASSWORD)
     before = client.account.bearer()
-    client.account._tokens.access_expires_at = datetime(2020, 1, 1, tzinfo=UTC)
+    client.account._tokens.access_expires_at = datetime(2020, 1, 1, tzinfo=UTC)  # pyright: ignore[reportPrivateUsage]  # a quarter of an hour is too long for a test
     assert client.conversations() == []
     assert client.account.bearer() != before
 

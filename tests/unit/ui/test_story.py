@@ -77,7 +77,7 @@ def test_kinds_of_a_later_server_are_passed_over() -> None:
 
 
 def test_a_question_is_taken_in_with_its_call() -> None:
-    asked = {
+    asked: dict[str, object] = {
         "kind": "input.needed",
         "input": "q1",
         "asks": "call",
@@ -91,6 +91,13 @@ def test_a_question_is_taken_in_with_its_call() -> None:
 
 
 def test_an_ended_run_asks_nothing() -> None:
-    asked = {"kind": "input.needed", "input": "q1", "asks": "call", "tool": FIRST, "arguments": {}, "reason": ""}
+    asked: dict[str, object] = {
+        "kind": "input.needed",
+        "input": "q1",
+        "asks": "call",
+        "tool": FIRST,
+        "arguments": {},
+        "reason": "",
+    }
     end = RunFinished(outcome="cancelled", answer="", usage=Usage())
     assert not story_of([raw(1, asked), told(2, end)]).questions
