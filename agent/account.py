@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from agent.budget import Meter
 from agent.progress import Progress
-from domain.event import Outcome, RunFinished, Usage
+from domain.event import Outcome, RunFinished
+from domain.usage import Usage
 
 
 def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Progress], error: str = "") -> RunFinished:

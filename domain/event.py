@@ -8,7 +8,9 @@ from pydantic import Field
 from domain.learned import WeightsLearned
 from domain.model import JsonObject, Model
 from domain.plan import Binding, Plan, StepResult
+from domain.plan_document import PlanDocument
 from domain.tool import ToolId
+from domain.usage import Usage
 
 Outcome = Literal["answered", "gave_up", "budget", "cancelled", "failed"]
 
@@ -140,17 +142,20 @@ class CallStarted(Model):
 
 
 class InputNeeded(Model):
-    """The run waits for its user's answer: whether a call may be made, or whether one that was cut off had its effect.
+    """The run waits for its user's answer: whether a plan is to be carried out as it stands or otherwise, whether a call may be
+    made, or whether one that was cut off had its effect.
 
-    ``input``: the question's id; ``reason``: the question, fit to be shown. Told once; the record's subtask is that of the call.
+    ``input``: the question's id; ``reason``: the question, fit to be shown; ``tool`` and ``arguments``: of the call, ``plan``: of the
+    plan that it is about. Told once; the record's subtask is that of the call or plan.
     """
 
     kind: Literal["input.needed"] = "input.needed"
     input: str
-    asks: Literal["call", "unknown_outcome"]
-    tool: ToolId
-    arguments: JsonObject
+    asks: Literal["plan", "call", "unknown_outcome"]
     reason: str
+    tool: ToolId = ToolId("")
+    arguments: JsonObject = Field(default_factory=dict)
+    plan: PlanDocument | None = None
 
 
 class CallFinished(Model):
@@ -186,28 +191,6 @@ class PolicyFellBack(Model):
 class AnswerDelta(Model):
     kind: Literal["answer.delta"] = "answer.delta"
     text: str
-
-
-class Usage(Model):
-    """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds.
-
-    ``by_purpose``: model calls by the decision they were made for (choose, arguments, …); ``tokens_by_purpose``: their tokens, in
-    and out. ``plan_seconds`` and ``execute_seconds`` add up those of subtasks that ran side by side. ``reflections``: those that made
-    the walk go on.
-    """
-
-    considered: int = 0
-    decisions: int = 0
-    backtracks: int = 0
-    reflections: int = 0
-    model_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    by_purpose: dict[str, int] = Field(default_factory=dict)
-    tokens_by_purpose: dict[str, int] = Field(default_factory=dict)
-    plan_seconds: float = 0.0
-    execute_seconds: float = 0.0
-    total_seconds: float = 0.0
 
 
 class RunFinished(Model):

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from agent.budget import Budget
 from agent.run import RunDeps, run
-from domain.event import Event, Usage
+from domain.event import Event
+from domain.usage import Usage
 from evaluation.asked import HELD_OUT, Asked
 from evaluation.recovery import recovered
 from evaluation.rightness import Verdict, judge

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.event import CallFinished, Event, PolicyFellBack, RunFinished, Usage
+from domain.event import CallFinished, Event, PolicyFellBack, RunFinished
 from domain.plan import StepResult
 from domain.tool import tool_id_parts
+from domain.usage import Usage
 from evaluation.asked import Asked, Expected
 from evaluation.recovery import dead_operations
 from evaluation.values import response_has_number, response_has_text, states_number, states_text

@@ -8,7 +8,8 @@ from typing import Literal
 
 from agent.streams import closing
 from domain.errors import FootpathError
-from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunFinished, Usage
+from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunFinished
+from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
 from server.runs.journal import Journal

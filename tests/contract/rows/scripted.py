@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, Usage
+from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished
+from domain.usage import Usage
 from server.runs.agents import Hand
 from server.storage.runs import Run
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from agent.learn import lesson
-from domain.event import CallFinished, Event, EventRecord, PlanReady, RunFinished, RunStarted, Usage
+from domain.event import CallFinished, Event, EventRecord, PlanReady, RunFinished, RunStarted
 from domain.plan import Binding, CallOutcome, Plan, StepResult
 from domain.tool import FINISH, ToolId
+from domain.usage import Usage
 
 A, B, C, D = (ToolId(f"c/s/{name}") for name in "abcd")
 ASKED = "Which train leaves for the coast tomorrow morning?"

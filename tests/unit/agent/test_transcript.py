@@ -3,10 +3,11 @@ from datetime import UTC, datetime
 from agent.executor import CallResult
 from agent.reuse import ReusingExecutor
 from agent.transcript import Transcript
-from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted, Usage
+from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted
 from domain.model import JsonObject
 from domain.plan import Plan, StepResult
 from domain.tool import ToolDoc
+from domain.usage import Usage
 from tests.flows.small_world import GEOCODE, NEW_WEATHER, OLD_WEATHER
 
 

@@ -1,8 +1,9 @@
 """Runs in a few words: the events that judging reads."""
 
-from domain.event import CallFinished, Event, Outcome, RunFinished, Usage
+from domain.event import CallFinished, Event, Outcome, RunFinished
 from domain.plan import StepResult, StepStatus
 from domain.tool import tool_id
+from domain.usage import Usage
 from evaluation.asked import Asked, Expected, GoldCall
 
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from domain.event import CallFinished, Event, Outcome, RunFinished, StepBacktracked, Usage
+from domain.event import CallFinished, Event, Outcome, RunFinished, StepBacktracked
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolId, tool_id
+from domain.usage import Usage
 from playground.demo_check import MAX_ANSWER, judge, numbers_in
 from playground.demo_requests import DemoRequest, demo_requests
 from playground.worlds.geography import city_named

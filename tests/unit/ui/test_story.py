@@ -9,10 +9,10 @@ from domain.event import (
     RunFinished,
     StepBacktracked,
     StepChosen,
-    Usage,
 )
 from domain.plan import StepResult
 from domain.tool import ToolId, tool_id
+from domain.usage import Usage
 from tests.unit.ui.telling import raw, told
 from ui.story import story_of
 
