@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, StringConstraints
 
 from agent.planners.named import planner_named
-from domain.errors import BusyError, NotFoundError
+from domain.errors import NotFoundError
 from domain.event import Outcome
 from domain.model import JsonObject
 from server.dependencies import CurrentServices, CurrentUser
@@ -54,11 +54,9 @@ class ShownRun(BaseModel):
 )
 async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
     planner_named(body.planner)
-    storage, most = services.storage, services.settings.user_runs
-    if await storage.runs.open_count(user.id) >= most:
-        raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
     choices = RunChoices(planner=body.planner, policy=body.policy)
-    run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
+    runs, most = services.storage.runs, services.settings.user_runs
+    run = await runs.add(user.id, conversation_id, body.request, choices, say=True, most=most)
     services.worker.look()
     return shown(run)
 

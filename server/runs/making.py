@@ -12,7 +12,7 @@ from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, 
 from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
-from server.runs.journal import Journal
+from server.runs.journal import Journal, stored
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -33,9 +33,10 @@ class Making:
         self._left: Left = ""
         self._cancelled = run.cancel_at is not None
         self._board = board
-        self._journal = Journal(storage.events, lambda stored: board.tell(run.id, stored), self.lose)
+        self._journal = Journal(storage.events, lambda new: board.tell(run.id, new), self.lose)
         self._seq = 0
         self._end: RunFinished | None = None
+        self._last: EventRecord | None = None
         self._asked: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
@@ -102,8 +103,7 @@ class Making:
                 async for record in records:
                     if self._left:
                         return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
-                    self._journal.add(record)
-                    self._note([record])
+                    self._add(record)
         except FootpathError as error:
             self._ended("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
@@ -146,7 +146,14 @@ class Making:
     def _tell(self, event: Event, subtask: int = 0) -> None:
         """An event that the run does not tell itself."""
         record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
-        self._journal.add(record)
+        self._add(record)
+
+    def _add(self, record: EventRecord) -> None:
+        """Have an event stored: soon, or, the last one, with the run's end."""
+        if isinstance(record.event, RunFinished):
+            self._last = record
+        else:
+            self._journal.add(record)
         self._note([record])
 
     async def _finish(self) -> None:
@@ -156,4 +163,7 @@ class Making:
         if end is None:
             return
         usage = end.usage.model_dump(mode="json")
-        await self._storage.runs.finish(self._run.id, self._worker, end.outcome, usage, answer=end.answer)
+        last = stored(self._last) if self._last else None
+        run_id, worker = self._run.id, self._worker
+        if await self._storage.runs.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
+            self._board.tell(run_id, [last])

@@ -4,17 +4,19 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.errors import ConflictError, NotFoundError
+from domain.errors import BusyError, ConflictError, NotFoundError
 from domain.event import Outcome
 from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.database import Database
+from server.storage.events import StoredEvent
 from server.storage.identity import new_id
+from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import InputRow, RunRow
+from server.storage.rows.runs import EventRow, InputRow, RunRow
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
 """``waiting``: for a person's answer; no worker has it in hand."""
@@ -60,9 +62,20 @@ class Runs:
         self._clock = clock
 
     async def add(
-        self, user_id: str, conversation_id: str, request: str, choices: RunChoices, *, say: bool = False
+        self,
+        user_id: str,
+        conversation_id: str,
+        request: str,
+        choices: RunChoices,
+        *,
+        say: bool = False,
+        most: int | None = None,
     ) -> Run:
-        """A new one, queued. ``say``: with a message of the user that asks for it. ``NotFoundError``: this user has no such conversation."""
+        """A new one, queued. ``say``: with a message of the user that asks for it. ``most``: how many of a user's may not have ended.
+
+        Raises:
+            NotFoundError: this user has no such conversation. BusyError: so many have not ended.
+        """
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         at = self._clock()
         row = RunRow(
@@ -76,6 +89,8 @@ class Runs:
             **choices.model_dump(),
         )
         async with self._database.writing() as session:
+            if most is not None and await _open_count(session, user_id) >= most:
+                raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
             touched = update(ConversationRow).where(owned).values(updated_at=at).returning(ConversationRow.id)
             if await session.scalar(touched) is None:
                 raise NotFoundError("there is no such conversation")
@@ -102,14 +117,6 @@ class Runs:
         async with self._database.reading() as session:
             rows = await session.scalars(statement.order_by(RunRow.id.desc()).limit(limit))
             return [_run(row) for row in rows]
-
-    async def open_count(self, user_id: str | None = None) -> int:
-        """How many have not ended, of one user or of all."""
-        statement = select(RunRow.id).where(RunRow.status != "finished")
-        if user_id is not None:
-            statement = statement.where(RunRow.user_id == user_id)
-        async with self._database.reading() as session:
-            return len((await session.scalars(statement)).all())
 
     async def claim(self, worker: str, lease: timedelta, limit: int = 1) -> list[Run]:
         """Take queued runs, and running ones whose worker has not renewed its lease; the oldest first. No two get the same."""
@@ -147,8 +154,20 @@ class Runs:
             row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
         return True
 
-    async def finish(self, run_id: str, worker: str, outcome: Outcome, usage: JsonObject, *, answer: str = "") -> bool:
-        """It has ended. ``answer``: said in its conversation with it. False: it was not this worker's."""
+    async def finish(
+        self,
+        run_id: str,
+        worker: str,
+        outcome: Outcome,
+        usage: JsonObject,
+        *,
+        answer: str = "",
+        last: StoredEvent | None = None,
+    ) -> bool:
+        """It has ended. ``answer``: said in its conversation; ``last``: its last event; both with it or not at all.
+
+        False: it was not this worker's. ``ConflictError``: the event's number is taken.
+        """
         at = self._clock()
         ended: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
         held = _held(run_id, worker)
@@ -163,6 +182,8 @@ class Runs:
             row = await session.scalar(chosen)
             if row is not None and answer:
                 session.add(_message(row, "assistant", answer, at))
+            if row is not None and last is not None:
+                session.add(EventRow(**last.model_dump()))
         return row is not None
 
     async def cancel(self, run_id: str, user_id: str) -> Run:
@@ -202,6 +223,13 @@ class Runs:
         if row is None:
             raise NotFoundError("there is no such run")
         return row
+
+
+async def _open_count(session: AsyncSession, user_id: str) -> int:
+    """How many of a user's runs have not ended; it stays so until the transaction ends."""
+    await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+    still_open = (RunRow.user_id == user_id) & (RunRow.status != "finished")
+    return await session.scalar(select(func.count()).select_from(RunRow).where(still_open)) or 0
 
 
 def _held(run_id: str, worker: str) -> ColumnElement[bool]:

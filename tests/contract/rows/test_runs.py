@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from domain.errors import ConflictError, NotFoundError
+from domain.errors import BusyError, ConflictError, NotFoundError
 from server.storage.effects import NewEffect
 from server.storage.events import StoredEvent
 from server.storage.runs import RunChoices
@@ -60,7 +60,37 @@ async def test_a_run_whose_worker_is_gone_is_taken_up_by_another(storage: Storag
     ended = await storage.runs.get(made.id)
     assert ended is not None
     assert (ended.status, ended.outcome, ended.usage) == ("finished", "answered", {"tokens": 2**80})
-    assert await storage.runs.open_count() == 0
+
+
+async def test_a_run_ends_with_its_last_event_or_not_at_all(storage: Storage) -> None:
+    made, talk = await run(storage, await user(storage))
+    await storage.runs.claim("one", LEASE)
+    await storage.events.append([event(made.id, 1)])
+    with pytest.raises(ConflictError):
+        await storage.runs.finish(made.id, "one", "answered", {}, answer="so", last=event(made.id, 1, "run.finished"))
+    still = await storage.runs.get(made.id)
+    assert still is not None
+    assert still.status == "running"
+    assert not await storage.runs.finish(made.id, "two", "answered", {}, last=event(made.id, 2, "run.finished"))
+    assert await storage.events.last([made.id]) == {made.id: 1}
+    assert await storage.runs.finish(
+        made.id, "one", "answered", {}, answer="so", last=event(made.id, 2, "run.finished")
+    )
+    assert [one.kind for one in await storage.events.after(made.id)] == ["answer.delta", "run.finished"]
+    assert [one.text for one in await storage.conversations.messages(talk.id, made.user_id)] == ["so"]
+
+
+async def test_a_user_may_have_so_many_runs_under_way_however_fast_they_ask(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    talks = [await storage.conversations.add(ada.id) for _ in range(8)]
+    asked = (storage.runs.add(ada.id, talk.id, "now", CHOICES, most=3) for talk in talks)
+    done = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(one, BusyError) for one in done) == 5
+    talk = await storage.conversations.add(eve.id)
+    await storage.runs.add(eve.id, talk.id, "mine", CHOICES, most=1)
+    for one in await storage.runs.claim("one", LEASE, limit=9):
+        await storage.runs.finish(one.id, "one", "gave_up", {})
+    await storage.runs.add(ada.id, talks[0].id, "again", CHOICES, most=1)
 
 
 async def test_a_waiting_run_is_nobodys_until_it_is_answered(storage: Storage) -> None:
