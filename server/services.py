@@ -11,6 +11,7 @@ from domain.errors import UnavailableError
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.runs.agents import Agents, open_agents
+from server.runs.alive import alive, dead, forget
 from server.runs.board import Board
 from server.runs.worker import Pace, Worker, working
 from server.storage.database import file_url
@@ -43,11 +44,21 @@ async def open_services(settings: Settings, passwords: Passwords | None = None) 
     pace = Pace(settings.runs_at_once, settings.lease_seconds)
     async with open_storage(settings) as storage, open_agents(settings, storage) as agents:
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
+        await _take_up(storage, settings.server_home)
         async with working(storage, agents.begin, board, pace) as worker:
             try:
-                yield Services(settings, storage, accounts, worker, board, agents)
+                with alive(settings.server_home, worker.name):
+                    yield Services(settings, storage, accounts, worker, board, agents)
             finally:
                 board.close()
+
+
+async def _take_up(storage: Storage, home: Path) -> None:
+    """Queue what workers of this home had in hand when they were killed."""
+    killed = await asyncio.to_thread(dead, home)
+    if killed:
+        await storage.held.release(killed)
+        await asyncio.to_thread(forget, home, killed)
 
 
 @asynccontextmanager

@@ -87,7 +87,7 @@ class Making:
                 self._ask()
                 await self._journal.flush()
                 status = "waiting" if self._left == "waiting" else "queued"
-                await self._storage.runs.put_down(self._run.id, self._worker, status)
+                await self._storage.held.put_down(self._run.id, self._worker, status)
         except FootpathError as error:
             _log.warning("run %s is let go of: %s", self._run.id, error)
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
@@ -165,5 +165,5 @@ class Making:
         usage = end.usage.model_dump(mode="json")
         last = stored(self._last) if self._last else None
         run_id, worker = self._run.id, self._worker
-        if await self._storage.runs.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
+        if await self._storage.held.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
             self._board.tell(run_id, [last])

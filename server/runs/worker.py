@@ -75,7 +75,7 @@ class Worker:
         free = self._pace.at_once - len(self._made)
         if free <= 0:
             return
-        for run in await self._storage.runs.claim(self.name, self._lease, free):
+        for run in await self._storage.held.claim(self.name, self._lease, free):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 
@@ -90,15 +90,15 @@ class Worker:
 
     async def _renew(self) -> None:
         """Go on holding what it makes; let go of the rest: runs that another has, and its own whose events could not be stored."""
-        held = await self._storage.runs.renew(self.name, self._lease)
+        held = await self._storage.held.renew(self.name, self._lease)
         for run_id in set(self._made) - held:
             self._made[run_id].lose()
         for run_id in held - set(self._made):
-            await self._storage.runs.put_down(run_id, self.name, "queued")
+            await self._storage.held.put_down(run_id, self.name, "queued")
 
     async def _end_cancelled(self) -> None:
         if self._made:
-            for run_id in await self._storage.runs.cancelled(self.name):
+            for run_id in await self._storage.held.cancelled(self.name):
                 if run_id in self._made:
                     self._made[run_id].cancel()
 
