@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from domain.event import EventRecord
-from server.storage.events import RunEvents, StoredEvent
+from server.runs.gathering import Appends
+from server.storage.events import StoredEvent
 
 
 class Journal:
@@ -14,7 +15,7 @@ class Journal:
     """
 
     def __init__(
-        self, events: RunEvents, stored: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
+        self, events: Appends, stored: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
     ) -> None:
         self._events = events
         self._tell_stored = stored

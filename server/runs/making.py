@@ -12,6 +12,7 @@ from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, 
 from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
+from server.runs.gathering import Appends
 from server.runs.journal import Journal
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -25,7 +26,7 @@ Left = Literal["", "put down", "waiting", "lost"]
 class Making:
     """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing."""
 
-    def __init__(self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board) -> None:
+    def __init__(self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends) -> None:
         self._run = run
         self._worker = worker
         self._storage = storage
@@ -33,7 +34,7 @@ class Making:
         self._left: Left = ""
         self._cancelled = run.cancel_at is not None
         self._board = board
-        self._journal = Journal(storage.events, lambda stored: board.tell(run.id, stored), self.lose)
+        self._journal = Journal(events, lambda stored: board.tell(run.id, stored), self.lose)
         self._seq = 0
         self._end: RunFinished | None = None
         self._asked: set[str] = set()

@@ -11,6 +11,7 @@ from uuid import uuid4
 from domain.errors import FootpathError
 from server.runs.agents import Begins
 from server.runs.board import Board
+from server.runs.gathering import Gathering
 from server.runs.making import Making
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -36,6 +37,7 @@ class Worker:
         self._begin = begin
         self._board = board
         self._pace = pace
+        self._events = Gathering(storage.events)
         self._made: dict[str, Making] = {}
         self._news = asyncio.Event()
         self._stopping = False
@@ -80,7 +82,7 @@ class Worker:
                 self._make(run)
 
     def _make(self, run: Run) -> None:
-        making = Making(run, self.name, self._storage, self._begin, self._board)
+        making = Making(run, self.name, self._storage, self._begin, self._board, self._events)
         self._made[run.id] = making
         making.task.add_done_callback(lambda _: self._over(run.id))
 

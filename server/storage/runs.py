@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import ConflictError, NotFoundError
 from domain.event import Outcome
@@ -88,9 +89,8 @@ class Runs:
     async def get(self, run_id: str, user_id: str | None = None) -> Run | None:
         """``user_id``: only where it is this user's."""
         chosen = RunRow.id == run_id if user_id is None else (RunRow.id == run_id) & (RunRow.user_id == user_id)
-        async with self._database.reading() as session:
-            row = await session.scalar(select(RunRow).where(chosen))
-            return _run(row) if row else None
+        row = await self._database.read(lambda session: session.scalar(select(RunRow).where(chosen)))
+        return _run(row) if row else None
 
     async def page(self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50) -> list[Run]:
         """A user's runs, the latest first, those older than the run with id ``before``."""
@@ -116,15 +116,17 @@ class Runs:
         at = self._clock()
         lost = and_(RunRow.status == "running", or_(RunRow.lease_until.is_(None), RunRow.lease_until < at))
         free = select(RunRow.id).where(or_(RunRow.status == "queued", lost)).order_by(RunRow.id).limit(limit)
-        async with self._database.writing() as session:
-            ids = list(await session.scalars(free.with_for_update(skip_locked=True)))
-            taken = (
-                update(RunRow).where(RunRow.id.in_(ids)).values(worker=worker, lease_until=at + lease, status="running")
-            )
-            rows = (await session.scalars(taken.returning(RunRow))).all()
+        held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
+
+        def claimed(session: Session) -> list[Run]:
+            ids = list(session.scalars(free.with_for_update(skip_locked=True)))
+            taken = update(RunRow).where(RunRow.id.in_(ids)).values(held)
+            rows = session.scalars(taken.returning(RunRow)).all()
             for row in rows:
                 row.started_at = row.started_at or at
-        return sorted((_run(row) for row in rows), key=lambda run: run.id)
+            return sorted((_run(row) for row in rows), key=lambda run: run.id)
+
+        return await self._database.write(claimed)
 
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""
