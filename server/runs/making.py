@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -14,11 +15,20 @@ from server.runs.agents import Begins, Hand
 from server.runs.board import Board
 from server.runs.gathering import Appends
 from server.runs.journal import Journal
+from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
 _PAGE = 500
+Stored = Callable[[Run, EventRecord], None]
+"""Told of an event of a run that has been stored, once."""
+
+
+def unwatched(_run: Run, _record: EventRecord) -> None:
+    """Where nobody wants to know."""
+
+
 Left = Literal["", "put down", "waiting", "lost"]
 """Why a worker lets go of a run that has not ended: it is to be taken up by any, at once or when its user has answered, or another has it."""
 
@@ -26,7 +36,9 @@ Left = Literal["", "put down", "waiting", "lost"]
 class Making:
     """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing."""
 
-    def __init__(self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends) -> None:
+    def __init__(
+        self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends, stored: Stored
+    ) -> None:
         self._run = run
         self._worker = worker
         self._storage = storage
@@ -34,7 +46,9 @@ class Making:
         self._left: Left = ""
         self._cancelled = run.cancel_at is not None
         self._board = board
-        self._journal = Journal(events, lambda stored: board.tell(run.id, stored), self.lose)
+        self._journal = Journal(events, self._stored, self.lose)
+        self._tell_stored = stored
+        self._told: deque[EventRecord] = deque()
         self._seq = 0
         self._end: RunFinished | None = None
         self._asked: set[str] = set()
@@ -103,7 +117,7 @@ class Making:
                 async for record in records:
                     if self._left:
                         return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
-                    self._journal.add(record)
+                    self._add(record)
                     self._note([record])
         except FootpathError as error:
             self._ended("failed", f"{error.code}: {error}")
@@ -131,6 +145,16 @@ class Making:
                 case _:
                     continue
 
+    def _add(self, record: EventRecord) -> None:
+        self._told.append(record)
+        self._journal.add(record)
+
+    def _stored(self, stored: Sequence[StoredEvent]) -> None:
+        """These are in the rows: everybody who wants to know may."""
+        self._board.tell(self._run.id, stored)
+        for _ in stored:
+            self._tell_stored(self._run, self._told.popleft())
+
     def _ask(self) -> None:
         """Tell the question that the run waits with, as of the subtask whose call it is about."""
         if (asked := self._question) is not None:
@@ -147,7 +171,7 @@ class Making:
     def _tell(self, event: Event, subtask: int = 0) -> None:
         """An event that the run does not tell itself."""
         record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
-        self._journal.add(record)
+        self._add(record)
         self._note([record])
 
     async def _finish(self) -> None:

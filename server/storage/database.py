@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from domain.errors import UsageError
+from domain.errors import FootpathError, UsageError
 from server.storage.failures import translated
 from server.storage.unbroken import unbroken
 
@@ -27,6 +27,8 @@ class Database:
     """Opens nothing until used. ``url``: ``sqlite+aiosqlite:///file`` or ``postgresql+asyncpg://…``."""
 
     def __init__(self, url: str) -> None:
+        self.failed: Callable[[FootpathError], None] = lambda _: None
+        """Told of every error of the database itself."""
         self._engine = engine_for(url, pooled=True)
         # SQLite has one writer at a time. Who waits here is served in order and at once; who waits there polls.
         self._turn = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
@@ -40,7 +42,7 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[AsyncSession]:
         """A transaction that only reads."""
-        with translated():
+        with translated(self.failed):
             async with AsyncSession(self._engine, expire_on_commit=False) as session:
                 yield session
 
@@ -51,7 +53,7 @@ class Database:
         ``durable``: it is on the disk when this returns, whatever happens to the machine. Otherwise SQLite may lose the last
         moments in a power cut, never in a crash of the program; PostgreSQL is always durable.
         """
-        with translated():
+        with translated(self.failed):
             async with self._turn, AsyncSession(self._engine, expire_on_commit=False) as session:
                 await session.connection(execution_options={"footpath_write": True, "footpath_durable": durable})
                 yield session
@@ -62,7 +64,7 @@ class Database:
         if (engine := self._in_thread) is None:
             async with self.reading() as session:
                 return await session.run_sync(work)
-        with translated():
+        with translated(self.failed):
             return await unbroken(asyncio.to_thread(_done, engine, work, {}))
 
     async def write(self, work: Callable[[Session], T], *, durable: bool = False) -> T:
@@ -75,7 +77,7 @@ class Database:
             async with self.writing(durable=durable) as session:
                 return await session.run_sync(work)
         options = {"footpath_write": True, "footpath_durable": durable}
-        with translated():
+        with translated(self.failed):
             async with self._turn:
                 return await unbroken(asyncio.to_thread(_done, engine, work, options))
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -110,6 +110,12 @@ class Runs:
             statement = statement.where(RunRow.user_id == user_id)
         async with self._database.reading() as session:
             return len((await session.scalars(statement)).all())
+
+    async def open_by_status(self) -> dict[str, int]:
+        """How many of all users' have not ended, by status; every status that there can be."""
+        statement = select(RunRow.status, func.count()).where(RunRow.status != "finished").group_by(RunRow.status)
+        found = await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
+        return {status: found.get(status, 0) for status in ("queued", "running", "waiting")}
 
     async def claim(self, worker: str, lease: timedelta, limit: int = 1) -> list[Run]:
         """Take queued runs, and running ones whose worker has not renewed its lease; the oldest first. No two get the same."""
