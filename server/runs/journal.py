@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from domain.event import EventRecord
-from server.storage.events import RunEvents, StoredEvent
+from server.runs.gathering import Appends
+from server.storage.events import StoredEvent
 
 
 class Journal:
@@ -14,7 +15,7 @@ class Journal:
     """
 
     def __init__(
-        self, events: RunEvents, tell: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
+        self, events: Appends, tell: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
     ) -> None:
         self._events = events
         self._tell_stored = tell
@@ -25,7 +26,7 @@ class Journal:
 
     def add(self, record: EventRecord) -> None:
         """Have it written soon."""
-        self._waiting.append(stored(record))
+        self._waiting.append(as_stored(record))
         self._begin()
 
     async def flush(self) -> None:
@@ -57,7 +58,7 @@ class Journal:
             self._task = None
 
 
-def stored(record: EventRecord) -> StoredEvent:
+def as_stored(record: EventRecord) -> StoredEvent:
     """An event as it is stored."""
     body = record.model_dump_json()
     return StoredEvent(run_id=record.run, seq=record.seq, kind=record.event.kind, body=body)

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -12,12 +13,22 @@ from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, 
 from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
-from server.runs.journal import Journal, stored
+from server.runs.gathering import Appends
+from server.runs.journal import Journal, as_stored
+from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
 _PAGE = 500
+Stored = Callable[[Run, EventRecord], None]
+"""Told of an event of a run that has been stored, once."""
+
+
+def unwatched(_run: Run, _record: EventRecord) -> None:
+    """Where nobody wants to know."""
+
+
 Left = Literal["", "put down", "waiting", "lost"]
 """Why a worker lets go of a run that has not ended: it is to be taken up by any, at once or when its user has answered, or another has it."""
 
@@ -25,7 +36,9 @@ Left = Literal["", "put down", "waiting", "lost"]
 class Making:
     """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing."""
 
-    def __init__(self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board) -> None:
+    def __init__(
+        self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends, stored: Stored
+    ) -> None:
         self._run = run
         self._worker = worker
         self._storage = storage
@@ -33,7 +46,9 @@ class Making:
         self._left: Left = ""
         self._cancelled = run.cancel_at is not None
         self._board = board
-        self._journal = Journal(storage.events, lambda new: board.tell(run.id, new), self.lose)
+        self._journal = Journal(events, self._stored, self.lose)
+        self._tell_stored = stored
+        self._told: deque[EventRecord] = deque()
         self._seq = 0
         self._end: RunFinished | None = None
         self._last: EventRecord | None = None
@@ -130,6 +145,21 @@ class Making:
                 case _:
                     continue
 
+    def _add(self, record: EventRecord) -> None:
+        """Have an event stored: soon, or, the last one, with the run's end."""
+        self._told.append(record)
+        if isinstance(record.event, RunFinished):
+            self._last = record
+        else:
+            self._journal.add(record)
+        self._note([record])
+
+    def _stored(self, stored: Sequence[StoredEvent]) -> None:
+        """These are in the rows: everybody who wants to know may."""
+        self._board.tell(self._run.id, stored)
+        for _ in stored:
+            self._tell_stored(self._run, self._told.popleft())
+
     def _ask(self) -> None:
         """Tell the question that the run waits with, as of the subtask whose call it is about."""
         if (asked := self._question) is not None:
@@ -148,14 +178,6 @@ class Making:
         record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
         self._add(record)
 
-    def _add(self, record: EventRecord) -> None:
-        """Have an event stored: soon, or, the last one, with the run's end."""
-        if isinstance(record.event, RunFinished):
-            self._last = record
-        else:
-            self._journal.add(record)
-        self._note([record])
-
     async def _finish(self) -> None:
         self._ended("cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off")
         await self._journal.flush()
@@ -163,7 +185,7 @@ class Making:
         if end is None:
             return
         usage = end.usage.model_dump(mode="json")
-        last = stored(self._last) if self._last else None
+        last = as_stored(self._last) if self._last else None
         run_id, worker = self._run.id, self._worker
         if await self._storage.held.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
-            self._board.tell(run_id, [last])
+            self._stored([last])

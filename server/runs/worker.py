@@ -11,7 +11,8 @@ from uuid import uuid4
 from domain.errors import FootpathError
 from server.runs.agents import Begins
 from server.runs.board import Board
-from server.runs.making import Making
+from server.runs.gathering import Gathering
+from server.runs.making import Making, Stored, unwatched
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -30,12 +31,14 @@ class Pace:
 class Worker:
     """One process's. Made by :func:`working` only."""
 
-    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace) -> None:
+    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored) -> None:
         self.name = uuid4().hex
         self._storage = storage
         self._begin = begin
         self._board = board
         self._pace = pace
+        self._stored = stored
+        self._events = Gathering(storage.events)
         self._made: dict[str, Making] = {}
         self._news = asyncio.Event()
         self._stopping = False
@@ -80,7 +83,7 @@ class Worker:
                 self._make(run)
 
     def _make(self, run: Run) -> None:
-        making = Making(run, self.name, self._storage, self._begin, self._board)
+        making = Making(run, self.name, self._storage, self._begin, self._board, self._events, self._stored)
         self._made[run.id] = making
         making.task.add_done_callback(lambda _: self._over(run.id))
 
@@ -120,9 +123,11 @@ class Worker:
 
 
 @asynccontextmanager
-async def working(storage: Storage, begin: Begins, board: Board, pace: Pace) -> AsyncGenerator[Worker]:
-    """A worker at work; at the end it puts its runs down."""
-    worker = Worker(storage, begin, board, pace)
+async def working(
+    storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched
+) -> AsyncGenerator[Worker]:
+    """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down."""
+    worker = Worker(storage, begin, board, pace, stored)
     task = asyncio.create_task(worker.work())
     try:
         yield worker

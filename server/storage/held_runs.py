@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.orm import Session
 
 from domain.event import Outcome
 from domain.model import JsonObject
@@ -29,15 +30,17 @@ class HeldRuns:
         at = self._clock()
         lost = and_(RunRow.status == "running", or_(RunRow.lease_until.is_(None), RunRow.lease_until < at))
         free = select(RunRow.id).where(or_(RunRow.status == "queued", lost)).order_by(RunRow.id).limit(limit)
-        async with self._database.writing() as session:
-            ids = list(await session.scalars(free.with_for_update(skip_locked=True)))
-            taken = (
-                update(RunRow).where(RunRow.id.in_(ids)).values(worker=worker, lease_until=at + lease, status="running")
-            )
-            rows = (await session.scalars(taken.returning(RunRow))).all()
+        held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
+
+        def claimed(session: Session) -> list[Run]:
+            ids = list(session.scalars(free.with_for_update(skip_locked=True)))
+            taken = update(RunRow).where(RunRow.id.in_(ids)).values(held)
+            rows = session.scalars(taken.returning(RunRow)).all()
             for row in rows:
                 row.started_at = row.started_at or at
-        return sorted((run_of(row) for row in rows), key=lambda run: run.id)
+            return sorted((run_of(row) for row in rows), key=lambda run: run.id)
+
+        return await self._database.write(claimed)
 
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""

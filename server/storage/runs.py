@@ -103,9 +103,8 @@ class Runs:
     async def get(self, run_id: str, user_id: str | None = None) -> Run | None:
         """``user_id``: only where it is this user's."""
         chosen = RunRow.id == run_id if user_id is None else (RunRow.id == run_id) & (RunRow.user_id == user_id)
-        async with self._database.reading() as session:
-            row = await session.scalar(select(RunRow).where(chosen))
-            return run_of(row) if row else None
+        row = await self._database.read(lambda session: session.scalar(select(RunRow).where(chosen)))
+        return run_of(row) if row else None
 
     async def page(self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50) -> list[Run]:
         """A user's runs, the latest first, those older than the run with id ``before``."""
@@ -117,6 +116,12 @@ class Runs:
         async with self._database.reading() as session:
             rows = await session.scalars(statement.order_by(RunRow.id.desc()).limit(limit))
             return [run_of(row) for row in rows]
+
+    async def open_by_status(self) -> dict[str, int]:
+        """How many of all users' have not ended, by status; every status that there can be."""
+        statement = select(RunRow.status, func.count()).where(RunRow.status != "finished").group_by(RunRow.status)
+        found = await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
+        return {status: found.get(status, 0) for status in ("queued", "running", "waiting")}
 
     async def cancel(self, run_id: str, user_id: str) -> Run:
         """Ask for its end; a waiting run is queued for it. Idempotent. ``NotFoundError``: this user has no such run."""

@@ -118,6 +118,7 @@ LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
     ("GET", "/health/ready"): everyone(200),
+    ("GET", "/metrics"): everyone(200),
     ("GET", "/api/v1/auth/registration"): everyone(200),
     ("POST", "/api/v1/auth/register"): everyone(201, {"name": "new", "password": PASSWORD}),
     ("POST", "/api/v1/auth/login"): everyone(200, LOGIN),
