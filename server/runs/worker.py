@@ -39,6 +39,7 @@ class Worker:
         self._made: dict[str, Making] = {}
         self._news = asyncio.Event()
         self._stopping = False
+        self._barred_until = 0.0
 
     @property
     def in_hand(self) -> int:
@@ -73,7 +74,7 @@ class Worker:
 
     async def _take(self) -> None:
         free = self._pace.at_once - len(self._made)
-        if free <= 0:
+        if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
         for run in await self._storage.runs.claim(self.name, self._lease, free):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
@@ -82,10 +83,13 @@ class Worker:
     def _make(self, run: Run) -> None:
         making = Making(run, self.name, self._storage, self._begin, self._board)
         self._made[run.id] = making
-        making.task.add_done_callback(lambda _: self._over(run.id))
+        making.task.add_done_callback(lambda _: self._over(run.id, making))
 
-    def _over(self, run_id: str) -> None:
+    def _over(self, run_id: str, making: Making) -> None:
+        """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
+        if making.barred:
+            self._barred_until = asyncio.get_running_loop().time() + self._pace.lease
         self.look()
 
     async def _renew(self) -> None:
