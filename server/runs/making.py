@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 from agent.streams import closing
-from domain.errors import FootpathError
+from domain.errors import FootpathError, StoreBusyError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunFinished
 from domain.usage import Usage
 from server.runs.agents import Begins, Hand
@@ -34,7 +34,10 @@ Left = Literal["", "put down", "waiting", "lost"]
 
 
 class Making:
-    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing."""
+    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
+
+    ``barred``: it was let go of because this process cannot make runs just now, though another can.
+    """
 
     def __init__(
         self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends, stored: Stored
@@ -44,6 +47,7 @@ class Making:
         self._storage = storage
         self._begin = begin
         self._left: Left = ""
+        self.barred = False
         self._cancelled = run.cancel_at is not None
         self._board = board
         self._journal = Journal(events, self._stored, self.lose)
@@ -112,9 +116,10 @@ class Making:
 
     async def _events(self, past: list[EventRecord]) -> None:
         """Take the run's events and have them stored, from where it was left."""
-        hand = Hand(self._journal.flush, lambda: not self._left, self._wait)
         try:
-            async with closing(await self._begin(self._run, past, hand)) as records:
+            if (begun := await self._begun(past)) is None:
+                return
+            async with closing(begun) as records:
                 async for record in records:
                     if self._left:
                         return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
@@ -124,6 +129,17 @@ class Making:
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
             _log.exception("run %s failed", self._run.id)
             self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
+
+    async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
+        """The run's events; None where what they are made with is another process's, to which the run is left."""
+        hand = Hand(self._journal.flush, lambda: not self._left, self._wait)
+        try:
+            return await self._begin(self._run, past, hand)
+        except StoreBusyError as error:
+            _log.warning("runs are left to other processes for a while: %s", error)
+            self.barred = True
+            self.put_down()
+            return None
 
     async def _past(self) -> AsyncIterator[EventRecord]:
         after = 0

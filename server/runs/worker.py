@@ -31,7 +31,7 @@ class Pace:
 class Worker:
     """One process's. Made by :func:`working` only."""
 
-    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored) -> None:
+    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched) -> None:
         self.name = uuid4().hex
         self._storage = storage
         self._begin = begin
@@ -42,6 +42,7 @@ class Worker:
         self._made: dict[str, Making] = {}
         self._news = asyncio.Event()
         self._stopping = False
+        self._barred_until = 0.0
 
     @property
     def in_hand(self) -> int:
@@ -76,7 +77,7 @@ class Worker:
 
     async def _take(self) -> None:
         free = self._pace.at_once - len(self._made)
-        if free <= 0:
+        if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
         for run in await self._storage.held.claim(self.name, self._lease, free):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
@@ -85,10 +86,13 @@ class Worker:
     def _make(self, run: Run) -> None:
         making = Making(run, self.name, self._storage, self._begin, self._board, self._events, self._stored)
         self._made[run.id] = making
-        making.task.add_done_callback(lambda _: self._over(run.id))
+        making.task.add_done_callback(lambda _: self._over(run.id, making))
 
-    def _over(self, run_id: str) -> None:
+    def _over(self, run_id: str, making: Making) -> None:
+        """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
+        if making.barred:
+            self._barred_until = asyncio.get_running_loop().time() + self._pace.lease
         self.look()
 
     async def _renew(self) -> None:
