@@ -12,7 +12,7 @@ from agent.answer import Steps
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.decompose import decompose, waiting
-from agent.decomposition import Subtask
+from agent.decomposition import Subtask, whole
 from agent.ending import changed
 from agent.evidence import Evidence
 from agent.notices import told_notices
@@ -99,7 +99,10 @@ class _Run:
         yield 0, RunStarted(request=self._request, planner=self._deps.planner, policy=self._deps.policy.name)
         evidence = self._evidence(self._request)
         policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
-        subtasks = (await decompose(self._request, evidence, policy, self._deps.settings.found)).subtasks
+        if self._deps.document is None:
+            subtasks = (await decompose(self._request, evidence, policy, self._deps.settings.found)).subtasks
+        else:
+            subtasks = whole(self._request, "its steps are given").subtasks
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {

@@ -8,6 +8,7 @@ from typing import Protocol
 from agent.executor import Executor
 from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
+from domain.plan_document import PlanDocument
 from server.runs.asking import AskingExecutor, Asks
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
@@ -83,7 +84,7 @@ class Agents:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
             deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id)
-            deps = replace(deps, secrets=outfit.secrets, ledger=True)
+            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
             made = run_and_learn(
                 run.request,
                 deps,
@@ -102,6 +103,12 @@ class Agents:
         container = await self.container()
         secrets = UserSecrets(self._storage.tool_keys, user_id, await container.secrets())
         return Outfit(http_executor(self._settings, secrets), secrets)
+
+
+def given_plan(run: Run) -> PlanDocument | None:
+    """The plan that a run was asked for with, its parameters filled in; None where it is to make its own."""
+    given = run.settings.get("document")
+    return None if given is None else PlanDocument.model_validate(given)
 
 
 @asynccontextmanager
