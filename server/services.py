@@ -53,7 +53,7 @@ async def open_services(
         async with working(storage, agents.begin, board, pace, metrics.stored) as worker:
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
-                with alive(settings.server_home, worker.name):
+                async with alive(settings.server_home, worker.name):
                     yield Services(settings, storage, accounts, worker, board, agents, metrics)
             finally:
                 board.close()

@@ -1,36 +1,46 @@
 """Which workers of a home are alive: each holds a lock on a file as long as its process lives, however that ends."""
 
+import asyncio
 import fcntl
 import logging
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 _log = logging.getLogger(__name__)
 
 
-@contextmanager
-def alive(home: Path, worker: str) -> Generator[None]:
+@asynccontextmanager
+async def alive(home: Path, worker: str) -> AsyncGenerator[None]:
     """Be known as alive. The file goes with an orderly end; after another one it stays, unlocked, and tells of it.
 
     Where nothing can be written there, the worker's runs are taken up when its lease has ended.
     """
     sign = _signs(home) / worker
     try:
-        sign.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        held = sign.open("w")
+        held = await asyncio.to_thread(_held, sign)
     except OSError as error:
-        _log.warning(
-            "no sign of life in %s (%s): after a kill, runs wait for the end of their lease", home, error.strerror
-        )
+        why = "no sign of life in %s (%s): after a kill, runs wait for the end of their lease"
+        _log.warning(why, home, error.strerror)
         yield
         return
-    with held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            sign.unlink(missing_ok=True)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(_let_go, sign, held)
+
+
+def _held(sign: Path) -> TextIO:
+    sign.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held = sign.open("w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held
+
+
+def _let_go(sign: Path, held: TextIO) -> None:
+    sign.unlink(missing_ok=True)
+    held.close()
 
 
 def dead(home: Path) -> list[str]:
