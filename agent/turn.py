@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from agent.decomposition import Subtask
+from agent.earlier import References
 from agent.ending import undone, unreplaced
 from agent.evidence import Evidence
 from agent.execute import execute, told_late
@@ -25,7 +26,7 @@ from agent.resume import as_called
 from agent.shared import Shared
 from agent.streams import closing
 from agent.walking import walk_deps
-from domain.event import CallFinished, CallStarted, Event, Outcome, PathEnded, PlanReady, SubtaskStarted
+from domain.event import CallFinished, CallStarted, Event, Outcome, PathEnded, PlanReady
 from domain.plan import Plan, StepResult
 from domain.tool import ToolDoc
 
@@ -33,14 +34,18 @@ Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 
 class Turn:
-    """One subtask from start to end; made, used once and dropped. ``given``: the steps of earlier subtasks that it builds on."""
+    """One subtask from start to end; made, used once and dropped. ``given``: the steps that it builds on: of the
+    conversation's earlier runs, then of earlier subtasks.
+    """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = Progress(shared.meter, len(given))
         self._past = shared.past.of(subtask.number)
-        self._deps = replace(shared.deps, policy=DecidingAsBefore(shared.deps.policy, self._past))
+        self._references = References(shared.request, shared.earlier, subtask.earlier)
+        policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
+        self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
         self._given = given
         self._executor = shared.executor
@@ -79,13 +84,18 @@ class Turn:
         return [self.progress.done[step] for step in sorted(self.progress.done)]
 
     @property
+    def reread(self) -> Given:
+        """The calls of earlier runs that it rests on, where it made none of its own."""
+        return self._given[: len(self.subtask.earlier)] if self._done_already else ()
+
+    @property
     def failed(self) -> list[StepResult]:
         """The steps that were gone around, each tool once for each way in which it failed."""
         return list({(result.tool, result.status): result for result in self.progress.failed}.values())
 
     def carried(self) -> Carried:
         """What it has carried out so far."""
-        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done)
+        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done, len(self.subtask.earlier))
 
     def step(self, number: int) -> tuple[ToolDoc, StepResult]:
         """One of its own steps, with its tool."""
@@ -117,24 +127,17 @@ class Turn:
                 if not self._past.told(event):
                     yield event
 
-    def _started(self) -> SubtaskStarted:
-        one = self.subtask
-        return SubtaskStarted(
-            subtask=one.number,
-            name=one.name,
-            description=one.description,
-            category=one.category,
-            depends_on=one.depends_on,
-            given=len(self._given),
-        )
-
     async def _nothing(self, lacking: str) -> AsyncIterator[Event]:
-        yield self._started()
+        yield self.subtask.started(len(self._given))
         yield PathEnded(path=(), how="gave_up", reason=f"it builds on what could not be found: {lacking}")
 
     async def _events(self) -> AsyncIterator[Event]:
         progress = self.progress
-        yield self._started()
+        yield self.subtask.started(len(self._given))
+        if self.subtask.reread:
+            self._done_already = True
+            yield PathEnded(path=(), how="finished", reason="earlier results hold the answer")
+            return
         recalled = await recall(self._request, self._deps, self.evidence)
         if recalled is not None:
             yield recalled
@@ -239,8 +242,9 @@ class Turn:
         over = self._past.next is not None and not isinstance(self._past.next, CallStarted)
         if over or any(result.status != "ok" for result in progress.done.values()):
             return
-        done = dict(enumerate((result for _, result in self._given), start=1)) | progress.done
+        done = dict(enumerate((result for _, result in self._given), start=1))
+        done |= {step: self._references.own(result) for step, result in progress.done.items()}
         calls = execute(self._request, tools, self._deps.policy, self._executor, done, self._deps.choices)
         async with closing(in_time(calls, tools, progress)) as events:
             async for event in events:
-                yield event
+                yield self._references.told(event)
