@@ -1,12 +1,14 @@
 """What was asked and called earlier in a conversation: the results that later questions may build on, by reference and bounded."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.decomposition import AskedEarlier
 from agent.evidence import Evidence
-from domain.event import CallFinished, CallStarted, EarlierStep, Event, EventRecord, SubtaskStarted
+from agent.response_view import is_empty
+from domain.event import CallFinished, CallStarted, EarlierStep, Event, EventRecord, StepBacktracked, SubtaskStarted
 from domain.plan import Binding, StepResult
 
 MOST_RUNS = 3
@@ -31,16 +33,28 @@ class EarlierRun:
 
 
 def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
-    """A run out of its events, of which those of subtasks and of finished calls count. The last of equal calls stays."""
+    """A run out of its events, of which those of subtasks and of finished calls count: calls that found something and were not gone around.
+
+    The last of equal calls stays.
+    """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
-    steps: dict[str, tuple[int, StepResult]] = {}
+    found: list[tuple[EventRecord, StepResult]] = []
     for record in records:
-        event = record.event
-        if isinstance(event, CallFinished) and event.result.status == "ok":
-            key = f"{event.result.tool} {sorted(event.result.arguments.items())}"
-            steps.pop(key, None)
-            steps[key] = (record.seq, _kept(event.result))
-    return EarlierRun(records[0].run, "; ".join(described), tuple(steps.values())[-MOST_STEPS:])
+        match record.event:
+            case CallFinished(result=result) if result.status == "ok" and not is_empty(result.response):
+                found = [one for one in found if _call(one[1]) != _call(result)]
+                found.append((record, result))
+            case StepBacktracked(phase="execute", dropped=tool):
+                mine = [one for one in found if one[0].subtask == record.subtask and one[1].tool == tool]
+                found = [one for one in found if one not in mine[-1:]]
+            case _:
+                continue
+    steps = tuple((record.seq, _kept(result)) for record, result in found[-MOST_STEPS:])
+    return EarlierRun(records[0].run, "; ".join(described), steps)
+
+
+def _call(result: StepResult) -> tuple[str, str]:
+    return result.tool, json.dumps(result.arguments, sort_keys=True)
 
 
 def _kept(result: StepResult) -> StepResult:
