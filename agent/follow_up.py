@@ -9,7 +9,7 @@ from agent.decomposition import AskedEarlier
 from agent.narrowing import things_of
 from agent.needs import need_of
 from agent.spans import Span
-from domain.tool import ToolDoc
+from domain.plan import StepResult
 
 _NAMES = frozenset({"name", "country", "quoted", "code", "currency", "language", "email", "domain", "url", "ip"})
 _SORTS = {"number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time"}
@@ -44,6 +44,8 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"\b(?:they|them|their|those|these)\b", re.IGNORECASE)
+_LEAD = re.compile(r"^\W*(?:and|so|but|then|ok|okay|now)\b[\s,]*(?=\w)", re.IGNORECASE)
+_ORDER = re.compile(r"^\W*(\w+)\s+(?:it|them|him|her|that|this|those|these)\b", re.IGNORECASE)
 _PLACES = frozenset({"place", "country"})
 _LEAST = 2
 
@@ -78,13 +80,16 @@ def meant(request: str, earlier: Sequence[AskedEarlier]) -> Meant | None:
     steps = tuple(number for number, _, _ in last.steps)
     if _LIST.search(request) or _lists(request, last):
         return Meant(request, steps, True, "it asks about what was found before")
-    return Meant(_said(request, last), steps, False, "it asks more about the same")
+    text, thing = _said(_LEAD.sub("", request), last, known)
+    source = next((one for one in known if any(_calls_for(thing, result) for _, _, result in one.steps)), last)
+    return Meant(text, tuple(number for number, _, _ in source.steps), False, "it asks more about the same")
 
 
 def _leans(request: str) -> bool:
     """Whether words of a request stand for what it does not name itself: pronouns for nothing in it, others for nothing before them."""
     text = _EXISTS.sub(lambda hit: " " * len(hit[0]), request)
-    named = [atom.end for atom in atoms(request) if atom.kind in _NAMES]
+    order = _ORDER.match(request)  # whose first word only looks like a name
+    named = [atom.end for atom in atoms(request) if atom.kind in _NAMES and not (order and atom.end <= order.end(1))]
     if not named and any(one.search(text) for one in (_OWNS, _IS)):
         return True
     hits = [hit.start() for one in (_THERE, _THAT, _LIST) if (hit := one.search(text))]
@@ -148,47 +153,33 @@ def _lists(request: str, last: AskedEarlier) -> bool:
     return any(things_of(result) is not None for _, _, result in last.steps[-1:])
 
 
-def _said(request: str, last: AskedEarlier) -> str:
-    """A request with the thing that was asked about before in place of the words that stand for it."""
-    place = _named(last, places=True)
+def _said(request: str, last: AskedEarlier, known: Sequence[AskedEarlier]) -> tuple[str, str]:
+    """A request with the thing that was asked about before in place of the words that stand for it, and that thing; empty where none is known."""
     text = _EXISTS.sub(lambda hit: hit[0].replace("there", "\0"), request)
+    place, _ = _named(last, known, places=True)
     if place and _THERE.search(text):
-        text = _THERE.sub(f"in {place}", text)
-        return text.replace("\0", "there")
-    thing = _named(last, places=False)
+        return _THERE.sub(f"in {place}", text).replace("\0", "there"), place
+    thing, kind = _named(last, known, places=False)
     text = text.replace("\0", "there")
-    if not thing:
-        return request
     personal = any(hit[0].lower() in _PERSONAL for hit in (*_OWNS.finditer(text), *_IS.finditer(text)))
-    if personal and not _is_person(thing, last):
-        return request
+    if not thing or (personal and kind != "person"):
+        return request, ""
     for pattern, words in ((_THAT, thing), (_OWNS, f"{thing}'s"), (_IS, thing)):
         text = pattern.sub(lambda _, words=words: words, text, count=1)
-    return text
+    return text, thing
 
 
-def _named(last: AskedEarlier, *, places: bool) -> str:
-    """What the earlier question named and its calls were made for."""
-    for _, tool, result in last.steps:
-        for name, kind in _arguments(tool):
-            value = result.arguments.get(name)
-            if isinstance(value, str) and _stands_in(value, last.request) and (not places or kind in _PLACES):
-                return value
+def _named(last: AskedEarlier, known: Sequence[AskedEarlier], *, places: bool) -> tuple[str, str]:
+    """What the last question named and calls were made for, with the kind of their parameter."""
+    for _, tool, result in (step for one in (last, *known) for step in one.steps):
+        for parameter in tool.parameters:
+            value, kind = result.arguments.get(parameter.name), need_of(parameter).kind
+            told = isinstance(value, str) and len(value) > 1 and value.casefold() in last.request.casefold()
+            if told and (not places or kind in _PLACES):
+                return str(value), kind
     names = [atom for atom in atoms(last.request) if atom.kind in _NAMES]
-    return names[-1].text if names else ""
+    return (names[-1].text, "") if names else ("", "")
 
 
-def _arguments(tool: ToolDoc) -> Iterator[tuple[str, str]]:
-    return ((parameter.name, need_of(parameter).kind) for parameter in tool.parameters)
-
-
-def _is_person(thing: str, last: AskedEarlier) -> bool:
-    return any(
-        kind == "person" and result.arguments.get(name) == thing
-        for _, tool, result in last.steps
-        for name, kind in _arguments(tool)
-    )
-
-
-def _stands_in(value: str, text: str) -> bool:
-    return len(value) > 1 and value.casefold() in text.casefold()
+def _calls_for(thing: str, result: StepResult) -> bool:
+    return bool(thing) and thing in result.arguments.values()

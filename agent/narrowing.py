@@ -4,6 +4,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 
 from pydantic.types import JsonValue
@@ -181,7 +182,9 @@ def _by_rank(request: str, things: Sequence[Thing]) -> list[Thing] | None:
     if _BOUND.search(request):
         return None
     fields: list[Mapping[str, JsonValue]] = [dict(leaves_of(thing)) for thing in things]
-    best = next((found for rank in ranks(request) if (found := ranked(fields, rank))), None)
+    said = text_words(request)
+    wanted = [one for rank in ranks(request) for one in (replace(rank, fields=rank.fields & said), rank)]
+    best = next((found for rank in wanted if (found := ranked(fields, rank))), None)
     return None if best is None else [things[best[0]]]
 
 

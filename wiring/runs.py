@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agent.budget import Budget
+from agent.earlier import EarlierRun
 from agent.executor import Executor
 from agent.learning import Learner, taught
 from agent.memory import LongTermMemory
@@ -76,12 +77,13 @@ def run_and_learn(
     ended: Callable[[], bool] = lambda: True,
     name: str = "",
     past: Sequence[EventRecord] = (),
+    earlier: Sequence[EarlierRun] = (),
 ) -> AsyncGenerator[EventRecord]:
     """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says.
 
-    ``past``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
+    ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
     """
-    records = run(request, deps, budget, name=name, past=past)
+    records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
     return taught(records, Learner(deps.store, deps.memory, deps.policy, ended), past)

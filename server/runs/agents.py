@@ -8,6 +8,7 @@ from typing import Protocol
 from agent.executor import Executor
 from domain.event import EventRecord, InputNeeded
 from server.runs.asking import AskingExecutor, Asks
+from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -71,6 +72,7 @@ class Agents:
             ended=hand.held,
             name=run.id,
             past=past,
+            earlier=await runs_before(run, self._storage),
         )
 
     async def _executor(self, container: Container, user_id: str) -> tuple[Executor, UserSecrets]:
