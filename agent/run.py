@@ -12,7 +12,7 @@ from agent.answer import Steps
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.decompose import decompose, waiting
-from agent.decomposition import Subtask
+from agent.decomposition import Subtask, whole
 from agent.earlier import Earlier, EarlierRun
 from agent.ending import changed
 from agent.evidence import Evidence
@@ -111,7 +111,10 @@ class _Run:
         policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
         asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
-        subtasks = (await decompose(self._request, evidence, policy, deps.settings.found, asked)).subtasks
+        if deps.document is None:
+            subtasks = (await decompose(self._request, evidence, policy, deps.settings.found, asked)).subtasks
+        else:
+            subtasks = whole(self._request, "its steps are given").subtasks
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
