@@ -19,17 +19,23 @@ from wiring.memories import OutOfReach
 
 
 async def run_deps(
-    container: Container, policy: str, executor: str | Executor, planner: str = "dfs", *, owner: str | None = None
+    container: Container,
+    policy: str,
+    executor: str | Executor,
+    planner: str = "dfs",
+    *,
+    owner: str | None = None,
+    model: str = "",
 ) -> RunDeps:
     """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes.
 
-    ``owner``: whose memories are recalled and kept, that of the settings by default.
+    ``owner``: whose memories are recalled and kept, that of the settings by default. ``model``: for the policy llm, another than the usual one of the settings.
 
     Raises:
         UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
     """
     planner_named(planner)
-    own_policy = container.policy(policy)
+    own_policy = container.policy(policy, model)
     return RunDeps(
         store=container.graph,
         search=await container.search(),

@@ -63,7 +63,7 @@ class Agents:
         executor, secrets = await self._executor(container, run.user_id)
         ledger = LedgerExecutor(executor, self._storage.effects, run.id, hand.told)
         asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
-        deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id)
+        deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
         deps = replace(deps, secrets=secrets, ledger=True, document=given_plan(run))
         return run_and_learn(
             run.request,
