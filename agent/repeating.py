@@ -1,6 +1,6 @@
 """Policies that decide as a run's record says that it was decided, and ask the run's own policy where the record ends."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from agent.decomposition import DecomposeQuestion, Decomposition, Subtask
 from agent.delegating import Delegating
@@ -16,6 +16,7 @@ from agent.policy import (
 )
 from agent.resume import Line
 from domain.event import CallStarted, CandidatesConsidered, PathEnded, ReflectionMade, StepBacktracked, StepChosen
+from domain.plan import Binding
 
 
 class SplittingAsBefore(Delegating):
@@ -35,11 +36,15 @@ class SplittingAsBefore(Delegating):
 
 
 class DecidingAsBefore(Delegating):
-    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision."""
+    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision.
 
-    def __init__(self, policy: Policy, line: Line) -> None:
+    ``own``: an origin as the record tells it, in the subtask's own count of steps.
+    """
+
+    def __init__(self, policy: Policy, line: Line, own: Callable[[Binding], Binding] = lambda told: told) -> None:
         super().__init__(policy)
         self._line = line
+        self._own = own
 
     async def choose(self, situation: Situation) -> Choice:
         match self._line.next:
@@ -83,6 +88,6 @@ class DecidingAsBefore(Delegating):
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         match self._line.next:
             case CallStarted(tool=tool, arguments=arguments, provenance=provenance) if tool == question.tool.id:
-                return Arguments(arguments, provenance)
+                return Arguments(arguments, tuple(self._own(one) for one in provenance))
             case _:
                 return await self._policy.arguments(question)

@@ -56,7 +56,7 @@ class Served:
 
     def carried(self) -> Carried:
         """What it has carried out so far."""
-        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done)
+        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done, len(self.subtask.earlier))
 
     def step(self, number: int) -> tuple[ToolDoc, StepResult]:
         """One of its own steps, with its tool."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from agent.decomposition import Subtask
+from agent.earlier import References
 from agent.evidence import Evidence
 from agent.execute import execute, told_late
 from agent.expand import Expander
@@ -26,7 +27,7 @@ from agent.served import Served
 from agent.shared import Shared
 from agent.streams import closing
 from agent.walking import walk_deps
-from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady, SubtaskStarted
+from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady
 from domain.plan import Plan, StepResult
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
@@ -35,12 +36,16 @@ Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 
 class Turn(Served):
-    """One subtask from start to end; made, used once and dropped. ``given``: the steps of earlier subtasks that it builds on."""
+    """One subtask from start to end; made, used once and dropped. ``given``: the steps that it builds on: of the
+    conversation's earlier runs, then of earlier subtasks.
+    """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
         super().__init__(subtask, evidence, Progress(shared.meter, len(given)))
         self._past = shared.past.of(subtask.number)
-        self._deps = replace(shared.deps, policy=DecidingAsBefore(shared.deps.policy, self._past))
+        self._references = References(shared.request, shared.earlier, subtask.earlier)
+        policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
+        self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
         self._given = given
         self._executor = shared.executor
@@ -53,6 +58,11 @@ class Turn(Served):
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
 
+    @property
+    def reread(self) -> Given:
+        """The calls of earlier runs that it rests on, where it made none of its own."""
+        return self._given[: len(self.subtask.earlier)] if self.done_already else ()
+
     async def events(self, *, lacking: str = "") -> AsyncIterator[Event]:
         """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
         async with closing(self._nothing(lacking) if lacking else self._events()) as events:
@@ -64,24 +74,17 @@ class Turn(Served):
                 if not self._past.told(event):
                     yield event
 
-    def _started(self) -> SubtaskStarted:
-        one = self.subtask
-        return SubtaskStarted(
-            subtask=one.number,
-            name=one.name,
-            description=one.description,
-            category=one.category,
-            depends_on=one.depends_on,
-            given=len(self._given),
-        )
-
     async def _nothing(self, lacking: str) -> AsyncIterator[Event]:
-        yield self._started()
+        yield self.subtask.started(len(self._given))
         yield PathEnded(path=(), how="gave_up", reason=f"it builds on what could not be found: {lacking}")
 
     async def _events(self) -> AsyncIterator[Event]:
         progress = self.progress
-        yield self._started()
+        yield self.subtask.started(len(self._given))
+        if self.subtask.reread:
+            self.done_already = True
+            yield PathEnded(path=(), how="finished", reason="earlier results hold the answer")
+            return
         if self._deps.document is not None:
             async with closing(self._carry_out(self._deps.document)) as events:
                 async for event in events:
@@ -205,8 +208,9 @@ class Turn(Served):
         over = self._past.next is not None and not isinstance(self._past.next, CallStarted)
         if over or any(result.status != "ok" for result in progress.done.values()):
             return
-        done = dict(enumerate((result for _, result in self._given), start=1)) | progress.done
+        done = dict(enumerate((result for _, result in self._given), start=1))
+        done |= {step: self._references.own(result) for step, result in progress.done.items()}
         calls = execute(self._request, tools, policy, self._executor, done, self._deps.choices)
         async with closing(in_time(calls, tools, progress)) as events:
             async for event in events:
-                yield event
+                yield self._references.told(event)

@@ -10,6 +10,7 @@ from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from server.runs.asking import AskingExecutor, Asks
+from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
 from server.runs.turns import Turns
@@ -83,7 +84,7 @@ class Agents:
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
-            deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id)
+            deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
             deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
             made = run_and_learn(
                 run.request,
@@ -93,6 +94,7 @@ class Agents:
                 ended=hand.held,
                 name=run.id,
                 past=past,
+                earlier=await runs_before(run, self._storage),
             )
             async with closing(made), closing(self._turns.taking(made)) as records:
                 async for record in records:
