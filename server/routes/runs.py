@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, StringConstraints
 
 from agent.planners.named import planner_named
-from domain.errors import BusyError, NotFoundError
+from domain.errors import BusyError, NotFoundError, UsageError
 from domain.event import Outcome
 from domain.model import JsonObject
 from server.dependencies import CurrentServices, CurrentUser
@@ -26,6 +26,7 @@ class RunBody(BaseModel):
     request: Request = Field(examples=["Which public holidays does Caldera have in 2026?"])
     planner: Annotated[str, StringConstraints(max_length=40)] = Field(default="dfs", examples=["dfs"])
     policy: Literal["offline", "llm"] = "offline"
+    stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
 
 
 class ShownRun(BaseModel):
@@ -57,7 +58,10 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
     storage, most = services.storage, services.settings.user_runs
     if await storage.runs.open_count(user.id) >= most:
         raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
-    choices = RunChoices(planner=body.planner, policy=body.policy)
+    if body.stop_at_plan and body.planner == "react":
+        raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
+    settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
+    choices = RunChoices(planner=body.planner, policy=body.policy, settings=settings)
     run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
     services.worker.look()
     return shown(run)
