@@ -5,14 +5,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from agent.clauses import clauses
+from agent.evidence import Evidence
 from agent.executor import Executor
 from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
-from server.runs.asking import AskingExecutor, Asks
+from server.runs.asking import AskingExecutor
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
+from server.runs.questions import Asks, Questions
 from server.runs.turns import Turns
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -65,6 +68,7 @@ class Agents:
         self._container = Once(self._open)
         self._outfits = Lending(self._outfit)
         self._turns = Turns()
+        self._recorded = Once(self._open_recorded)
         stack.push_async_callback(self._outfits.close)
 
     async def _open(self) -> Container:
@@ -83,9 +87,12 @@ class Agents:
         container = await self.container()
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
-            asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
+            questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
+            asking = AskingExecutor(ledger, questions)
             deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
             deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
+            if run.settings.get("stop_at_plan"):
+                deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(
                 run.request,
                 deps,
@@ -100,10 +107,25 @@ class Agents:
                 async for record in records:
                     yield record
 
+    async def recorded(self) -> Executor:
+        """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
+        return await self._recorded.get()
+
+    async def _open_recorded(self) -> Executor:
+        return await (await self.container()).executor("replay")
+
+    async def evidence(self, request: str, user_id: str) -> Evidence:
+        """What is known of tools, as a run of this user sees them. Raises as :meth:`container`."""
+        container = await self.container()
+        parts, search, flows = clauses(request) or (request,), await container.search(), await container.flows()
+        return Evidence(parts, container.graph, search, container.weights, await self._secrets(user_id), flows)
+
+    async def _secrets(self, user_id: str) -> UserSecrets:
+        return UserSecrets(self._storage.tool_keys, user_id, await (await self.container()).secrets())
+
     async def _outfit(self, user_id: str) -> Outfit:
         """Connections are kept between a user's runs, and shared with nobody's."""
-        container = await self.container()
-        secrets = UserSecrets(self._storage.tool_keys, user_id, await container.secrets())
+        secrets = await self._secrets(user_id)
         return Outfit(http_executor(self._settings, secrets), secrets)
 
 

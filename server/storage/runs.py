@@ -16,7 +16,7 @@ from server.storage.database import Database
 from server.storage.identity import new_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
-from server.storage.rows.runs import RunRow
+from server.storage.rows.runs import InputRow, RunRow
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
 """``waiting``: for a person's answer; no worker has it in hand."""
@@ -133,11 +133,11 @@ class Runs:
                 row.status = "queued" if row.status == "waiting" else row.status
             return run_of(row)
 
-    async def set_plan(self, run_id: str, user_id: str, plan: JsonObject, version: int) -> Run:
-        """Put an edited plan in place of version ``version`` (0: there was none).
+    async def set_plan(self, run_id: str, user_id: str, plan: JsonObject, version: int, asked: str = "") -> Run:
+        """Put an edited plan in place of version ``version`` (0: there was none). ``asked``: the question about it.
 
         Raises:
-            NotFoundError: this user has no such run. ConflictError: it was edited meanwhile, or the run has ended.
+            NotFoundError: this user has no such run. ConflictError: it was edited meanwhile, the run has ended or its question is answered.
         """
         async with self._database.writing() as session:
             row = await self._locked(session, run_id, user_id)
@@ -145,6 +145,9 @@ class Runs:
                 raise ConflictError(
                     f"the plan is at version {row.plan_version} and the run {row.status}; read it again"
                 )
+            question = await session.get(InputRow, (run_id, asked)) if asked else None
+            if question is not None and question.answered_at is not None:
+                raise ConflictError("the plan was decided on already; it cannot be edited any more")
             row.plan, row.plan_version = plan, version + 1
             return run_of(row)
 
