@@ -5,12 +5,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, iter_route_contexts
 
 from server.auth.passwords import Passwords
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
-from server.routes import auth, choices, conversations, health, inputs, me, runs, users
+from server.routes import auth, choices, conversations, documents, health, inputs, me, metrics, runs, templates, users
 from server.services import open_services
+from server.watching.metrics import Metrics
+from server.watching.requests import Requests
 from wiring.settings import Settings, read_settings
 
 _ABOUT = """Plans and runs multi-step API calls. Errors are problem documents (RFC 9457); their `code` is stable."""
@@ -26,11 +28,12 @@ def create_app(
 
     ``failed`` is told why it cannot start: the protocol between server and application has room for words only.
     """
+    figures = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         try:
-            async with open_services(settings or read_settings(), passwords) as services:
+            async with open_services(settings or read_settings(), passwords, figures) as services:
                 app.state.services = services
                 yield
         except Exception as error:
@@ -50,9 +53,12 @@ def create_app(
     )
     handle_problems(app)
     app.include_router(health.router)
-    for module in (auth, me, users, conversations, choices, runs, inputs):
+    app.include_router(metrics.router)
+    for module in (auth, me, users, conversations, choices, runs, documents, inputs, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
+    routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
+    app.add_middleware(Requests, routes=routes, answered=figures.answered)
     return app
 
 

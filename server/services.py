@@ -11,12 +11,14 @@ from domain.errors import UnavailableError
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.runs.agents import Agents, open_agents
+from server.runs.alive import alive, dead, forget
 from server.runs.board import Board
 from server.runs.worker import Pace, Worker, working
 from server.storage.database import file_url
 from server.storage.migrate import migrate
 from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
+from server.watching.metrics import Metrics
 from wiring.settings import Settings
 
 
@@ -30,24 +32,39 @@ class Services:
     worker: Worker
     board: Board
     agents: Agents
+    metrics: Metrics
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, passwords: Passwords | None = None) -> AsyncGenerator[Services]:
+async def open_services(
+    settings: Settings, passwords: Passwords | None = None, metrics: Metrics | None = None
+) -> AsyncGenerator[Services]:
     """Bring the tables up to date and open what operations need.
 
     Raises:
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
-    board = Board()
+    board, metrics = Board(), metrics or Metrics()
     pace = Pace(settings.runs_at_once, settings.lease_seconds)
     async with open_storage(settings) as storage, open_agents(settings, storage) as agents:
+        storage.database.failed = metrics.database_failed
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
-        async with working(storage, agents.begin, board, pace) as worker:
+        await _take_up(storage, settings.server_home)
+        async with working(storage, agents.begin, board, pace, metrics.stored) as worker:
+            metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
-                yield Services(settings, storage, accounts, worker, board, agents)
+                async with alive(settings.server_home, worker.name):
+                    yield Services(settings, storage, accounts, worker, board, agents, metrics)
             finally:
                 board.close()
+
+
+async def _take_up(storage: Storage, home: Path) -> None:
+    """Queue what workers of this home had in hand when they were killed."""
+    killed = await asyncio.to_thread(dead, home)
+    if killed:
+        await storage.held.release(killed)
+        await asyncio.to_thread(forget, home, killed)
 
 
 @asynccontextmanager

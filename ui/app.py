@@ -6,11 +6,13 @@ from ui import session
 from ui.problems import ServerError
 from ui.screens.chat import chat
 from ui.screens.login import login
+from ui.style import style
 
 
 def main() -> None:
     """Draw the page once."""
     st.set_page_config(page_title="Footpath", page_icon="👣", layout="wide")
+    style()
     client = session.visitor()
     session.keep()
     try:

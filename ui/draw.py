@@ -4,6 +4,7 @@ Texts of tools and answers are strangers': they are shown as text and code, neve
 """
 
 import json
+import re
 
 import streamlit as st
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from ui.walk import tool_name, walk_dot
 
 _MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
 _LONGEST = 20_000
+_LINKS = re.compile(r":(?=//)|@|www(?=\.)", re.IGNORECASE)
 _OUTCOMES = {
     "answered": "Answered",
     "gave_up": "Found no way to answer",
@@ -23,14 +25,21 @@ _OUTCOMES = {
 
 
 def draw(story: Story, *, unfolded: bool) -> None:
-    """``unfolded``: the walk is open, as for the run that one looks at."""
+    """The answer first, once it is whole; until then it grows below what it comes from. ``unfolded``: the walk is open."""
+    if story.finished:
+        _answer(story)
+        _end(story)
     _walk(story, unfolded=unfolded)
     _calls(story)
     for note in story.notes:
-        st.text(f"Note: {note}")
+        st.caption(unmarked(note))
+    if not story.finished:
+        _answer(story)
+
+
+def _answer(story: Story) -> None:
     if story.answer:
         st.text(story.answer)
-    _end(story)
 
 
 def _walk(story: Story, *, unfolded: bool) -> None:
@@ -38,21 +47,21 @@ def _walk(story: Story, *, unfolded: bool) -> None:
         return
     chosen = sum(node.state == "chosen" for node in story.nodes.values())
     left = sum(node.state == "backtracked" for node in story.nodes.values())
-    title = f"Walk: {len(story.nodes)} considered, {chosen} chosen" + (f", {left} left again" if left else "")
+    title = f"Walk: {len(story.nodes)} tools considered, {chosen} chosen" + (f", {left} left again" if left else "")
     with st.expander(title, expanded=unfolded):
         st.graphviz_chart(walk_dot(story), width="content", alt="The walk over the tools")  # pyright: ignore[reportUnknownMemberType]
-        reasons = [
-            f"{'→' if node.state == 'chosen' else '←'} {tool_name(node.tool)}: {node.reason}"
-            for node in story.nodes.values()
-            if node.reason
-        ]
-        if reasons:
-            st.code("\n".join(reasons), language=None, wrap_lines=True)
+        st.caption("Green was chosen, dashed was left again; a number on the way there is its weight.")
+        for node in story.nodes.values():
+            if node.reason:
+                done = "left again" if node.state == "backtracked" else "chosen"
+                st.caption(f"**{unmarked(tool_name(node.tool))}** {done}: {unmarked(node.reason)}")
 
 
 def _calls(story: Story) -> None:
+    asked = [(one.tool, one.arguments) for one in story.questions.values()]
     for call in story.calls:
-        with st.expander(_title(call), expanded=False):
+        waits = call.result is None and (call.tool, call.arguments) in asked
+        with st.expander(_title(call, "asked about" if waits else "under way"), expanded=False):
             st.text("Arguments")
             st.code(readable(call.arguments), language="json", wrap_lines=True)
             origins = [f"{one.parameter}: from {one.origin} {one.reference}".rstrip() for one in call.provenance]
@@ -65,9 +74,9 @@ def _calls(story: Story) -> None:
                 st.code(_response(call.result.response), language="json", wrap_lines=True)
 
 
-def _title(call: Call) -> str:
-    """An expander's title is Markdown: what could be markup in a tool's name is taken for what it is."""
-    mark, told = "…", "under way"
+def _title(call: Call, told: str) -> str:
+    """An expander's title is Markdown: what could be markup in a tool's name is taken for what it is. ``told``: of a call without a result."""
+    mark = "…"
     if result := call.result:
         mark = _MARKS[result.status]
         code = f" {result.http_status}" if result.http_status else ""
@@ -76,8 +85,9 @@ def _title(call: Call) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text that Markdown shows as it is. Addresses, which would become links however they are escaped, are parted by a joiner that is not seen."""
     plain = "".join(character if character.isprintable() else " " for character in text)
+    plain = _LINKS.sub(lambda found: f"{found[0]}\u2060", plain)
     return "".join(f"\\{character}" if character in "\\`*_{}[]()<>#+-.!|~$:&" else character for character in plain)
 
 
@@ -101,5 +111,6 @@ def _end(story: Story) -> None:
     if end.error:
         st.error(unmarked(end.error))
     usage = end.usage
-    told = f"{_OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s: {usage.considered} considered, {usage.decisions} decisions"
+    told = f"{_OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s"
+    told += f": {usage.considered} tools considered, {usage.decisions} decisions" if usage.considered else ""
     st.caption(told + (f", {usage.model_calls} model calls" if usage.model_calls else ""))

@@ -27,10 +27,17 @@ from domain.event import (
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolId
-from ui.stream import Told
+from domain.usage import Usage
+from ui.stream import LAST, Told
 
 Place = tuple[int, tuple[ToolId, ...]]
 """A node of the walk: the subtask's number and the path to it."""
+_STRANGE_END = RunFinished(
+    outcome="failed",
+    answer="",
+    usage=Usage(),
+    error="It has ended; how, this page cannot read: is it of the server's version?",
+)
 NodeState = Literal["considered", "chosen", "backtracked"]
 
 
@@ -98,6 +105,8 @@ class Story:
             record = EventRecord.model_validate_json(told.text)
         except ValidationError:
             self.skipped += 1
+            if told.kind == LAST:
+                self.finished = _STRANGE_END
             return
         self._take(record.event, record.subtask)
 

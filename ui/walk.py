@@ -5,6 +5,7 @@ from collections import defaultdict
 from domain.tool import ToolId, tool_id_parts
 from ui.story import Node, Place, Story
 
+_LINE = 32
 _SHOWN = 4
 """Considered candidates that are drawn at a node; the others are counted."""
 _LOOK = {
@@ -64,6 +65,14 @@ def tool_name(tool: ToolId) -> str:
     return f"{toolset} / {api}"
 
 
+def _two_lines(tool: ToolId) -> str:
+    """The API above its tool set: real names are long, and a graph of wide boxes is read by nobody."""
+    toolset, slash, api = tool_name(tool).rpartition(" / ")
+    if not slash:
+        return quoted(tool, _LINE)
+    return quoted(api, _LINE)[:-1] + r"\n" + quoted(toolset, _LINE)[1:]
+
+
 def _drawn(story: Story, places: list[Place]) -> tuple[list[Place], int]:
     """What is drawn below a node, and how many are not: all that the walk went to, and the heaviest of the others."""
     taken = [place for place in places if story.nodes[place].state != "considered"]
@@ -77,7 +86,7 @@ def _node(name: str, node: Node) -> str:
     weight = "" if node.weight is None else f"weight {node.weight:.2f}"
     relevance = "" if node.relevance is None else f"relevance {node.relevance:.2f}"
     tooltip = " · ".join(part for part in (node.state, weight, relevance, node.reason) if part)
-    return f"{name} [label={quoted(tool_name(node.tool), 48)} tooltip={quoted(tooltip, 400)} {_LOOK[node.state]}];"
+    return f"{name} [label={_two_lines(node.tool)} tooltip={quoted(tooltip, 400)} {_LOOK[node.state]}];"
 
 
 def _edge(source: str, target: str, node: Node) -> str:

@@ -53,6 +53,7 @@ class Container:
         self._embedder: Embedder | None = None
         self._field_choices: FieldChoices | None = None
         self._models: dict[str, SharedModel] = {}
+        self._read = False
 
     @property
     def weights(self) -> WeightParameters:
@@ -81,7 +82,9 @@ class Container:
             from wiring.words import follow
 
             await follow(self.graph, index, lexical)
-        await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
+        if not self._read:
+            await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
+            self._read = True
         return ToolSearch(embedder, index, lexical)
 
     def server_index(self) -> "QdrantIndex":

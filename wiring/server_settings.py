@@ -32,6 +32,9 @@ class ServerSettings(BaseModel):
     trusted_proxies: str = Field(
         default="127.0.0.1,::1", description="Addresses of proxies whose X-Forwarded-For is believed, comma-separated."
     )
+    metrics: Literal["off", "local", "open"] = Field(
+        default="local", description="Who may read GET /metrics: nobody (off), this machine (local) or anyone (open)."
+    )
     runs_at_once: int = Field(default=4, ge=1, le=1000, description="Runs that a server makes at a time.")
     user_runs: int = Field(default=10, ge=1, le=1000, description="Runs of one user that may be under way or queued.")
     lease_seconds: float = Field(

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, StringConstraints
 
-from domain.errors import BusyError, NotFoundError
+from domain.errors import NotFoundError
 from domain.event import Outcome
 from domain.model import JsonObject
 from server.dependencies import CurrentServices, CurrentUser
@@ -16,6 +16,7 @@ from server.routes.choices import check_choices
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.runs.following import follow
+from server.services import Services
 from server.storage.runs import Run, RunChoices, RunStatus
 
 router = APIRouter(tags=["runs"], responses=problems(401))
@@ -40,6 +41,9 @@ class ShownRun(BaseModel):
     planner: str
     policy: str
     model: str
+    rerun_of: str | None
+    template_id: str | None
+    template_version: int | None
     status: RunStatus
     outcome: Outcome | None
     usage: JsonObject | None
@@ -58,11 +62,16 @@ class ShownRun(BaseModel):
 )
 async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
     check_choices(body.planner, body.policy, body.model, services)
-    storage, most = services.storage, services.settings.user_runs
-    if await storage.runs.open_count(user.id) >= most:
-        raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
     choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model)
-    run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
+    return await begun(user.id, conversation_id, body.request, choices, services)
+
+
+async def begun(
+    user_id: str, conversation_id: str, request: str, choices: RunChoices, services: Services
+) -> "ShownRun":
+    """A new run, queued. ``NotFoundError``: this user has no such conversation. ``BusyError``: too many of the user's runs are open."""
+    runs, most = services.storage.runs, services.settings.user_runs
+    run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most)
     services.worker.look()
     return shown(run)
 

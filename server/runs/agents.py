@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent.executor import Executor
+from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from server.runs.asking import AskingExecutor, Asks
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
+from server.runs.lending import Lending
+from server.runs.turns import Turns
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
@@ -40,6 +43,18 @@ class Begins(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Outfit:
+    """What a user's runs make calls with."""
+
+    executor: Executor
+    secrets: UserSecrets
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self.executor.close()
+
+
 class Agents:
     """Made by :func:`open_agents` only."""
 
@@ -48,7 +63,9 @@ class Agents:
         self._storage = storage
         self._stack = stack
         self._container = Once(self._open)
-        self._executors: dict[str, tuple[Executor, UserSecrets]] = {}
+        self._outfits = Lending(self._outfit)
+        self._turns = Turns()
+        stack.push_async_callback(self._outfits.close)
 
     async def _open(self) -> Container:
         return await self._stack.enter_async_context(open_container(self._settings))
@@ -59,31 +76,35 @@ class Agents:
 
     async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
-        container = await self.container()
-        executor, secrets = await self._executor(container, run.user_id)
-        ledger = LedgerExecutor(executor, self._storage.effects, run.id, hand.told)
-        asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
-        deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
-        deps = replace(deps, secrets=secrets, ledger=True, document=given_plan(run))
-        return run_and_learn(
-            run.request,
-            deps,
-            budget_of(container),
-            learn=container.settings.learn,
-            ended=hand.held,
-            name=run.id,
-            past=past,
-            earlier=await runs_before(run, self._storage),
-        )
+        await self.container()
+        return self._events(run, past, hand)
 
-    async def _executor(self, container: Container, user_id: str) -> tuple[Executor, UserSecrets]:
+    async def _events(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
+        container = await self.container()
+        async with self._outfits.lent(run.user_id) as outfit:
+            ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
+            asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
+            deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
+            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
+            made = run_and_learn(
+                run.request,
+                deps,
+                budget_of(container),
+                learn=container.settings.learn,
+                ended=hand.held,
+                name=run.id,
+                past=past,
+                earlier=await runs_before(run, self._storage),
+            )
+            async with closing(made), closing(self._turns.taking(made)) as records:
+                async for record in records:
+                    yield record
+
+    async def _outfit(self, user_id: str) -> Outfit:
         """Connections are kept between a user's runs, and shared with nobody's."""
-        if user_id not in self._executors:
-            secrets = UserSecrets(self._storage.tool_keys, user_id, await container.secrets())
-            executor = http_executor(self._settings, secrets)
-            self._stack.push_async_callback(executor.close)
-            self._executors[user_id] = executor, secrets
-        return self._executors[user_id]
+        container = await self.container()
+        secrets = UserSecrets(self._storage.tool_keys, user_id, await container.secrets())
+        return Outfit(http_executor(self._settings, secrets), secrets)
 
 
 def given_plan(run: Run) -> PlanDocument | None:

@@ -16,6 +16,11 @@ class Board:
         self._told: dict[str, tuple[int, list[StoredEvent]]] = {}
         self.closed = False
 
+    @property
+    def followers(self) -> int:
+        """How many follow runs here."""
+        return sum(len(events) for events in self._waiting.values())
+
     @contextmanager
     def waiting(self, run_id: str) -> Generator[asyncio.Event]:
         """An event that is set whenever the run has told something; who waits clears it before reading."""

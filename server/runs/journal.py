@@ -4,20 +4,21 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from domain.event import EventRecord
-from server.storage.events import RunEvents, StoredEvent
+from server.runs.gathering import Appends
+from server.storage.events import StoredEvent
 
 
 class Journal:
     """Events are written in the order in which they are added; while some are written, the next ones gather.
 
-    ``stored`` is called with what each write has stored, ``failed`` once where one fails; nothing is written after that, so that there are no gaps.
+    ``tell`` is called with what each write has stored, ``failed`` once where one fails; nothing is written after that, so that there are no gaps.
     """
 
     def __init__(
-        self, events: RunEvents, stored: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
+        self, events: Appends, tell: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
     ) -> None:
         self._events = events
-        self._tell_stored = stored
+        self._tell_stored = tell
         self._tell_failed = failed
         self._waiting: list[StoredEvent] = []
         self._task: asyncio.Task[None] | None = None
@@ -25,8 +26,7 @@ class Journal:
 
     def add(self, record: EventRecord) -> None:
         """Have it written soon."""
-        body = record.model_dump_json()
-        self._waiting.append(StoredEvent(run_id=record.run, seq=record.seq, kind=record.event.kind, body=body))
+        self._waiting.append(as_stored(record))
         self._begin()
 
     async def flush(self) -> None:
@@ -56,3 +56,9 @@ class Journal:
             self._tell_failed()
         finally:
             self._task = None
+
+
+def as_stored(record: EventRecord) -> StoredEvent:
+    """An event as it is stored."""
+    body = record.model_dump_json()
+    return StoredEvent(run_id=record.run, seq=record.seq, kind=record.event.kind, body=body)

@@ -2,40 +2,60 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 from agent.streams import closing
-from domain.errors import FootpathError
+from domain.errors import FootpathError, StoreBusyError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunFinished
 from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
-from server.runs.journal import Journal
+from server.runs.gathering import Appends
+from server.runs.journal import Journal, as_stored
+from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
 _PAGE = 500
+Stored = Callable[[Run, EventRecord], None]
+"""Told of an event of a run that has been stored, once."""
+
+
+def unwatched(_run: Run, _record: EventRecord) -> None:
+    """Where nobody wants to know."""
+
+
 Left = Literal["", "put down", "waiting", "lost"]
 """Why a worker lets go of a run that has not ended: it is to be taken up by any, at once or when its user has answered, or another has it."""
 
 
 class Making:
-    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing."""
+    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
 
-    def __init__(self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board) -> None:
+    ``barred``: it was let go of because this process cannot make runs just now, though another can.
+    """
+
+    def __init__(
+        self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends, stored: Stored
+    ) -> None:
         self._run = run
         self._worker = worker
         self._storage = storage
         self._begin = begin
         self._left: Left = ""
+        self.barred = False
         self._cancelled = run.cancel_at is not None
         self._board = board
-        self._journal = Journal(storage.events, lambda stored: board.tell(run.id, stored), self.lose)
+        self._journal = Journal(events, self._stored, self.lose)
+        self._tell_stored = stored
+        self._told: deque[EventRecord] = deque()
         self._seq = 0
         self._end: RunFinished | None = None
+        self._last: EventRecord | None = None
         self._asked: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
@@ -86,7 +106,7 @@ class Making:
                 self._ask()
                 await self._journal.flush()
                 status = "waiting" if self._left == "waiting" else "queued"
-                await self._storage.runs.put_down(self._run.id, self._worker, status)
+                await self._storage.held.put_down(self._run.id, self._worker, status)
         except FootpathError as error:
             _log.warning("run %s is let go of: %s", self._run.id, error)
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
@@ -96,19 +116,30 @@ class Making:
 
     async def _events(self, past: list[EventRecord]) -> None:
         """Take the run's events and have them stored, from where it was left."""
-        hand = Hand(self._journal.flush, lambda: not self._left, self._wait)
         try:
-            async with closing(await self._begin(self._run, past, hand)) as records:
+            if (begun := await self._begun(past)) is None:
+                return
+            async with closing(begun) as records:
                 async for record in records:
                     if self._left:
                         return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
-                    self._journal.add(record)
-                    self._note([record])
+                    self._add(record)
         except FootpathError as error:
             self._ended("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
             _log.exception("run %s failed", self._run.id)
             self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
+
+    async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
+        """The run's events; None where what they are made with is another process's, to which the run is left."""
+        hand = Hand(self._journal.flush, lambda: not self._left, self._wait)
+        try:
+            return await self._begin(self._run, past, hand)
+        except StoreBusyError as error:
+            _log.warning("runs are left to other processes for a while: %s", error)
+            self.barred = True
+            self.put_down()
+            return None
 
     async def _past(self) -> AsyncIterator[EventRecord]:
         after = 0
@@ -130,6 +161,21 @@ class Making:
                 case _:
                     continue
 
+    def _add(self, record: EventRecord) -> None:
+        """Have an event stored: soon, or, the last one, with the run's end."""
+        self._told.append(record)
+        if isinstance(record.event, RunFinished):
+            self._last = record
+        else:
+            self._journal.add(record)
+        self._note([record])
+
+    def _stored(self, stored: Sequence[StoredEvent]) -> None:
+        """These are in the rows: everybody who wants to know may."""
+        self._board.tell(self._run.id, stored)
+        for _ in stored:
+            self._tell_stored(self._run, self._told.popleft())
+
     def _ask(self) -> None:
         """Tell the question that the run waits with, as of the subtask whose call it is about."""
         if (asked := self._question) is not None:
@@ -146,8 +192,7 @@ class Making:
     def _tell(self, event: Event, subtask: int = 0) -> None:
         """An event that the run does not tell itself."""
         record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
-        self._journal.add(record)
-        self._note([record])
+        self._add(record)
 
     async def _finish(self) -> None:
         self._ended("cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off")
@@ -156,4 +201,7 @@ class Making:
         if end is None:
             return
         usage = end.usage.model_dump(mode="json")
-        await self._storage.runs.finish(self._run.id, self._worker, end.outcome, usage, answer=end.answer)
+        last = as_stored(self._last) if self._last else None
+        run_id, worker = self._run.id, self._worker
+        if await self._storage.held.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
+            self._stored([last])

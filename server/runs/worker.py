@@ -11,7 +11,8 @@ from uuid import uuid4
 from domain.errors import FootpathError
 from server.runs.agents import Begins
 from server.runs.board import Board
-from server.runs.making import Making
+from server.runs.gathering import Gathering
+from server.runs.making import Making, Stored, unwatched
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -30,15 +31,18 @@ class Pace:
 class Worker:
     """One process's. Made by :func:`working` only."""
 
-    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace) -> None:
+    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched) -> None:
         self.name = uuid4().hex
         self._storage = storage
         self._begin = begin
         self._board = board
         self._pace = pace
+        self._stored = stored
+        self._events = Gathering(storage.events)
         self._made: dict[str, Making] = {}
         self._news = asyncio.Event()
         self._stopping = False
+        self._barred_until = 0.0
 
     @property
     def in_hand(self) -> int:
@@ -73,32 +77,35 @@ class Worker:
 
     async def _take(self) -> None:
         free = self._pace.at_once - len(self._made)
-        if free <= 0:
+        if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
-        for run in await self._storage.runs.claim(self.name, self._lease, free):
+        for run in await self._storage.held.claim(self.name, self._lease, free):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 
     def _make(self, run: Run) -> None:
-        making = Making(run, self.name, self._storage, self._begin, self._board)
+        making = Making(run, self.name, self._storage, self._begin, self._board, self._events, self._stored)
         self._made[run.id] = making
-        making.task.add_done_callback(lambda _: self._over(run.id))
+        making.task.add_done_callback(lambda _: self._over(run.id, making))
 
-    def _over(self, run_id: str) -> None:
+    def _over(self, run_id: str, making: Making) -> None:
+        """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
+        if making.barred:
+            self._barred_until = asyncio.get_running_loop().time() + self._pace.lease
         self.look()
 
     async def _renew(self) -> None:
         """Go on holding what it makes; let go of the rest: runs that another has, and its own whose events could not be stored."""
-        held = await self._storage.runs.renew(self.name, self._lease)
+        held = await self._storage.held.renew(self.name, self._lease)
         for run_id in set(self._made) - held:
             self._made[run_id].lose()
         for run_id in held - set(self._made):
-            await self._storage.runs.put_down(run_id, self.name, "queued")
+            await self._storage.held.put_down(run_id, self.name, "queued")
 
     async def _end_cancelled(self) -> None:
         if self._made:
-            for run_id in await self._storage.runs.cancelled(self.name):
+            for run_id in await self._storage.held.cancelled(self.name):
                 if run_id in self._made:
                     self._made[run_id].cancel()
 
@@ -120,9 +127,11 @@ class Worker:
 
 
 @asynccontextmanager
-async def working(storage: Storage, begin: Begins, board: Board, pace: Pace) -> AsyncGenerator[Worker]:
-    """A worker at work; at the end it puts its runs down."""
-    worker = Worker(storage, begin, board, pace)
+async def working(
+    storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched
+) -> AsyncGenerator[Worker]:
+    """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down."""
+    worker = Worker(storage, begin, board, pace, stored)
     task = asyncio.create_task(worker.work())
     try:
         yield worker

@@ -11,6 +11,7 @@ from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.identity import new_id
 from server.storage.rows.conversations import ConversationRow, MessageRow
+from server.storage.rows.runs import RunRow
 
 Speaker = Literal["user", "assistant"]
 
@@ -132,3 +133,16 @@ def _conversation(row: ConversationRow) -> Conversation:
 
 def _message(row: MessageRow) -> Message:
     return Message.model_validate({name: getattr(row, name) for name in Message.model_fields})
+
+
+def said(row: RunRow, speaker: str, text: str, at: datetime) -> MessageRow:
+    """What was said with a run."""
+    return MessageRow(
+        id=new_id(),
+        conversation_id=row.conversation_id,
+        speaker=speaker,
+        text=text,
+        text_key=text.casefold(),
+        run_id=row.id,
+        created_at=at,
+    )

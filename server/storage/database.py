@@ -1,18 +1,22 @@
 """One database by URL: its connections, its transactions, and its errors in our words."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from domain.errors import UsageError
+from domain.errors import FootpathError, UsageError
 from server.storage.failures import translated
+from server.storage.unbroken import unbroken
+
+T = TypeVar("T")
 
 _BUSY_MILLISECONDS = 30_000
 _CONNECTIONS = 8
@@ -23,9 +27,12 @@ class Database:
     """Opens nothing until used. ``url``: ``sqlite+aiosqlite:///file`` or ``postgresql+asyncpg://…``."""
 
     def __init__(self, url: str) -> None:
+        self.failed: Callable[[FootpathError], None] = lambda _: None
+        """Told of every error of the database itself."""
         self._engine = engine_for(url, pooled=True)
         # SQLite has one writer at a time. Who waits here is served in order and at once; who waits there polls.
         self._turn = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
+        self._in_thread = _sqlite_engine(url) if self._engine.dialect.name == "sqlite" else None
 
     @property
     def dialect(self) -> str:
@@ -35,7 +42,7 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[AsyncSession]:
         """A transaction that only reads."""
-        with translated():
+        with translated(self.failed):
             async with AsyncSession(self._engine, expire_on_commit=False) as session:
                 yield session
 
@@ -46,15 +53,55 @@ class Database:
         ``durable``: it is on the disk when this returns, whatever happens to the machine. Otherwise SQLite may lose the last
         moments in a power cut, never in a crash of the program; PostgreSQL is always durable.
         """
-        with translated():
+        with translated(self.failed):
             async with self._turn, AsyncSession(self._engine, expire_on_commit=False) as session:
                 await session.connection(execution_options={"footpath_write": True, "footpath_durable": durable})
                 yield session
                 await session.commit()
 
+    async def read(self, work: Callable[[Session], T]) -> T:
+        """What ``work`` gives, in a transaction that only reads, as :meth:`write` does it."""
+        if (engine := self._in_thread) is None:
+            async with self.reading() as session:
+                return await session.run_sync(work)
+        with translated(self.failed):
+            return await unbroken(asyncio.to_thread(_done, engine, work, {}))
+
+    async def write(self, work: Callable[[Session], T], *, durable: bool = False) -> T:
+        """What ``work`` gives, in a transaction as :meth:`writing` begins it.
+
+        On SQLite all of it is one visit to a thread. Otherwise each statement is several, and after each it waits until a busy loop
+        comes to it, with everybody who writes behind it. ``work`` neither waits for anything nor touches what others have.
+        """
+        if (engine := self._in_thread) is None:
+            async with self.writing(durable=durable) as session:
+                return await session.run_sync(work)
+        options = {"footpath_write": True, "footpath_durable": durable}
+        with translated(self.failed):
+            async with self._turn:
+                return await unbroken(asyncio.to_thread(_done, engine, work, options))
+
     async def close(self) -> None:
         """Close all connections; idempotent."""
         await self._engine.dispose()
+        if self._in_thread is not None:
+            await asyncio.to_thread(self._in_thread.dispose)
+
+
+def _done(engine: Engine, work: Callable[[Session], T], options: dict[str, Any]) -> T:
+    with Session(engine, expire_on_commit=False) as session:
+        session.connection(execution_options=options)
+        result = work(session)
+        session.commit()
+        return result
+
+
+def _sqlite_engine(url: str) -> Engine:
+    """For work that is done in a thread; its connections go from one thread to another, and are in one at a time."""
+    engine = create_engine(make_url(url).set(drivername="sqlite"), connect_args={"check_same_thread": False})
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
 def engine_for(url: str, *, pooled: bool) -> AsyncEngine:

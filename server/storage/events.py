@@ -25,21 +25,20 @@ class RunEvents:
         self._database = database
 
     async def append(self, events: Sequence[StoredEvent], *, durable: bool = False) -> None:
-        """Write them in one statement: all or none.
+        """Write them in one transaction: all or none.
 
         Raises ``ConflictError`` where a number is taken (another worker has this run now) or the run is gone.
         """
         if not events:
             return
-        async with self._database.writing(durable=durable) as session:
-            await session.execute(insert(EventRow).values([event.model_dump() for event in events]))
+        rows = [event.model_dump() for event in events]
+        await self._database.write(lambda session: session.execute(insert(EventRow), rows), durable=durable)
 
     async def after(self, run_id: str, seq: int = 0, limit: int = 500) -> list[StoredEvent]:
         """In order, those after number ``seq``."""
         chosen = (EventRow.run_id == run_id) & (EventRow.seq > seq)
-        async with self._database.reading() as session:
-            rows = await session.scalars(select(EventRow).where(chosen).order_by(EventRow.seq).limit(limit))
-            return [_event(row) for row in rows]
+        statement = select(EventRow).where(chosen).order_by(EventRow.seq).limit(limit)
+        return await self._database.read(lambda session: [_event(row) for row in session.scalars(statement)])
 
     async def of_run(self, run_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
         """A run's events of these kinds, in order."""

@@ -1,20 +1,34 @@
 """What goes wrong in a database, in our words. No statement, parameter or password is ever shown."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from domain.errors import ConflictError, StoreBusyError, UnavailableError
+from domain.errors import ConflictError, FootpathError, StoreBusyError, UnavailableError
 
 _BUSY = ("database is locked", "database table is locked")
 _ADVICE = "check FOOTPATH_DATABASE_URL, and that the database is there and lets this account in"
 
 
 @contextmanager
-def translated() -> Generator[None]:
-    """Raise ``ConflictError``, ``StoreBusyError`` or ``UnavailableError`` in place of the driver's errors."""
+def translated(failed: Callable[[FootpathError], None] = lambda _: None) -> Generator[None]:
+    """Raise ``ConflictError``, ``StoreBusyError`` or ``UnavailableError`` in place of the driver's errors.
+
+    ``failed`` is told of the latter two: what is in conflict is the caller's.
+    """
+    try:
+        with _translated():
+            yield
+    except (StoreBusyError, UnavailableError) as error:
+        if error.__cause__ is not None and not isinstance(error.__cause__, FootpathError):
+            failed(error)
+        raise
+
+
+@contextmanager
+def _translated() -> Generator[None]:
     try:
         yield
     except IntegrityError as error:

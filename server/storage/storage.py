@@ -15,6 +15,7 @@ from server.storage.conversations import Conversations
 from server.storage.database import Database
 from server.storage.effects import Effects
 from server.storage.events import RunEvents
+from server.storage.held_runs import HeldRuns
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
 from server.storage.migrate import newest
@@ -48,6 +49,7 @@ class Storage:
         self.allowed_tools = AllowedTools(database, clock)
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
+        self.held = HeldRuns(database, clock)
         self.events = RunEvents(database)
         self.inputs = Inputs(database, clock)
         self.effects = Effects(database, clock)

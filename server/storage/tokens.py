@@ -68,8 +68,7 @@ class Tokens:
             .where(TokenRow.hash == hash_of(access_token), TokenRow.kind == "access", TokenRow.expires_at > at)
             .where(SessionRow.revoked_at.is_(None), SessionRow.expires_at > at, UserRow.disabled_at.is_(None))
         )
-        async with self._database.reading() as session:
-            found = (await session.execute(statement)).one_or_none()
+        found = await self._database.read(lambda session: session.execute(statement).one_or_none())
         if found is None:
             raise UnauthenticatedError(_REFUSED)
         return user_of(found[0]), found[1]

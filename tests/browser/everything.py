@@ -1,4 +1,4 @@
-"""``scripts/up.py`` as a process: what it says, and how it stops."""
+"""All of Footpath as processes: ``scripts/up.py``, and a page on a server that has nothing to call."""
 
 import os
 import subprocess
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.architecture.source_tree import ROOT
+
+PASSWORD = "correct horse battery"
 
 
 @dataclass(frozen=True)
@@ -22,18 +24,32 @@ class Up:
 @contextmanager
 def everything(folder: Path) -> Generator[Up]:
     """All of Footpath on free ports, its files in ``folder``."""
-    command = [sys.executable, str(ROOT / "scripts" / "up.py"), "--home", str(folder / "up")]
+    command = [str(ROOT / "scripts" / "up.py"), "--home", str(folder / "up")]
     command += ["--page-port", "0", "--server-port", "0", "--playground-port", "0"]
+    with _running(command, folder, lines=3) as up:
+        yield up
+
+
+@contextmanager
+def without_a_store(folder: Path) -> Generator[Up]:
+    """A page, and a server whose runs all fail: no graph was built for it."""
+    with _running([str(Path(__file__).with_name("storeless.py"))], folder, lines=2) as up:
+        yield up
+
+
+@contextmanager
+def _running(command: list[str], folder: Path, lines: int) -> Generator[Up]:
     environment = os.environ | {
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
         "FOOTPATH_SERVER_HOME": str(folder / "server"),
         "HOME": str(folder),
     }
+    command = [sys.executable, *command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:
         assert process.stdout
         try:
-            lines = [process.stdout.readline() for _ in range(3)]
-            yield Up(process, dict(line.strip().split(": ", 1) for line in lines))
+            told = [process.stdout.readline() for _ in range(lines)]
+            yield Up(process, dict(line.strip().split(": ", 1) for line in told))
         finally:
             process.terminate()
             process.wait(timeout=30)

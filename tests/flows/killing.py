@@ -26,7 +26,7 @@ LONGEST = 4.0
 """Seconds a server lives at most once it has been asked for more: long enough for runs to be taken up and to end."""
 _WAY = 0.08
 """Seconds that a change is on its way at most, there and back each: without, hardly any is caught in the air."""
-_RUNS = {"FOOTPATH_USER_RUNS": "1000", "FOOTPATH_LEASE_SECONDS": "1"}
+_RUNS = {"FOOTPATH_USER_RUNS": "1000", "FOOTPATH_LEASE_SECONDS": "60"}
 
 
 @dataclass

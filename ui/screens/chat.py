@@ -10,32 +10,46 @@ from ui.draw import draw, readable, unmarked
 from ui.following import Following
 from ui.problems import ServerError
 from ui.replies import Run
-from ui.screens.sidebar import sidebar
+from ui.screens.sidebar import PLANNERS, sidebar
 from ui.story import Question
 from ui.walk import tool_name
 
 _TICK = 0.4
 _PAST = 5.0
 _SHOWN = 20
+_EXAMPLES = (
+    "Which public holidays does Caldera have in 2026?",
+    "How many inhabitants does Meghalpet have?",
+    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23.',
+)
+"""Of the playground's world."""
 
 
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
     runs = _runs(client, conversation)
-    if not runs:
-        st.title("What would you like to know?")
-        st.caption("For example: Which public holidays does Caldera have in 2026?")
+    request = "" if runs else _welcome()
     for run in runs:
         with st.chat_message("user"):
             st.text(run.request)
         with st.chat_message("assistant"):
             _run(client, run, last=run is runs[-1])
-    if request := st.chat_input("Ask something", max_chars=4000):
+    if request := st.chat_input("Ask something", max_chars=4000) or request:
         conversation = conversation or client.begin(request[:80]).id
         client.ask(conversation, request, planner=st.session_state.planner)
         st.query_params["conversation"] = conversation
         st.rerun()
+
+
+def _welcome() -> str:
+    """Nothing was asked yet: what one may ask, and the one of them that was taken."""
+    st.title("What would you like to know?")
+    st.caption(
+        "Ask in plain words. The tools that may help are weighed and called, and you see which, and why. For example:"
+    )
+    taken = [example for example in _EXAMPLES if st.button(example, key=example)]
+    return taken[0] if taken else ""
 
 
 def _runs(client: Client, conversation: str) -> list[Run]:
@@ -62,6 +76,7 @@ def _run(client: Client, run: Run, *, last: bool) -> None:
         following.wait(_PAST)
     if following.look().finished:
         draw(following.story, unfolded=last)
+        st.caption(f"planned as: {unmarked(PLANNERS.get(run.planner, run.planner))}")
     else:
         st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
 
@@ -88,10 +103,10 @@ def _live(client: Client, run: Run, following: Following) -> None:
 
 def _question(client: Client, run: Run, question: Question) -> None:
     with st.container(border=True):
-        st.markdown(f"**{unmarked(tool_name(question.tool))}** waits for your word")
+        st.markdown(f"**{unmarked(tool_name(question.tool))}** needs your leave")
         st.text(question.reason)
         st.code(readable(question.arguments), language="json", wrap_lines=True)
-        answers = {"Allow": (True, False), "Always allow": (True, True), "Do not allow": (False, False)}
+        answers = {"Allow once": (True, False), "Always allow": (True, True), "Do not allow": (False, False)}
         if question.asks != "call":
             del answers["Always allow"]
         for column, (label, (allow, always)) in zip(st.columns(len(answers)), answers.items(), strict=True):

@@ -15,6 +15,8 @@ PLANNERS = {
     "retrieve": "Most alike",
 }
 
+_TITLE = 48
+
 
 def sidebar(client: Client) -> str:
     """The open conversation's id; empty: a new one, made with its first question."""
@@ -27,8 +29,10 @@ def sidebar(client: Client) -> str:
         chosen = st.query_params.get("conversation", "")
         for one in found:
             kind = "primary" if one.id == chosen else "tertiary"
-            if st.button(unmarked(one.shown_title[:40]), key=one.id, type=kind, width="stretch"):
+            if st.button(unmarked(_short(one.shown_title)), key=one.id, type=kind, width="stretch"):
                 _open(one.id)
+        if not found:
+            st.caption("Nothing was found." if search else "What you ask will be kept here.")
         current = next((one for one in found if one.id == chosen), None)
         if current:
             _change(client, current)
@@ -51,6 +55,10 @@ def _change(client: Client, conversation: Conversation) -> None:
         if st.button("Delete with all its runs", key=f"delete-{conversation.id}"):
             client.remove(conversation.id)
             _open("")
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _TITLE else title[: _TITLE - 1].rstrip() + "…"
 
 
 def _open(conversation: str) -> None:

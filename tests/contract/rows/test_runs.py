@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from domain.errors import ConflictError, NotFoundError
+from domain.errors import BusyError, ConflictError, NotFoundError
 from server.storage.effects import NewEffect
 from server.storage.events import StoredEvent
 from server.storage.runs import RunChoices
@@ -36,40 +36,70 @@ async def test_a_run_is_its_users(storage: Storage) -> None:
 async def test_no_two_workers_get_the_same_run(storage: Storage) -> None:
     ada = await user(storage)
     made = {(await run(storage, ada))[0].id for _ in range(10)}
-    taken = await asyncio.gather(*(storage.runs.claim(f"worker {n}", LEASE, limit=3) for n in range(6)))
+    taken = await asyncio.gather(*(storage.held.claim(f"worker {n}", LEASE, limit=3) for n in range(6)))
     ids = [one.id for group in taken for one in group]
     assert len(ids) == len(set(ids))
-    left = await storage.runs.claim("late", LEASE, limit=10)
+    left = await storage.held.claim("late", LEASE, limit=10)
     assert {*ids, *(one.id for one in left)} == made
     assert {one.status for group in taken for one in group} == {"running"}
 
 
 async def test_a_run_whose_worker_is_gone_is_taken_up_by_another(storage: Storage, clock: Hand) -> None:
     made, _ = await run(storage, await user(storage))
-    (first,) = await storage.runs.claim("one", LEASE)
+    (first,) = await storage.held.claim("one", LEASE)
     clock.on(seconds=20)
-    assert await storage.runs.renew("one", LEASE) == {made.id}
+    assert await storage.held.renew("one", LEASE) == {made.id}
     clock.on(seconds=20)
-    assert await storage.runs.claim("two", LEASE) == []
+    assert await storage.held.claim("two", LEASE) == []
     clock.on(seconds=20)
-    (again,) = await storage.runs.claim("two", LEASE)
+    (again,) = await storage.held.claim("two", LEASE)
     assert again.started_at == first.started_at
-    assert await storage.runs.renew("one", LEASE) == set()
-    assert not await storage.runs.finish(made.id, "one", "answered", {})
-    assert await storage.runs.finish(made.id, "two", "answered", {"tokens": 2**80})
+    assert await storage.held.renew("one", LEASE) == set()
+    assert not await storage.held.finish(made.id, "one", "answered", {})
+    assert await storage.held.finish(made.id, "two", "answered", {"tokens": 2**80})
     ended = await storage.runs.get(made.id)
     assert ended is not None
     assert (ended.status, ended.outcome, ended.usage) == ("finished", "answered", {"tokens": 2**80})
-    assert await storage.runs.open_count() == 0
+
+
+async def test_a_run_ends_with_its_last_event_or_not_at_all(storage: Storage) -> None:
+    made, talk = await run(storage, await user(storage))
+    await storage.held.claim("one", LEASE)
+    await storage.events.append([event(made.id, 1)])
+    with pytest.raises(ConflictError):
+        await storage.held.finish(made.id, "one", "answered", {}, answer="so", last=event(made.id, 1, "run.finished"))
+    still = await storage.runs.get(made.id)
+    assert still is not None
+    assert still.status == "running"
+    assert not await storage.held.finish(made.id, "two", "answered", {}, last=event(made.id, 2, "run.finished"))
+    assert await storage.events.last([made.id]) == {made.id: 1}
+    assert await storage.held.finish(
+        made.id, "one", "answered", {}, answer="so", last=event(made.id, 2, "run.finished")
+    )
+    assert [one.kind for one in await storage.events.after(made.id)] == ["answer.delta", "run.finished"]
+    assert [one.text for one in await storage.conversations.messages(talk.id, made.user_id)] == ["so"]
+
+
+async def test_a_user_may_have_so_many_runs_under_way_however_fast_they_ask(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    talks = [await storage.conversations.add(ada.id) for _ in range(8)]
+    asked = (storage.runs.add(ada.id, talk.id, "now", CHOICES, most=3) for talk in talks)
+    done = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(one, BusyError) for one in done) == 5
+    talk = await storage.conversations.add(eve.id)
+    await storage.runs.add(eve.id, talk.id, "mine", CHOICES, most=1)
+    for one in await storage.held.claim("one", LEASE, limit=9):
+        await storage.held.finish(one.id, "one", "gave_up", {})
+    await storage.runs.add(ada.id, talks[0].id, "again", CHOICES, most=1)
 
 
 async def test_a_waiting_run_is_nobodys_until_it_is_answered(storage: Storage) -> None:
     ada, eve = await user(storage), await user(storage, "eve")
     made, _ = await run(storage, ada)
-    await storage.runs.claim("one", LEASE)
+    await storage.held.claim("one", LEASE)
     asked = await storage.inputs.ask(made.id, "call 1", "call", {"tool": "a/b/c"})
-    assert await storage.runs.put_down(made.id, "one", "waiting")
-    assert await storage.runs.claim("two", LEASE) == []
+    assert await storage.held.put_down(made.id, "one", "waiting")
+    assert await storage.held.claim("two", LEASE) == []
     with pytest.raises(NotFoundError):
         await storage.inputs.answer(made.id, "call 1", eve.id, {"allow": True})
     answers = (storage.inputs.answer(made.id, "call 1", ada.id, {"allow": n}) for n in range(4))
@@ -79,17 +109,17 @@ async def test_a_waiting_run_is_nobodys_until_it_is_answered(storage: Storage) -
     assert kept.answered_at is not None
     assert kept.asked_at == asked.asked_at
     assert await storage.inputs.all(made.id, open_only=True) == []
-    assert [one.id for one in await storage.runs.claim("two", LEASE)] == [made.id]
+    assert [one.id for one in await storage.held.claim("two", LEASE)] == [made.id]
 
 
 async def test_asking_for_the_end_reaches_the_worker(storage: Storage) -> None:
     ada = await user(storage)
     made, _ = await run(storage, ada)
-    await storage.runs.claim("one", LEASE)
+    await storage.held.claim("one", LEASE)
     asked = await storage.runs.cancel(made.id, ada.id)
     assert await storage.runs.cancel(made.id, ada.id) == asked
-    assert await storage.runs.cancelled("one") == {made.id}
-    await storage.runs.put_down(made.id, "one", "waiting")
+    assert await storage.held.cancelled("one") == {made.id}
+    await storage.held.put_down(made.id, "one", "waiting")
     assert (await storage.runs.cancel(made.id, ada.id)).status == "queued"
 
 

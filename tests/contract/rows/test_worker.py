@@ -109,7 +109,7 @@ async def test_a_run_that_another_worker_has_taken_is_let_go_of(storage: Storage
         await stored(storage, made.id, 2)
         clock.on(seconds=40_000)
         taken = Worker(storage, script.begin, Board(), QUICK)
-        (other,) = await storage.runs.claim(taken.name, timedelta(days=1))
+        (other,) = await storage.held.claim(taken.name, timedelta(days=1))
         assert other.id == made.id
         await storage.events.append([as_stored(record(made.id, 3, AnswerDelta(text="another's")))])
         script.go.set()

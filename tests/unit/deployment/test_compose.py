@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from ui import SERVER_ADDRESS
 from wiring.settings import EXAMPLES, Settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,7 +64,7 @@ def test_passwords_are_asked_for_and_have_no_default() -> None:
     values: list[str] = []
     for service in compose()["services"].values():
         values += [value for name, value in service["environment"].items() if secret.search(name)]
-    assert len(values) == 4
+    assert len(values) == 6
     for value in values:
         assert re.fullmatch(r"(neo4j/)?\$\{[A-Z0-9_]+:\?[^}]+\}", value)
     assert {"neo4j", "password", "changeme"} <= EXAMPLES
@@ -73,6 +74,21 @@ def test_the_application_is_in_production_unless_told_otherwise() -> None:
     environment = compose()["services"]["app"]["environment"]
     assert environment["FOOTPATH_ENVIRONMENT"] == "${FOOTPATH_ENVIRONMENT:-production}"
     assert "environment" in Settings.model_fields
+
+
+def test_the_server_is_the_application_and_the_page_knows_it_alone() -> None:
+    services = compose()["services"]
+    app, server, page = (services[name] for name in ("app", "server", "page"))
+    assert server["environment"].items() >= app["environment"].items()
+    for name in server["environment"]:
+        assert name.removeprefix("FOOTPATH_").lower() in Settings.model_fields
+    assert (ROOT / server["command"][0]).is_file()
+    assert (ROOT / page["command"][3]).is_file()
+    assert server["ports"][0].endswith(":" + server["command"][-1])
+    assert page["environment"][SERVER_ADDRESS] == "http://server:" + server["command"][-1]
+    assert not page["volumes"]
+    assert not {name for name in page["environment"] if "PASSWORD" in name or "KEY" in name}
+    assert page["depends_on"]["server"]["condition"] == "service_healthy"
 
 
 def test_the_image_has_stages_a_pinned_base_and_no_root() -> None:

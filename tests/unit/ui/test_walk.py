@@ -31,8 +31,8 @@ def walked(*tools: ToolId, reason: str = "why not") -> Story:
 def test_all_that_the_walk_went_to_is_drawn_and_the_rest_counted() -> None:
     tools = [tool_id("c", "s", f"tool{number}") for number in range(9)]
     dot = walk_dot(walked(*tools))
-    assert 'label="s / tool0" tooltip="backtracked' in dot
-    assert 'label="s / tool8" tooltip="chosen' in dot
+    assert r'label="tool0\ns" tooltip="backtracked' in dot
+    assert r'label="tool8\ns" tooltip="chosen' in dot
     assert [number for number in range(9) if f"tool{number}" in dot] == [0, 1, 2, 8]
     assert 'label="5 more"' in dot
     assert "why not" in dot
@@ -58,5 +58,12 @@ def test_hostile_reasons_add_nothing_to_the_graph(reason: str) -> None:
 
 def test_markup_in_names_is_text() -> None:
     assert unmarked("**a** <b> [c](http://d) :red[e]") == (
-        r"\*\*a\*\* \<b\> \[c\]\(http\:\/\/d\) \:red\[e\]".replace(r"\/\/", "//")
+        "\\*\\*a\\*\\* \\<b\\> \\[c\\]\\(http\\:\u2060//d\\) \\:red\\[e\\]"
     )
+
+
+def test_addresses_do_not_become_links() -> None:
+    for address in ("http://evil.example", "HTTPS://evil.example", "www.evil.example", "eve@evil.example"):
+        shown = unmarked(address).replace("\\", "")
+        assert shown.replace("\u2060", "") == address
+        assert not re.search(r"https?://|www\.|@\w", shown, re.IGNORECASE)

@@ -1,0 +1,74 @@
+"""What every request goes through: it gets an id, is counted, and leaves a line in the log without what it asked for in its query."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+"""Of the request that is answered; what is begun for it, and goes on after it, keeps it."""
+
+_log = logging.getLogger("server.access")
+_SANE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_HEADER = "X-Request-ID"
+Answered = Callable[[str, str, int, float], None]
+"""Told of each answer: route, method, status, seconds."""
+
+
+class Requests:
+    """Around the application. ``routes``: the template of each endpoint. ``answered`` may be told by another thing later on."""
+
+    def __init__(self, app: ASGIApp, routes: Mapping[object, str], answered: Answered) -> None:
+        self._app = app
+        self._routes = routes
+        self._answered = answered
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(_HEADER, "")
+        request_id = given if _SANE.fullmatch(given) else uuid4().hex
+        token = REQUEST_ID.set(request_id)
+        answer = _Answer(send, request_id)
+        try:
+            await self._app(scope, receive, answer.send)
+        finally:
+            self._tell(scope, answer)
+            REQUEST_ID.reset(token)
+
+    def _tell(self, scope: Scope, answer: "_Answer") -> None:
+        route = self._routes.get(scope.get("endpoint"), "unmatched")
+        self._answered(route, scope["method"], answer.status, answer.seconds)
+        client = scope["client"][0] if scope.get("client") else "-"
+        path = route if route != "unmatched" else scope["path"][:200]
+        seconds = f"{time.perf_counter() - answer.began:.3f}"
+        _log.info("%s %s %s %s s %s", scope["method"], path, answer.status, seconds, client)
+
+
+class _Answer:
+    """Passes an answer on. ``seconds``: to its end; to its first byte where it is a stream."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._stream = False
+        self.began = time.perf_counter()
+        self.status = 499  # who asked has gone before there was an answer
+        self.seconds = 0.0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers[_HEADER] = self._request_id
+            self._stream = headers.get("content-type", "").startswith("text/event-stream")
+            self.seconds = time.perf_counter() - self.began
+        await self._send(message)
+        if not self._stream:
+            self.seconds = time.perf_counter() - self.began

@@ -1,0 +1,95 @@
+"""Calls that change something, in a real browser: asked about, allowed, denied, allowed for good. The playground's ledger tells what was done."""
+
+import json
+from collections.abc import Generator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.everything import Up
+from tests.browser.visits import answers, asks, ended, registers, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :red[red]"
+
+
+@pytest.fixture
+def page(browser_program: Browser, up: Up) -> Generator[Page]:
+    """Somebody who is not logged in."""
+    with visit(browser_program, up.addresses["page"]) as page:
+        yield page
+
+
+def task(title: str) -> str:
+    return f'Put "{title}" on my to-do list, please: it has to be done by 2026-07-23. Which id does the task get?'
+
+
+def made(up: Up, title: str) -> int:
+    """How often a task of this title was made."""
+    effects = httpx.get(up.addresses["playground"] + "/_ledger", trust_env=False, timeout=30).json()
+    return sum(json.dumps(title) in json.dumps(one["arguments"]) for one in effects)
+
+
+def asked(page: Page) -> None:
+    """Wait until a run asks for leave."""
+    expect(page.get_by_text("needs your leave")).to_be_visible()
+
+
+def test_what_is_allowed_is_done_once(page: Page, up: Up) -> None:
+    registers(page, "ines")
+    asks(page, task("Water the lemon tree"))
+    asked(page)
+    assert made(up, "Water the lemon tree") == 0
+    page.reload()
+    asked(page)
+    answers(page, "Allow once")
+    ended(page, "Answered")
+    assert made(up, "Water the lemon tree") == 1
+    page.reload()
+    ended(page, "Answered")
+    assert made(up, "Water the lemon tree") == 1
+
+
+def test_what_is_not_allowed_is_not_done(page: Page, up: Up) -> None:
+    registers(page, "jack")
+    asks(page, task("Sell the house"))
+    asked(page)
+    answers(page, "Do not allow")
+    expect(page.get_by_text("You did not allow this call").first).to_be_visible()
+    ended(page, "Found no way to answer")
+    assert made(up, "Sell the house") == 0
+
+
+def test_a_run_that_waits_is_stopped(page: Page, up: Up) -> None:
+    registers(page, "kate")
+    asks(page, task("Sell the boat"))
+    asked(page)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    ended(page, "Stopped")
+    assert made(up, "Sell the boat") == 0
+
+
+def test_what_is_always_allowed_is_not_asked_about_again(page: Page, up: Up) -> None:
+    registers(page, "lena")
+    asks(page, task("Feed the cat"))
+    asked(page)
+    answers(page, "Always allow")
+    ended(page, "Answered")
+    asks(page, task("Feed the dog"))
+    ended(page, "Answered", times=2)
+    assert (made(up, "Feed the cat"), made(up, "Feed the dog")) == (1, 1)
+
+
+def test_what_a_tool_says_is_text(page: Page, up: Up) -> None:
+    registers(page, "mona")
+    asks(page, task(HOSTILE))
+    asked(page)
+    answers(page, "Allow once")
+    ended(page, "Answered")
+    assert made(up, HOSTILE) == 1
+    page.get_by_text("create_task (ok").or_(page.get_by_text("create\\_task (ok")).click()
+    expect(page.get_by_text("Response", exact=True)).to_be_visible()
+    assert page.get_by_text("onerror=alert(1)").count() >= 3  # the question, the answer, the response
+    for markup in ("img[src='x']", "main strong >> text=loud", "a[href*='evil']"):
+        expect(page.locator(markup)).to_have_count(0)

@@ -1,0 +1,88 @@
+"""Somebody who visits the page: what a person does there, in few words."""
+
+import re
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Locator, Page, expect, sync_playwright
+
+from tests.browser.everything import PASSWORD
+
+PATIENCE = 40_000
+
+
+@contextmanager
+def chromium(request: pytest.FixtureRequest) -> Generator[Browser]:
+    """Debian's; without one a skip, or a failure where it is required."""
+    if not (program := shutil.which("chromium")):
+        why = "chromium is not on the PATH: apt-get install chromium"
+        if "chromium" in (request.config.getoption("require") or []):
+            pytest.fail(f"--require=chromium: {why}", pytrace=False)
+        pytest.skip(f"not tested in a real browser: {why}")
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visit(browser: Browser, address: str, width: int = 1280) -> Generator[Page]:
+    """The page, opened by somebody whom nobody knows. A dialog, which only a script of a stranger's would open, fails the test."""
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    dialogs: list[str] = []
+
+    def told(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", told)
+    page.goto(address)
+    yield page
+    context.close()
+    assert not dialogs
+
+
+def registers(page: Page, name: str) -> None:
+    """Make an account; one is logged in afterwards."""
+    page.get_by_role("tab", name="Register").click()
+    form = page.get_by_role("tabpanel", name="Register")
+    form.get_by_label("Name").fill(name)
+    form.get_by_label("Password", exact=True).fill(PASSWORD)
+    form.get_by_role("button", name="Make an account").click()
+    expect(page.get_by_placeholder("Ask something")).to_be_visible()
+
+
+def logs_in(page: Page, name: str, password: str = PASSWORD) -> None:
+    """Try to."""
+    form = page.get_by_role("tabpanel", name="Log in")
+    form.get_by_label("Name").fill(name)
+    form.get_by_label("Password", exact=True).fill(password)
+    form.get_by_role("button", name="Log in").click()
+
+
+def asks(page: Page, request: str) -> None:
+    """Send a question."""
+    box = page.get_by_placeholder("Ask something")
+    box.fill(request)
+    box.press("Enter")
+
+
+def answers(page: Page, label: str) -> None:
+    """Answer what a run asks."""
+    page.get_by_role("button", name=label, exact=True).click()
+
+
+def ended(page: Page, how: str, times: int = 1) -> None:
+    """Wait until that many runs of the conversation have ended so, and no run is drawn that goes on."""
+    expect(page.get_by_text(re.compile(rf"^{how} in [0-9.]+ s"))).to_have_count(times)
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
+
+
+def sidebar(page: Page) -> Locator:
+    """Where conversations are listed."""
+    return page.get_by_test_id("stSidebar")
