@@ -66,9 +66,7 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
     return await begun(user.id, conversation_id, body.request, choices, services)
 
 
-async def begun(
-    user_id: str, conversation_id: str, request: str, choices: RunChoices, services: Services
-) -> "ShownRun":
+async def begun(user_id: str, conversation_id: str, request: str, choices: RunChoices, services: Services) -> ShownRun:
     """A new run, queued. ``NotFoundError``: this user has no such conversation. ``BusyError``: too many of the user's runs are open."""
     runs, most = services.storage.runs, services.settings.user_runs
     run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most)
