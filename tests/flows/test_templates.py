@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from domain.event import CallFinished, EventRecord, RunFinished
+from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
 from tests.flows.served import Client, Place, built, registered, serving
 
@@ -131,7 +131,8 @@ def test_a_place_that_is_none_is_refused(ada: Client, wind: tuple[str, str]) -> 
 def test_only_authors_share_and_a_template_of_a_change_asks_as_ever(ada: Client) -> None:
     conversation, first = ada.ask(TASK)
     asked = ada.follow(first, until="input.needed")[-1].event
-    ada.call("POST", f"/runs/{first}/inputs/{asked.input}", {"decision": "allow"})  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(asked, InputNeeded)
+    ada.call("POST", f"/runs/{first}/inputs/{asked.input}", {"decision": "allow"})
     assert ended(ada.follow(first)).outcome == "answered"
     body = {"name": "Task", "run_id": first, "parameters": {"title": {"step": 1, "parameter": "title"}}}
     made = ada.call("POST", "/templates", body).json()
@@ -142,4 +143,6 @@ def test_only_authors_share_and_a_template_of_a_change_asks_as_ever(ada: Client)
     values = {"conversation_id": conversation, "parameters": {"title": "Water the fig tree"}}
     run = ada.call("POST", f"{path}/runs", values).json()["id"]
     records = ada.follow(run, until="input.needed")
-    assert records[-1].event.arguments["title"] == "Water the fig tree"  # pyright: ignore[reportAttributeAccessIssue]
+    waits = records[-1].event
+    assert isinstance(waits, InputNeeded)
+    assert waits.arguments["title"] == "Water the fig tree"

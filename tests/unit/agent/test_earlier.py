@@ -7,13 +7,14 @@ from agent.earlier import MOST_STEPS, MOST_TEXT, NOTE, Earlier, EarlierRun, Refe
 from domain.event import CallFinished, CallStarted, Event, EventRecord, RunStarted, StepBacktracked, SubtaskStarted
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult, StepStatus
+from domain.tool import ToolId
 
 BEGUN = SubtaskStarted(subtask=1, name="a", description="What is the population of Paris?")
 
 
 def call(tool: str, arguments: JsonObject, response: str = '{"id": 7}', status: StepStatus = "ok") -> CallFinished:
     bound = tuple(Binding(parameter=name, origin="request", reference=str(value)) for name, value in arguments.items())
-    result = StepResult(tool=tool, arguments=arguments, provenance=bound, status=status, response=response)
+    result = StepResult(tool=ToolId(tool), arguments=arguments, provenance=bound, status=status, response=response)
     return CallFinished(step=1, result=result)
 
 
@@ -34,7 +35,7 @@ def test_what_found_something_is_kept_with_the_number_of_its_event() -> None:
         call("b", {}, status="failed"),
         call("c", {}, response='{"items": []}'),
         call("d", {"x": 1}),
-        StepBacktracked(dropped="d", path=(), reason="it failed", phase="execute"),
+        StepBacktracked(dropped=ToolId("d"), path=(), reason="it failed", phase="execute"),
     )
     assert (found.run, found.request) == ("r1", "What is the population of Paris?")
     assert [(seq, result.tool) for seq, result in found.steps] == [(3, "a")]
@@ -56,7 +57,7 @@ def references(request: str = "And its weather?", *numbers: int) -> References:
 
 
 def started(*bindings: Binding, **arguments: str) -> CallStarted:
-    return CallStarted(step=2, tool="b", arguments=dict(arguments), provenance=bindings)
+    return CallStarted(step=2, tool=ToolId("b"), arguments=dict(arguments), provenance=bindings)
 
 
 def test_a_value_of_an_earlier_call_is_told_by_its_number_in_the_conversation() -> None:

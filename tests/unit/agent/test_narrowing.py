@@ -6,6 +6,7 @@ import pytest
 
 from agent.narrowing import held, narrowed, things_of
 from domain.plan import StepResult
+from domain.tool import ToolId
 
 HOLIDAYS = [
     {"date": "2026-01-01", "holiday": "New Year's Day"},
@@ -21,7 +22,7 @@ HOTELS = [
 
 
 def result(response: object) -> StepResult:
-    return StepResult(tool="a/b/c", status="ok", response=json.dumps(response))
+    return StepResult(tool=ToolId("a/b/c"), status="ok", response=json.dumps(response))
 
 
 @pytest.mark.parametrize(
