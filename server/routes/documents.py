@@ -9,9 +9,16 @@ from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.drawn_documents import (
+    check_document,
+    drawn_from,
+    schema_for,
+    settings_with,
+    tools_of,
+    without_parameters,
+)
 from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId
-from server.runs.documents import check_document, drawn_from, schema_for, settings_with, tools_of, without_parameters
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 

@@ -13,10 +13,10 @@ from domain.plan_document import PlanDocument
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.documents import own
+from server.routes.drawn_documents import settings_with
 from server.routes.runs import ShownRun, begun
+from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
-from server.runs.documents import settings_with
-from server.runs.workflows import Place, content, put_in
 from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateVersion

@@ -10,7 +10,7 @@ from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.tool import ToolDoc, ToolId
-from server.runs.documents import check_document, drawn_from, schema_for
+from server.routes.drawn_documents import check_document, drawn_from, schema_for
 from server.services import Services
 from server.storage.runs import Run
 from server.storage.templates import TemplateContent, TemplateVersion
