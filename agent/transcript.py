@@ -13,7 +13,8 @@ from domain.tool import ToolId
 
 @dataclass(slots=True)
 class SubtaskTranscript:
-    """``steps``: results of the last plan by step, counted on from the steps it was ``given``. ``failed``: steps that were gone around.
+    """``steps``: results of the last plan by step, counted on from the steps it was ``given``, the first
+    of which, ``earlier``, are of earlier runs. ``failed``: steps that were gone around.
 
     ``failed_after``: of those that followed another tool, that tool and theirs. ``finished``: its last walk finished a path.
     """
@@ -23,6 +24,7 @@ class SubtaskTranscript:
     description: str = ""
     depends_on: tuple[int, ...] = ()
     given: int = 0
+    earlier: int = 0
     path: Path = ()
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed: list[StepResult] = field(default_factory=list[StepResult])
@@ -41,6 +43,7 @@ class SubtaskTranscript:
             case SubtaskStarted():
                 self.number, self.name, self.description = event.subtask, event.name, event.description
                 self.depends_on, self.given = event.depends_on, event.given
+                self.earlier = len(event.earlier)
             case PlanReady():
                 self.finished = event.plan.complete
                 self._plan(event.plan.path)
@@ -140,7 +143,7 @@ class Transcript:
         return self.end is not None and (self.end.outcome == "answered" if alone else subtask.answered)
 
     def _numbers(self) -> dict[int, dict[int, int]]:
-        return counted_through([Carried(one.number, one.depends_on, one.steps) for one in self.walked])
+        return counted_through([Carried(one.number, one.depends_on, one.steps, one.earlier) for one in self.walked])
 
     def to_json(self) -> JsonObject:
         """The keys of the command contract."""

@@ -9,7 +9,20 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from server.auth.passwords import Passwords
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
-from server.routes import auth, choices, conversations, health, inputs, me, metrics, plans, runs, users
+from server.routes import (
+    auth,
+    choices,
+    conversations,
+    documents,
+    health,
+    inputs,
+    me,
+    metrics,
+    plans,
+    runs,
+    templates,
+    users,
+)
 from server.services import open_services
 from server.watching.metrics import Metrics
 from server.watching.requests import Requests
@@ -54,7 +67,7 @@ def create_app(
     handle_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for module in (auth, me, users, conversations, choices, runs, inputs, plans):
+    for module in (auth, me, users, conversations, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}

@@ -16,6 +16,7 @@ from server.routes.choices import check_choices
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.runs.following import follow
+from server.services import Services
 from server.storage.runs import Run, RunChoices, RunStatus
 
 router = APIRouter(tags=["runs"], responses=problems(401))
@@ -41,6 +42,9 @@ class ShownRun(BaseModel):
     planner: str
     policy: str
     model: str
+    rerun_of: str | None
+    template_id: str | None
+    template_version: int | None
     status: RunStatus
     outcome: Outcome | None
     usage: JsonObject | None
@@ -63,8 +67,13 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
         raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
     settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
     choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model, settings=settings)
+    return await begun(user.id, conversation_id, body.request, choices, services)
+
+
+async def begun(user_id: str, conversation_id: str, request: str, choices: RunChoices, services: Services) -> ShownRun:
+    """A new run, queued. ``NotFoundError``: this user has no such conversation. ``BusyError``: too many of the user's runs are open."""
     runs, most = services.storage.runs, services.settings.user_runs
-    run = await runs.add(user.id, conversation_id, body.request, choices, say=True, most=most)
+    run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most)
     services.worker.look()
     return shown(run)
 

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from server.storage.identity import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
+from server.storage.templates import TemplateContent
 from tests.server.world import PASSWORD, World
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
@@ -59,6 +60,12 @@ async def an_ended_run(world: World) -> Mapping[str, str]:
     run = await storage.runs.add(user, conversation.id, "a request", RunChoices(planner="dfs", policy="offline"))
     await storage.runs.cancel(run.id, user)
     return {"run_id": run.id}
+
+
+async def a_template(world: World) -> Mapping[str, str]:
+    content = TemplateContent(parameters={}, plan={"steps": [{"tool": "a/b/c"}], "parameters": {}})
+    made = await world.services.storage.templates.add(world.people["user"].id, new_id(), content)
+    return {"template_id": made.id}
 
 
 async def a_question(world: World) -> Mapping[str, str]:
@@ -114,6 +121,8 @@ def for_admins(status: int, things: Things = none, body: Any = None) -> Access:
     return Access(401, 403, 403, 403, status, body, things)
 
 
+NO_ID = "00000000-0000-0000-0000-000000000000"
+A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"tool": "a/b/c"}]}}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -166,4 +175,15 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ),
     ("POST", "/api/v1/runs/{run_id}/plan/dry-run"): Access(401, 404, 404, 404, 404, None, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
+    ("GET", "/api/v1/runs/{run_id}/document"): own(409, a_question),
+    ("POST", "/api/v1/runs/{run_id}/rerun"): own(202, an_ended_run, {}),
+    ("GET", "/api/v1/templates"): for_oneself(200),
+    ("POST", "/api/v1/templates"): for_oneself(201, A_TEMPLATE),
+    ("GET", "/api/v1/templates/{template_id}"): own(200, a_template),
+    ("GET", "/api/v1/templates/{template_id}/versions"): own(200, a_template),
+    ("POST", "/api/v1/templates/{template_id}/versions"): own(201, a_template, {"document": A_TEMPLATE["document"]}),
+    ("PATCH", "/api/v1/templates/{template_id}"): own(200, a_template, {"description": "new"}),
+    ("DELETE", "/api/v1/templates/{template_id}"): own(204, a_template),
+    # The template is found; the conversation, whose id is made up, is not.
+    ("POST", "/api/v1/templates/{template_id}/runs"): own(404, a_template, {"conversation_id": NO_ID}),
 }

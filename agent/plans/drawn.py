@@ -1,0 +1,85 @@
+"""The plan that a run has carried out, out of its events: the calls that succeeded, with what each took from another, and what may differ next time."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+
+from agent.plans.carrying_out import FIXED
+from agent.plans.places import value_at
+from agent.transcript import Transcript
+from domain.event import EventRecord
+from domain.plan import Binding, StepResult
+from domain.plan_document import PlanDocument, PlannedStep, Take
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A value that may be another one next time. ``step`` counts from 1; ``said``: the words of the request that it came from, if it did."""
+
+    name: str
+    step: int
+    parameter: str
+    value: JsonValue
+    said: str = ""
+
+
+def drawn(records: Sequence[EventRecord]) -> tuple[PlanDocument, list[Offered]]:
+    """The document, and the values that came from the request, from an earlier one or from a person. No steps where no call succeeded."""
+    made = Transcript.of(records).steps
+    results = {number: result for number, result in made.items() if result.status == "ok"}
+    place = {number: at for at, number in enumerate(results, start=1)}
+    steps: list[PlannedStep] = []
+    offered: list[Offered] = []
+    for at, result in enumerate(results.values(), start=1):
+        takes = {one.parameter: take for one in result.provenance if (take := _take(one, result, results, place))}
+        arguments = {name: value for name, value in result.arguments.items() if name not in takes}
+        steps.append(PlannedStep(tool=result.tool, arguments=arguments, takes=takes))
+        for binding in result.provenance:
+            if binding.parameter in arguments and _may_differ(binding):
+                value = arguments[binding.parameter]
+                said = binding.reference if binding.origin == "request" else ""
+                name = _name(binding.parameter, at, offered)
+                offered.append(Offered(name, at, binding.parameter, value, said))
+    return PlanDocument(steps=tuple(steps)), offered
+
+
+def _take(
+    binding: Binding, result: StepResult, results: Mapping[int, StepResult], place: Mapping[int, int]
+) -> Take | None:
+    """Where a value is to be taken from; None where it stands: it came from elsewhere, or is not what stands at that place."""
+    step, _, field = binding.reference.partition(".")
+    if binding.origin != "step" or not step.isdigit() or int(step) not in results:
+        return None
+    there, value = value_at(results[int(step)].response, field), result.arguments.get(binding.parameter)
+    same = there is not None and (there == value or (not isinstance(there, (dict, list)) and str(there) == str(value)))
+    return Take(step=place[int(step)], field=field) if same else None
+
+
+def _may_differ(binding: Binding) -> bool:
+    if binding.origin == "step":
+        return binding.reference.startswith("earlier.")
+    return binding.origin == "request" or (binding.origin == "user" and binding.reference == FIXED)
+
+
+def _name(parameter: str, step: int, taken: Sequence[Offered]) -> str:
+    return f"{parameter}_{step}" if any(one.name == parameter for one in taken) else parameter
+
+
+def spoken(request: str, offered: Sequence[Offered]) -> str:
+    """A request with ``{name}`` in place of the words that these values came from."""
+    text = request.replace("{", "(").replace("}", ")")
+    for one in sorted(offered, key=lambda one: -len(one.said)):
+        if one.said:
+            text = text.replace(one.said, "{" + one.name + "}", 1)
+    return text
+
+
+def said(text: str, values: Mapping[str, JsonValue]) -> str:
+    """The words of :func:`spoken` with values in their places."""
+    for name, value in values.items():
+        text = text.replace(
+            "{" + name + "}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
+    return text

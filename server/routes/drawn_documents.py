@@ -1,0 +1,84 @@
+"""Documents of runs: what a finished run has done as a plan, the tools that a document names, and new runs of one."""
+
+from collections.abc import Mapping, Sequence
+
+from agent.plans.drawn import Offered, drawn
+from agent.validation import value_schema
+from domain.errors import ConflictError, UnavailableError, UsageError
+from domain.event import EventRecord
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument
+from domain.tool import Parameter, ToolDoc, ToolId
+from server.services import Services
+from server.storage.runs import Run
+
+_KINDS = ("run.started", "subtask.started", "path.ended", "plan.ready", "step.backtracked", "call.finished")
+_JSON_TYPES: dict[type[object], str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+
+
+async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[Offered]]:
+    """What a run has done. ``ConflictError`` where it has not ended yet."""
+    if run.status != "finished":
+        raise ConflictError("the run has not ended yet; its document is there when it has")
+    events = await services.storage.events.of_run(run.id, _KINDS)
+    return drawn([EventRecord.model_validate_json(event.body) for event in events])
+
+
+async def tools_of(document: PlanDocument, services: Services) -> Mapping[ToolId, ToolDoc] | None:
+    """The tools that a document names, as far as they are there; None where this server has no tools yet."""
+    try:
+        container = await services.agents.container()
+    except UnavailableError:
+        return None
+    return await container.graph.get_tools({step.tool for step in document.steps})
+
+
+async def check_document(document: PlanDocument, services: Services) -> Mapping[ToolId, ToolDoc]:
+    """Its tools. ``UsageError`` where it cannot be carried out; what its values lack is told when it is."""
+    most = services.settings.max_depth
+    if not 1 <= len(document.steps) <= most:
+        raise UsageError(f"a document needs between 1 and {most} steps")
+    for number, step in enumerate(document.steps, start=1):
+        late = [name for name, take in step.takes.items() if take.step >= number]
+        if late:
+            raise UsageError(f"step {number} takes {late[0][:80]} from a step that comes no earlier")
+    docs = await tools_of(document, services)
+    unknown = [step.tool for step in document.steps if docs is not None and step.tool not in docs]
+    if unknown:
+        raise UsageError(f"there is no tool {unknown[0][:120]}; take its step out, or index it")
+    return docs or {}
+
+
+def schema_for(tool: ToolDoc | None, name: str, value: object = None) -> JsonObject:
+    """JSON Schema of a tool's parameter, with its description; by the value's own type where the tool tells nothing."""
+    own = _parameter(tool, name)
+    if own is None:
+        kind = _JSON_TYPES.get(type(value))
+        return {"type": kind} if kind else {}
+    told: JsonObject = {"description": own.description[:400]} if own.description else {}
+    return {**value_schema(own), **told}
+
+
+def _parameter(tool: ToolDoc | None, name: str) -> Parameter | None:
+    return next((one for one in tool.parameters if one.name == name), None) if tool else None
+
+
+def settings_with(document: PlanDocument, run: Run | None = None) -> JsonObject:
+    """The settings of a run that carries a document out; the rest as another run had them."""
+    kept = {name: value for name, value in (run.settings if run else {}).items() if name != "stop_at_plan"}
+    return {**kept, "document": document.model_dump(mode="json")}
+
+
+def without_parameters(document: PlanDocument, what: str) -> PlanDocument:
+    """The document, where nothing in it waits for a value. ``UsageError`` otherwise."""
+    names: Sequence[str] = [name for step in document.steps for name in step.named.values()]
+    if names or document.parameters:
+        raise UsageError(f"{what} has no values for parameters; put values in their places, or make it a template")
+    return document

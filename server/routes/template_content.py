@@ -1,0 +1,87 @@
+"""Workflow templates as runs make them and are made from them: which values are parameters, and the document with values put in."""
+
+from collections.abc import Mapping
+
+from pydantic.types import JsonValue
+
+from agent.plans.drawn import said, spoken
+from agent.plans.filling import filled, misfits, unnamed
+from domain.errors import UsageError
+from domain.model import JsonObject, Model
+from domain.plan_document import PlanDocument, PlannedStep
+from domain.tool import ToolDoc, ToolId
+from server.routes.drawn_documents import check_document, drawn_from, schema_for
+from server.services import Services
+from server.storage.runs import Run
+from server.storage.templates import TemplateContent, TemplateVersion
+
+
+class Place(Model):
+    """A value in a document: ``step`` counts from 1, ``parameter`` is its tool's."""
+
+    step: int
+    parameter: str
+
+
+async def content(
+    source: Run | PlanDocument, places: Mapping[str, Place], request: str, services: Services
+) -> TemplateContent:
+    """A template's version. ``request``: what its runs ask, with ``{name}`` where a value stands; by default that of the run.
+
+    ``UsageError`` where the document cannot be carried out, or a parameter is none of its values.
+    """
+    run = source if isinstance(source, Run) else None
+    document, offered = await drawn_from(source, services) if isinstance(source, Run) else (source, [])
+    docs = await check_document(document, services)
+    named = document
+    for name, place in places.items():
+        named = _with_parameter(named, name, place, docs)
+    if lost := unnamed(named):
+        raise UsageError(f"a step names the parameter {lost[0][:80]}, which the document does not have")
+    if run is not None and not request:
+        at = {(place.step, place.parameter): name for name, place in places.items()}
+        meant = [
+            type(one)(at[one.step, one.parameter], one.step, one.parameter, one.value, one.said)
+            for one in offered
+            if (one.step, one.parameter) in at
+        ]
+        request = spoken(run.request, meant)
+    return TemplateContent(
+        parameters=dict(named.parameters),
+        plan=named.model_dump(mode="json"),
+        note=request,
+        run_id=run.id if run else None,
+    )
+
+
+def _with_parameter(document: PlanDocument, name: str, place: Place, docs: Mapping[ToolId, ToolDoc]) -> PlanDocument:
+    """The value at a place becomes a parameter; of a tool that only reads, with the value as it was as its default."""
+    if not 1 <= place.step <= len(document.steps):
+        raise UsageError(f"there is no step {place.step} for the parameter {name[:80]}")
+    step = document.steps[place.step - 1]
+    tool = docs.get(step.tool)
+    schema: JsonObject = schema_for(tool, place.parameter, step.arguments.get(place.parameter))
+    if tool is not None and all(one.name != place.parameter for one in tool.parameters):
+        raise UsageError(f"{tool.api} has no parameter {place.parameter[:80]}")
+    if tool is not None and tool.safe and place.parameter in step.arguments:
+        schema = {**schema, "default": step.arguments[place.parameter]}
+    steps = list(document.steps)
+    steps[place.step - 1] = _naming(step, name, place.parameter)
+    return document.model_copy(update={"steps": tuple(steps), "parameters": {**document.parameters, name: schema}})
+
+
+def _naming(step: PlannedStep, name: str, parameter: str) -> PlannedStep:
+    arguments = {own: value for own, value in step.arguments.items() if own != parameter}
+    takes = {own: take for own, take in step.takes.items() if own != parameter}
+    return step.model_copy(update={"arguments": arguments, "takes": takes, "named": {**step.named, parameter: name}})
+
+
+def put_in(version: TemplateVersion, values: Mapping[str, JsonValue], name: str) -> tuple[PlanDocument, str]:
+    """The document with these values, and what its run asks. ``UsageError`` with a sentence for each value that does not fit."""
+    document = PlanDocument.model_validate(version.plan)
+    wrong = misfits(document, values)
+    if wrong:
+        raise UsageError(" ".join(wrong))
+    defaults = {own: schema["default"] for own, schema in document.parameters.items() if "default" in schema}
+    request = said(version.note, {**defaults, **values}) if version.note else name
+    return filled(document, values), request[:4000]

@@ -1,0 +1,206 @@
+"""Workflow templates: good runs with names for what may differ, kept in versions and run again."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic.types import JsonValue
+
+from domain.errors import ForbiddenError, NotFoundError
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument
+from server.dependencies import CurrentServices, CurrentUser
+from server.problems import problems
+from server.routes.documents import own
+from server.routes.drawn_documents import settings_with
+from server.routes.runs import ShownRun, begun
+from server.routes.template_content import Place, content, put_in
+from server.routes.texts import Plain, RowId, ShortText
+from server.services import Services
+from server.storage.runs import RunChoices
+from server.storage.templates import Template, TemplateContent, TemplateVersion
+
+router = APIRouter(prefix="/templates", tags=["templates"], responses=problems(401))
+Name = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whitespace=True), Plain]
+LongText = Annotated[str, StringConstraints(max_length=4000, strip_whitespace=True), Plain]
+ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class VersionBody(BaseModel):
+    """Made from a finished run or a document, one of the two. ``request``: what its runs ask, with ``{name}`` for a parameter's value."""
+
+    run_id: RowId | None = None
+    document: PlanDocument | None = None
+    request: LongText = Field(default="", examples=["How many inhabitants does {city} have?"])
+    parameters: dict[ParameterName, Place] = Field(
+        default_factory=dict[str, Place],
+        max_length=50,
+        examples=[{"city": {"step": 1, "parameter": "city"}}],
+        description="Which values of the document may differ, by the names they get.",
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.run_id is None) == (self.document is None):
+            raise ValueError("give a run_id or a document, one of the two")
+        return self
+
+
+class TemplateBody(VersionBody):
+    name: Name = Field(examples=["Inhabitants of a city"])
+    description: LongText = ""
+
+
+class TemplateChange(BaseModel):
+    description: LongText | None = None
+    shared: bool | None = Field(default=None, description="Whether all users may see and run it; for authors.")
+
+
+class TemplateRunBody(BaseModel):
+    conversation_id: RowId
+    version: Number | None = None
+    parameters: dict[ShortText, JsonValue] = Field(default_factory=dict[str, JsonValue])
+
+
+class ShownTemplate(BaseModel):
+    """``version``: the latest. ``own``: whether it is the caller's."""
+
+    id: str
+    name: str
+    description: str
+    shared: bool
+    own: bool
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class ShownVersion(BaseModel):
+    """``parameters``: name to JSON Schema; one with a ``default`` may be left out."""
+
+    version: int
+    parameters: JsonObject
+    document: PlanDocument
+    request: str
+    created_at: datetime
+
+
+class WholeTemplate(ShownTemplate):
+    content: ShownVersion
+
+
+@router.post("", status_code=201, summary="Keep a run as a template", responses=problems(400, 404, 409))
+async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentServices) -> WholeTemplate:
+    made = await _content(body, user.id, services)
+    added = await services.storage.templates.add(user.id, body.name, made, description=body.description)
+    return await _whole(added.id, user.id, services)
+
+
+@router.get("", summary="Your templates, and those that are shared")
+async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownTemplate]:
+    return [ShownTemplate(**_shown(one, user.id)) for one in await services.storage.templates.all(user.id)]
+
+
+@router.get("/{template_id}", summary="A template at its latest version, or another", responses=problems(404))
+async def template(
+    template_id: RowId,
+    user: CurrentUser,
+    services: CurrentServices,
+    version: Annotated[Number | None, Query()] = None,
+) -> WholeTemplate:
+    return await _whole(template_id, user.id, services, version or 0)
+
+
+@router.get("/{template_id}/versions", summary="All versions of a template, the first first", responses=problems(404))
+async def versions(template_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownVersion]:
+    found = await services.storage.templates.versions(template_id, user.id)
+    if not found:
+        raise _none()
+    return [_version(one) for one in found]
+
+
+@router.post("/{template_id}/versions", status_code=201, summary="Add a version", responses=problems(400, 404, 409))
+async def add_version(
+    template_id: RowId, body: VersionBody, user: CurrentUser, services: CurrentServices
+) -> ShownVersion:
+    found = await services.storage.templates.get(template_id, user.id)
+    if found is None or found[0].user_id != user.id:
+        raise _none()
+    made = await _content(body, user.id, services)
+    return _version(await services.storage.templates.add_version(template_id, user.id, made))
+
+
+@router.patch("/{template_id}", summary="Describe a template, or share it", responses=problems(403, 404))
+async def change_template(
+    template_id: RowId, body: TemplateChange, user: CurrentUser, services: CurrentServices
+) -> ShownTemplate:
+    if body.shared and user.role == "user":
+        raise ForbiddenError("templates are shared by authors; an administrator can make you one")
+    changed = await services.storage.templates.change(
+        template_id, user.id, description=body.description, shared=body.shared
+    )
+    return ShownTemplate(**_shown(changed, user.id))
+
+
+@router.delete(
+    "/{template_id}",
+    status_code=204,
+    summary="Remove a template with its versions; its runs stay",
+    response_class=Response,
+    responses=problems(404),
+)
+async def remove_template(template_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
+    if not await services.storage.templates.remove(template_id, user.id):
+        raise _none()
+
+
+@router.post(
+    "/{template_id}/runs",
+    status_code=202,
+    summary="Run a template with these values; calls that change something ask as ever",
+    responses=problems(400, 404, 429),
+)
+async def run_template(
+    template_id: RowId, body: TemplateRunBody, user: CurrentUser, services: CurrentServices
+) -> ShownRun:
+    found = await services.storage.templates.get(template_id, user.id, body.version or 0)
+    if found is None:
+        raise _none()
+    about, version = found
+    document, request = put_in(version, body.parameters, about.name)
+    choices = RunChoices(
+        planner="dfs",
+        policy="offline",
+        settings=settings_with(document),
+        template_id=about.id,
+        template_version=version.version,
+    )
+    return await begun(user.id, body.conversation_id, request, choices, services)
+
+
+async def _content(body: VersionBody, user_id: str, services: Services) -> TemplateContent:
+    source = body.document if body.document is not None else await own(body.run_id or "", user_id, services)
+    return await content(source, body.parameters, body.request, services)
+
+
+async def _whole(template_id: str, user_id: str, services: Services, version: int = 0) -> WholeTemplate:
+    found = await services.storage.templates.get(template_id, user_id, version)
+    if found is None:
+        raise _none()
+    return WholeTemplate(**_shown(found[0], user_id), content=_version(found[1]))
+
+
+def _shown(one: Template, user_id: str) -> dict[str, Any]:
+    return one.model_dump(include=set(ShownTemplate.model_fields)) | {"own": one.user_id == user_id}
+
+
+def _version(one: TemplateVersion) -> ShownVersion:
+    document = PlanDocument.model_validate(one.plan)
+    kept = one.model_dump(include={"version", "parameters", "created_at"})
+    return ShownVersion(**kept, document=document, request=one.note)
+
+
+def _none() -> NotFoundError:
+    return NotFoundError("there is no such template, or no such version of it")
