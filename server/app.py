@@ -58,7 +58,9 @@ def create_app(
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
-    app.add_middleware(Requests, routes=routes, answered=figures.answered)
+    plain = app.build_middleware_stack
+    # Around all else, so that what nobody foresaw is told of, too.
+    app.build_middleware_stack = lambda: Requests(plain(), routes, figures.answered)
     return app
 
 

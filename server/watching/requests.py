@@ -4,14 +4,13 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
-"""Of the request that is answered; what is begun for it, and goes on after it, keeps it."""
+from server.watching import secrecy
+from server.watching.logs import REQUEST_ID
 
 _log = logging.getLogger("server.access")
 _SANE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -21,7 +20,7 @@ Answered = Callable[[str, str, int, float], None]
 
 
 class Requests:
-    """Around the application. ``routes``: the template of each endpoint. ``answered`` may be told by another thing later on."""
+    """Around all of the application. ``routes``: the template of each endpoint."""
 
     def __init__(self, app: ASGIApp, routes: Mapping[object, str], answered: Answered) -> None:
         self._app = app
@@ -35,6 +34,7 @@ class Requests:
         given = Headers(scope=scope).get(_HEADER, "")
         request_id = given if _SANE.fullmatch(given) else uuid4().hex
         token = REQUEST_ID.set(request_id)
+        secrecy.begin()
         answer = _Answer(send, request_id)
         try:
             await self._app(scope, receive, answer.send)
@@ -46,9 +46,8 @@ class Requests:
         route = self._routes.get(scope.get("endpoint"), "unmatched")
         self._answered(route, scope["method"], answer.status, answer.seconds)
         client = scope["client"][0] if scope.get("client") else "-"
-        path = route if route != "unmatched" else scope["path"][:200]
         seconds = f"{time.perf_counter() - answer.began:.3f}"
-        _log.info("%s %s %s %s s %s", scope["method"], path, answer.status, seconds, client)
+        _log.info("%s %s %s %s s %s", scope["method"], scope["path"][:200], answer.status, seconds, client)
 
 
 class _Answer:
