@@ -9,10 +9,10 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from server.auth.passwords import Passwords
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
+from server.requests import Requests
 from server.routes import auth, conversations, health, inputs, me, metrics, runs, users
 from server.services import open_services
 from server.watching.metrics import Metrics
-from server.watching.requests import Requests
 from wiring.settings import Settings, read_settings
 
 _ABOUT = """Plans and runs multi-step API calls. Errors are problem documents (RFC 9457); their `code` is stable."""
@@ -60,7 +60,7 @@ def create_app(
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.
-    app.build_middleware_stack = lambda: Requests(plain(), routes, figures.answered)
+    app.build_middleware_stack = lambda: Requests(plain(), routes, figures.answered, lambda: app.state.services.traces)
     return app
 
 

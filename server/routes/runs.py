@@ -59,6 +59,7 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
         raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
     choices = RunChoices(planner=body.planner, policy=body.policy)
     run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
+    services.traces.asked(run.id)
     services.worker.look()
     return shown(run)
 

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
+from urllib.parse import unquote
 
 from pydantic import SecretStr
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
 from agent.executors.http.redaction import HIDDEN, Redactor
 from agent.secrets_env import PREFIX
@@ -19,6 +18,7 @@ _PATTERNS = (
     (re.compile(r"\bfp[a-z]_[\w-]{20,}"), HIDDEN),
     (re.compile(r"(?<=://)[^\s/@]*:[^\s]*@"), f"{HIDDEN}@"),
 )
+_PASSWORD = re.compile(r"://[^:/@]*:(.*)@")
 _in_hand: ContextVar[set[str] | None] = ContextVar("secrets_in_hand", default=None)
 
 
@@ -58,9 +58,7 @@ def secrets_of(settings: Settings, variables: Mapping[str, str]) -> list[str]:
     given = [getattr(settings, name) for name in type(settings).model_fields]
     found = [value.get_secret_value() for value in given if isinstance(value, SecretStr)]
     found += [part.partition(":")[2] for part in settings.vault_keys.get_secret_value().split(",")]
-    try:
-        found.append(make_url(settings.database_url.get_secret_value()).password or "")
-    except ArgumentError:
-        found.append("")  # what cannot be read as an address is hidden as a whole
+    if address := _PASSWORD.search(settings.database_url.get_secret_value()):
+        found += [address[1], unquote(address[1])]
     named = [key for key in variables if key.upper().startswith(PREFIX) and not key.upper().endswith("_HOSTS")]
     return [value for value in (*found, *(variables[key].strip() for key in named)) if value]

@@ -223,6 +223,7 @@ def test_which_secrets_are_known() -> None:
     assert {KEY, "sk-of-the-model", "p@ssw0rd-of-rows", "key-of-the-maps"} <= set(found)
     assert "maps.example.com" not in found
     assert secrets_of(Settings(database_url=SecretStr("no address")), {}) == ["no address"]
+    assert "p@ss:w/rd" in secrets_of(Settings(database_url=SecretStr("postgresql+asyncpg://u:p@ss:w/rd@h/d")), {})
 
 
 def test_short_ones_would_take_half_of_the_words() -> None:
