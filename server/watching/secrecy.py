@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from pydantic import SecretStr
 
-from agent.executors.http.redaction import HIDDEN, Redactor
+from agent.redaction import HIDDEN, Redactor
 from agent.secrets_env import PREFIX
 from wiring.settings import Settings
 
