@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from server.auth.passwords import Passwords
+from server.examples import add_examples
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
 from server.requests import Requests
 from server.routes import auth, conversations, health, inputs, me, metrics, runs, users
@@ -81,6 +82,7 @@ def _describe_problems(app: FastAPI) -> None:
         schemas |= defined.pop("$defs") | {"Problem": defined}
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
+        add_examples(schemas)
         for path in document["paths"].values():
             for operation in path.values():
                 operation["responses"]["422"] = _only_a_problem(operation["responses"]["422"])
