@@ -31,7 +31,7 @@ class Pace:
 class Worker:
     """One process's. Made by :func:`working` only."""
 
-    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored) -> None:
+    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched) -> None:
         self.name = uuid4().hex
         self._storage = storage
         self._begin = begin
