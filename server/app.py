@@ -8,7 +8,9 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from server.auth.passwords import Passwords
+from server.examples import add_examples
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
+from server.requests import Requests
 from server.routes import (
     auth,
     choices,
@@ -25,7 +27,6 @@ from server.routes import (
 )
 from server.services import open_services
 from server.watching.metrics import Metrics
-from server.watching.requests import Requests
 from wiring.settings import Settings, read_settings
 
 _ABOUT = """Plans and runs multi-step API calls. Errors are problem documents (RFC 9457); their `code` is stable."""
@@ -71,7 +72,9 @@ def create_app(
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
-    app.add_middleware(Requests, routes=routes, answered=figures.answered)
+    plain = app.build_middleware_stack
+    # Around all else, so that what nobody foresaw is told of, too.
+    app.build_middleware_stack = lambda: Requests(plain(), routes, figures.answered, lambda: app.state.services.traces)
     return app
 
 
@@ -92,6 +95,7 @@ def _describe_problems(app: FastAPI) -> None:
         schemas |= defined.pop("$defs") | {"Problem": defined}
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
+        add_examples(schemas)
         for path in document["paths"].values():
             for operation in path.values():
                 operation["responses"]["422"] = _only_a_problem(operation["responses"]["422"])

@@ -1,6 +1,7 @@
 """Serves the application on a port, until it is told to stop."""
 
 import logging
+import os
 import socket
 from collections.abc import Callable
 
@@ -8,6 +9,7 @@ import uvicorn
 
 from domain.errors import UnavailableError
 from server.app import create_app
+from server.watching.logs import set_up
 from wiring.settings import Settings
 
 _SECONDS_TO_END = 10
@@ -20,6 +22,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
     Raises:
         UnavailableError: the port is taken or the address not of this machine; or the database is not there.
     """
+    set_up(settings, os.environ)
     failures: list[Exception] = []
     with _listener(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
@@ -27,6 +30,8 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
         config = uvicorn.Config(
             app,
             log_level=logging.CRITICAL,  # until it is up: why it cannot start is raised below, not logged
+            log_config=None,
+            access_log=False,  # the application writes its own, without what stands in queries
             lifespan="on",
             timeout_graceful_shutdown=_SECONDS_TO_END,
             proxy_headers=bool(settings.trusted_proxies),

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from domain.errors import UnavailableError
+from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.runs.agents import Agents, open_agents
@@ -16,9 +17,11 @@ from server.runs.board import Board
 from server.runs.worker import Pace, Worker, working
 from server.storage.database import file_url
 from server.storage.migrate import migrate
+from server.storage.runs import Run
 from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
 from server.watching.metrics import Metrics
+from server.watching.tracing import Tracing, tracing
 from wiring.settings import Settings
 
 
@@ -33,6 +36,7 @@ class Services:
     board: Board
     agents: Agents
     metrics: Metrics
+    traces: Tracing
 
 
 @asynccontextmanager
@@ -46,15 +50,20 @@ async def open_services(
     """
     board, metrics = Board(), metrics or Metrics()
     pace = Pace(settings.runs_at_once, settings.lease_seconds)
-    async with open_storage(settings) as storage, open_agents(settings, storage) as agents:
+    async with _traced(settings) as traces, open_storage(settings) as storage, open_agents(settings, storage) as agents:
+
+        def stored(run: Run, record: EventRecord) -> None:
+            metrics.stored(run, record)
+            traces.stored(run, record)
+
         storage.database.failed = metrics.database_failed
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
         await _take_up(storage, settings.server_home)
-        async with working(storage, agents.begin, board, pace, metrics.stored) as worker:
+        async with working(storage, agents.begin, board, pace, stored) as worker:
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    yield Services(settings, storage, accounts, worker, board, agents, metrics)
+                    yield Services(settings, storage, accounts, worker, board, agents, metrics, traces)
             finally:
                 board.close()
 
@@ -65,6 +74,15 @@ async def _take_up(storage: Storage, home: Path) -> None:
     if killed:
         await storage.held.release(killed)
         await asyncio.to_thread(forget, home, killed)
+
+
+@asynccontextmanager
+async def _traced(settings: Settings) -> AsyncGenerator[Tracing]:
+    traces = await asyncio.to_thread(tracing, settings)
+    try:
+        yield traces
+    finally:
+        await asyncio.to_thread(traces.close)
 
 
 @asynccontextmanager

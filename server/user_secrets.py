@@ -6,6 +6,7 @@ from agent.secrets import Secrets
 from agent.secrets_env import check_host
 from server.storage.tool_keys import ToolKeys
 from server.storage.unbroken import unbroken
+from server.watching.secrecy import conceal
 
 
 class UserSecrets:
@@ -24,9 +25,9 @@ class UserSecrets:
         """The value for this host; None where there is none. Raises ``SecretError``."""
         hosts = (await self._hosts()).get(name)
         if hosts is None:
-            return await self._shared.value(name, host, port, encrypted=encrypted)
+            return _concealed(await self._shared.value(name, host, port, encrypted=encrypted))
         check_host(name, hosts, host, port, encrypted=encrypted, where="the hosts of this key of yours")
-        return await unbroken(self._tool_keys.value(self._user_id, name))
+        return _concealed(await unbroken(self._tool_keys.value(self._user_id, name)))
 
     def advice(self, name: str, host: str, port: int) -> str:
         """Where to keep one."""
@@ -36,3 +37,9 @@ class UserSecrets:
 
     async def _hosts(self) -> Mapping[str, Sequence[str]]:
         return await unbroken(self._tool_keys.names(self._user_id))
+
+
+def _concealed(value: str | None) -> str | None:
+    if value:
+        conceal(value)
+    return value

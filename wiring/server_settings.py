@@ -35,6 +35,15 @@ class ServerSettings(BaseModel):
     metrics: Literal["off", "local", "open"] = Field(
         default="local", description="Who may read GET /metrics: nobody (off), this machine (local) or anyone (open)."
     )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Lines of the server's log: text for people, json for programs."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least that the server's log tells."
+    )
+    otel: Literal["auto", "on", "off"] = Field(
+        default="auto", description="Send traces by OTLP: on, off, or where OTEL_EXPORTER_OTLP_ENDPOINT is set (auto)."
+    )
     runs_at_once: int = Field(default=4, ge=1, le=1000, description="Runs that a server makes at a time.")
     user_runs: int = Field(default=10, ge=1, le=1000, description="Runs of one user that may be under way or queued.")
     lease_seconds: float = Field(

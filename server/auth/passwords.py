@@ -7,6 +7,8 @@ from pwdlib import PasswordHash
 from pwdlib.exceptions import PwdlibError
 from pwdlib.hashers.argon2 import Argon2Hasher
 
+from server.watching.secrecy import conceal
+
 _AT_ONCE = 4
 """Each takes its memory (64 MiB): a rush of log-ins must not take the machine's."""
 
@@ -20,11 +22,13 @@ class Passwords:
 
     async def hash(self, password: str) -> str:
         """The hash to keep; a new salt each time."""
+        conceal(password)
         async with self._turns:
             return await asyncio.to_thread(self._hash.hash, password)
 
     async def verify(self, password: str, kept: str | None) -> tuple[bool, str | None]:
         """Whether it is the one, and a hash to keep instead where the parameters have changed. ``kept`` None: no such account."""
+        conceal(password)
         async with self._turns:
             return await asyncio.to_thread(self._verify, password, kept)
 

@@ -74,6 +74,7 @@ async def begun(user_id: str, conversation_id: str, request: str, choices: RunCh
     """A new run, queued. ``NotFoundError``: this user has no such conversation. ``BusyError``: too many of the user's runs are open."""
     runs, most = services.storage.runs, services.settings.user_runs
     run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most)
+    services.traces.asked(run.id)
     services.worker.look()
     return shown(run)
 

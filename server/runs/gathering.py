@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,7 +39,7 @@ class Gathering:
         part = _Part(events, asyncio.get_running_loop().create_future())
         self._parts.append(part)
         if self._task is None:
-            self._task = asyncio.create_task(self._write())
+            self._task = asyncio.create_task(self._write(), context=Context())  # it is about many runs
         await part.stored
 
     async def _write(self) -> None:

@@ -19,6 +19,8 @@ from server.runs.questions import subtask_of
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
+from server.watching import secrecy
+from server.watching.logs import RUN_ID
 
 _log = logging.getLogger(__name__)
 _PAGE = 500
@@ -94,6 +96,9 @@ class Making:
 
     async def _make(self) -> None:
         """See the events through to the end; nothing that happens to them ends the worker."""
+        RUN_ID.set(self._run.id)
+        secrecy.begin()
+        _log.info("taken up: planner %s, policy %s", self._run.planner, self._run.policy)
         try:
             past = [record async for record in self._past()]
             self._note(past)
@@ -109,11 +114,12 @@ class Making:
                 status = "waiting" if self._left == "waiting" else "queued"
                 await self._storage.held.put_down(self._run.id, self._worker, status)
         except FootpathError as error:
-            _log.warning("run %s is let go of: %s", self._run.id, error)
+            _log.warning("let go of: %s", error)
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
-            _log.exception("run %s is let go of", self._run.id)
+            _log.exception("let go of")
         finally:
             self._board.release(self._run.id)
+            _log.info("over: %s", self._left or (self._end.outcome if self._end else "not ended"))
 
     async def _events(self, past: list[EventRecord]) -> None:
         """Take the run's events and have them stored, from where it was left."""
@@ -128,7 +134,7 @@ class Making:
         except FootpathError as error:
             self._ended("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
-            _log.exception("run %s failed", self._run.id)
+            _log.exception("failed")
             self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
 
     async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:

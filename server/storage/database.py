@@ -98,7 +98,9 @@ def _done(engine: Engine, work: Callable[[Session], T], options: dict[str, Any])
 
 def _sqlite_engine(url: str) -> Engine:
     """For work that is done in a thread; its connections go from one thread to another, and are in one at a time."""
-    engine = create_engine(make_url(url).set(drivername="sqlite"), connect_args={"check_same_thread": False})
+    engine = create_engine(
+        make_url(url).set(drivername="sqlite"), hide_parameters=True, connect_args={"check_same_thread": False}
+    )
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
@@ -112,7 +114,7 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
         raise UsageError("FOOTPATH_DATABASE_URL is no address of a database") from error
     given: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
     if parsed.drivername == "sqlite+aiosqlite" and parsed.database not in (None, "", ":memory:"):
-        engine = create_async_engine(parsed, **given)
+        engine = create_async_engine(parsed, hide_parameters=True, **given)
         event.listen(engine.sync_engine, "connect", _prepare)
         event.listen(engine.sync_engine, "begin", _begin)
         return engine
@@ -120,7 +122,9 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
         if pooled:
             given = {"pool_size": _CONNECTIONS, "max_overflow": _CONNECTIONS, "pool_pre_ping": True}
         # Times are told apart by their zone; JSON travels as text, and nothing else is cast.
-        return create_async_engine(parsed, connect_args={"server_settings": {"timezone": "UTC"}}, **given)
+        return create_async_engine(
+            parsed, hide_parameters=True, connect_args={"server_settings": {"timezone": "UTC"}}, **given
+        )
     raise UsageError(
         "FOOTPATH_DATABASE_URL must begin with postgresql+asyncpg:// or name a file: sqlite+aiosqlite:///…"
     )

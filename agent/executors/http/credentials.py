@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlsplit
 
 from agent.executors.http.outgoing import Outgoing
-from agent.executors.http.redaction import Redactor
+from agent.redaction import Redactor
 from agent.secrets import Secrets
 from domain.errors import SecretError
 from domain.plan import Binding

@@ -4,14 +4,14 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
-"""Of the request that is answered; what is begun for it, and goes on after it, keeps it."""
+from server.watching import secrecy
+from server.watching.logs import REQUEST_ID
+from server.watching.tracing import Tracing
 
 _log = logging.getLogger("server.access")
 _SANE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -21,34 +21,40 @@ Answered = Callable[[str, str, int, float], None]
 
 
 class Requests:
-    """Around the application. ``routes``: the template of each endpoint. ``answered`` may be told by another thing later on."""
+    """Around all of the application. ``routes``: the template of each endpoint; ``traces``: once the application has started."""
 
-    def __init__(self, app: ASGIApp, routes: Mapping[object, str], answered: Answered) -> None:
+    def __init__(
+        self, app: ASGIApp, routes: Mapping[object, str], answered: Answered, traces: Callable[[], Tracing]
+    ) -> None:
         self._app = app
         self._routes = routes
         self._answered = answered
+        self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get(_HEADER, "")
+        headers = Headers(scope=scope)
+        given = headers.get(_HEADER, "")
         request_id = given if _SANE.fullmatch(given) else uuid4().hex
         token = REQUEST_ID.set(request_id)
+        secrecy.begin()
         answer = _Answer(send, request_id)
-        try:
-            await self._app(scope, receive, answer.send)
-        finally:
-            self._tell(scope, answer)
-            REQUEST_ID.reset(token)
+        with self._traces().request(scope["method"], headers) as ended:
+            try:
+                await self._app(scope, receive, answer.send)
+            finally:
+                ended(self._tell(scope, answer), answer.status)
+                REQUEST_ID.reset(token)
 
-    def _tell(self, scope: Scope, answer: "_Answer") -> None:
+    def _tell(self, scope: Scope, answer: "_Answer") -> str:
         route = self._routes.get(scope.get("endpoint"), "unmatched")
         self._answered(route, scope["method"], answer.status, answer.seconds)
         client = scope["client"][0] if scope.get("client") else "-"
-        path = route if route != "unmatched" else scope["path"][:200]
         seconds = f"{time.perf_counter() - answer.began:.3f}"
-        _log.info("%s %s %s %s s %s", scope["method"], path, answer.status, seconds, client)
+        _log.info("%s %s %s %s s %s", scope["method"], scope["path"][:200], answer.status, seconds, client)
+        return route
 
 
 class _Answer:

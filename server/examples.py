@@ -1,0 +1,117 @@
+"""Examples of what is sent and answered, for the API's document: by the name of the schema that they are of."""
+
+from typing import Any
+
+Example = dict[str, Any]
+_ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
+_TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
+_RUN = "01980f6e-8a77-7a03-a5e2-0b6d4c8f0c03"
+_AT, _LATER, _UNTIL = "2026-03-01T12:00:00Z", "2026-03-01T12:00:02.5Z", "2026-03-31T12:00:00Z"
+_PASSWORD = "correct horse battery"  # noqa: S105  # an example
+_ASKED = "Which public holidays does Caldera have in 2026?"
+_ANSWER = "Caldera has 9 public holidays in 2026."
+
+_USER: Example = {"id": _ADA, "name": "ada", "role": "user", "created_at": _AT, "disabled_at": None}
+_TOKENS: Example = {
+    "access_token": "fpa_3kTMd…",
+    "refresh_token": "fpr_9sQvX…",
+    "token_type": "bearer",
+    "access_expires_at": "2026-03-01T12:15:00Z",
+    "session_expires_at": _UNTIL,
+}
+_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": _AT, "updated_at": _LATER}
+_SHOWN_RUN: Example = {
+    "id": _RUN,
+    "conversation_id": _TALK,
+    "request": _ASKED,
+    "planner": "dfs",
+    "policy": "offline",
+    "status": "finished",
+    "outcome": "answered",
+    "usage": {"decisions": 4, "backtracks": 0, "model_calls": 0, "total_seconds": 0.42},
+    "created_at": _AT,
+    "started_at": _AT,
+    "finished_at": _LATER,
+    "cancel_at": None,
+    "last_event": 12,
+}
+_MESSAGE: Example = {
+    "id": "01980f6e-9c01-7d04-b1c0-6f2e8a9d0c04",
+    "speaker": "assistant",
+    "text": _ANSWER,
+    "run_id": _RUN,
+    "created_at": _LATER,
+}
+_INVITATION: Example = {
+    "id": "01980f6e-a3b2-7e05-9f00-1c5d7b8e0c05",
+    "role": "user",
+    "note": "for Ada",
+    "created_by": _ADA,
+    "created_at": _AT,
+    "expires_at": _UNTIL,
+    "used_at": None,
+    "used_by": None,
+}
+_EVENT: Example = {
+    "run": _RUN,
+    "seq": 11,
+    "at": _LATER,
+    "subtask": 0,
+    "event": {"kind": "answer.delta", "text": _ANSWER},
+}
+
+EXAMPLES: dict[str, Example] = {
+    "RegisterBody": {"name": "ada", "password": _PASSWORD},
+    "LoginBody": {"name": "ada", "password": _PASSWORD},
+    "RefreshBody": {"refresh_token": "fpr_9sQvX…"},
+    "PasswordBody": {"old": _PASSWORD, "new": "incorrect donkey generator"},
+    "ConfirmBody": {"password": _PASSWORD},
+    "ToolKeyBody": {"value": "the key", "hosts": ["api.example.com"]},
+    "UserChange": {"role": "author"},
+    "InvitationBody": {"role": "user", "note": "for Ada"},
+    "ConversationBody": {"title": "Holidays"},
+    "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},
+    "DecisionBody": {"decision": "allow", "always": False},
+    "Live": {"status": "ok"},
+    "Ready": {"status": "ready"},
+    "RegistrationRule": {"registration": "open"},
+    "User": _USER,
+    "Tokens": _TOKENS,
+    "LoggedIn": _TOKENS | {"user": _USER},
+    "OwnSession": {
+        "id": "01980f6e-b4c3-7f06-8a01-2d6e8c9f0c06",
+        "label": "Firefox on Linux",
+        "created_at": _AT,
+        "expires_at": _UNTIL,
+        "current": True,
+    },
+    "ToolKey": {"name": "weather", "hosts": ["api.example.com"], "updated_at": _AT},
+    "Invitation": _INVITATION,
+    "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
+    "Conversation": _CONVERSATION,
+    "Message": _MESSAGE,
+    "ShownRun": _SHOWN_RUN,
+    "ShownInput": {
+        "id": "b1946ac92492d2347c6235b4d2611184b1946ac92492d2347c6235b4d2611184",
+        "asks": "call",
+        "tool": "tasks/lists/add_task",
+        "arguments": {"title": "Water the lemon tree"},
+        "reason": "May add_task be called? It changes something.",
+        "asked_at": _AT,
+        "decision": None,
+        "answered_at": None,
+    },
+    "EventRecord": _EVENT,
+    "Export": {
+        "conversation": _CONVERSATION,
+        "messages": [_MESSAGE],
+        "runs": [_SHOWN_RUN | {"events": [_EVENT]}],
+    },
+}
+
+
+def add_examples(schemas: dict[str, Any]) -> None:
+    """Put them into the document's schemas, where those have none of their own."""
+    for name, example in EXAMPLES.items():
+        if name in schemas and not {"example", "examples"} & schemas[name].keys():
+            schemas[name]["examples"] = [example]
