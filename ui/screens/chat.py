@@ -7,10 +7,11 @@ import streamlit as st
 
 from ui.client import Client
 from ui.draw import draw, readable, unmarked
-from ui.following import Following
+from ui.following import Following, follower
 from ui.problems import ServerError
-from ui.replies import Run
-from ui.screens.sidebar import PLANNERS, sidebar
+from ui.replies import PLANNERS, Run
+from ui.screens.history import history
+from ui.screens.sidebar import sidebar
 from ui.story import Question
 from ui.walk import tool_name
 
@@ -28,6 +29,9 @@ _EXAMPLES = (
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
+    if conversation and st.query_params.get("view") == "history":
+        history(client, conversation)
+        return
     runs = _runs(client, conversation)
     request = "" if runs else _welcome()
     for run in runs:
@@ -71,7 +75,7 @@ def _runs(client: Client, conversation: str) -> list[Run]:
 
 
 def _run(client: Client, run: Run, *, last: bool) -> None:
-    following = _following(client, run.id)
+    following = follower(client, run.id)
     if run.finished_at:
         following.wait(_PAST)
     if following.look().finished:
@@ -113,13 +117,6 @@ def _question(client: Client, run: Run, question: Question) -> None:
             answer = partial(client.answer, run.id, question.input, allow=allow, always=always)
             if column.button(label, key=f"{label}-{question.input}", width="stretch") and _told(answer):
                 st.rerun(scope="fragment")
-
-
-def _following(client: Client, run: str) -> Following:
-    known: dict[str, Following] = st.session_state.setdefault("following", {})
-    if run not in known:
-        known[run] = Following(client, run)
-    return known[run]
 
 
 def _forget(run: str) -> None:
