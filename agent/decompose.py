@@ -2,7 +2,7 @@
 
 from agent.changing import changes_asked
 from agent.clauses import asks
-from agent.decomposition import AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
+from agent.decomposition import AskedEarlier, AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
 from agent.evidence import Evidence
 from agent.policy import Policy
 from agent.support import plain
@@ -15,22 +15,30 @@ def parts_of(request: str) -> tuple[str, ...]:
     return tuple(ask.text for ask in asks(request))
 
 
-async def decompose(request: str, evidence: Evidence, policy: Policy, found: int) -> Decomposition:
-    """At least one subtask, in an order in which they can be done. ``found``: tools that are looked up for each part.
+async def decompose(
+    request: str, evidence: Evidence, policy: Policy, found: int, earlier: tuple[AskedEarlier, ...] = ()
+) -> Decomposition:
+    """At least one subtask, in an order in which they can be done. ``found``: tools that are looked up for each part. ``earlier``: what was
+    asked before in the conversation.
 
     For a request of one part nothing is looked up. Where several are, the walk of an unsplit request finds them looked up already.
 
     Raises:
-        InvalidDecisionError: the policy's subtasks are not numbered in order, or wait for each other.
+        InvalidDecisionError: the policy's subtasks are not numbered in order, or wait for each other or for calls that were never made.
     """
     parts = parts_of(request)
     if len(parts) < 2:
         texts = [AskedPart(request, ())]
     else:
         texts = [AskedPart(part, await _near(part, evidence, found)) for part in parts]
-    decomposition = await policy.decompose(DecomposeQuestion(request, tuple(texts)))
+    decomposition = await policy.decompose(DecomposeQuestion(request, tuple(texts), earlier))
+    made = {number for one in earlier for number, _, _ in one.steps}
     for number, one in enumerate(decomposition.subtasks, start=1):
-        if one.number != number or not all(1 <= other < number for other in one.depends_on):
+        if (
+            one.number != number
+            or not all(1 <= other < number for other in one.depends_on)
+            or not made.issuperset(one.earlier)
+        ):
             raise InvalidDecisionError(f"the policy's subtask {number} is out of order: {one.name!r}")
     return decomposition if decomposition.subtasks else whole(request, "it was not split")
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from agent.tool_text import clean
-from domain.tool import ToolId
+from domain.event import SubtaskStarted
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId
 
 NAMED = 80
 """Characters of a subtask's name."""
@@ -18,11 +20,20 @@ class AskedPart:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedEarlier:
+    """An earlier question of the conversation, so that it stands alone. ``steps``: its calls that succeeded, with their numbers."""
+
+    request: str
+    steps: tuple[tuple[int, ToolDoc, StepResult], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DecomposeQuestion:
-    """What ``decompose`` sees: the request, and what it asks as far as rules can tell."""
+    """What ``decompose`` sees: the request, and what it asks as far as rules can tell. ``earlier``: what was asked before, the oldest first."""
 
     request: str
     parts: tuple[AskedPart, ...]
+    earlier: tuple[AskedEarlier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,7 @@ class Subtask:
     """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
 
     ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
+    ``earlier``: numbers of earlier calls of the conversation whose results it needs; ``reread``: they alone answer it.
     """
 
     number: int
@@ -37,6 +49,26 @@ class Subtask:
     description: str
     category: str = ""
     depends_on: tuple[int, ...] = ()
+    earlier: tuple[int, ...] = ()
+    reread: bool = False
+
+    def started(self, given: int) -> SubtaskStarted:
+        """The event of its beginning. ``given``: the steps that it is given."""
+        return SubtaskStarted(
+            subtask=self.number,
+            name=self.name,
+            description=self.description,
+            category=self.category,
+            depends_on=self.depends_on,
+            given=given,
+            earlier=self.earlier,
+            reread=self.reread,
+        )
+
+
+def begun(told: SubtaskStarted) -> Subtask:
+    """The subtask of which an event tells."""
+    return Subtask(told.subtask, told.name, told.description, told.category, told.depends_on, told.earlier, told.reread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ async def _prepare(
         question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
         previous, answer = answer, await policy.arguments(question)
         if answer.missing:
-            note = refused or f"No value was found for: {', '.join(answer.missing)}."
+            note = refused or answer.why or f"No value was found for: {', '.join(answer.missing)}."
             return _not_called(tool, answer, "missing", note)
         refused = not_asked_for(question, answer)
         if refused:

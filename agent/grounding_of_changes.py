@@ -47,7 +47,7 @@ def not_asked_for(question: ArgumentsQuestion, answer: Arguments) -> str:
 
     Of a tool that changes something, every value that comes from a list of an earlier answer must be of the item that the request
     names (:func:`agent.named_items.unnamed`); so must the values by which that answer was got. An identifier in the request is
-    used or refused, never replaced by another of its kind. Holds for every policy.
+    used or refused, never replaced by another of its kind. Holds for every policy; what a person has decided on is not questioned.
     """
     if not changes(question.tool):
         return ""
@@ -56,6 +56,8 @@ def not_asked_for(question: ArgumentsQuestion, answer: Arguments) -> str:
     if nameless:
         return f"{question.tool.api} was not called: the request does not say what {clean(nameless, 80)} is to be."
     for parameter, reference in _taken(call, answer.provenance):
+        if parameter in answer.settled:
+            continue
         reasons = [_refused(call, reference, text) for text in call.texts]
         if all(reasons):
             return f"{question.tool.api} was not called: its {clean(parameter, 80)} would come from {reasons[0]}. Name what is meant, or give its identifier."

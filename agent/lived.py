@@ -51,8 +51,7 @@ def solved(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[S
         stands_alone = path and not one.given and transcript.served(one) and _fits(path, relevance)
         if stands_alone and one.answered and all(_replaced(tool, path, relevance) for tool in lost):
             bindings = {result.tool: result.provenance for result in reversed(results)}
-            asked = one.description if len(transcript.walked) > 1 else transcript.request
-            yield Solved(asked, path, bindings=tuple(bindings[tool] for tool in path))
+            yield Solved(one.description or transcript.request, path, bindings=tuple(bindings[tool] for tool in path))
 
 
 def _replaced(lost: ToolId, path: Sequence[ToolId], relevance: Mapping[ToolId, float]) -> bool:

@@ -14,11 +14,14 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a subtask carried out. ``done``: results by step; the first is one more than the steps that it was given."""
+    """What a subtask carried out. ``done``: results by step; the first is one more than the steps that it was given, ``earlier`` of
+    them calls of earlier runs, which come first.
+    """
 
     subtask: int
     depends_on: tuple[int, ...]
     done: Mapping[int, StepResult]
+    earlier: int = 0
 
 
 def given_to(depends_on: Collection[int], carried: Mapping[int, Carried]) -> list[Place]:
@@ -47,7 +50,7 @@ def counted_through(carried: Sequence[Carried]) -> dict[int, dict[int, int]]:
     for one in carried:
         given = given_to(one.depends_on, by_number)
         own = {step: overall[one.subtask, step] for step in one.done}
-        found[one.subtask] = {at: overall[place] for at, place in enumerate(given, start=1)} | own
+        found[one.subtask] = {at: overall[place] for at, place in enumerate(given, start=one.earlier + 1)} | own
     return found
 
 

@@ -17,7 +17,7 @@ _PLACES = {
 }  # fmt: skip
 _TIMES = r"(?:\d+|few|weeks?|months?|years?|nights?|days?|hours?|times?|minutes?|seconds?|of (?:january|february|march|april|may|june|july|august|september|october|november|december)|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|name|half|class|aid|" + "|".join(NUMBER_WORDS) + r")\b"  # fmt: skip
 _ORDINAL = re.compile(
-    rf"\b({'|'.join(_PLACES)})\b(?![,.]|\s+{_TIMES})(?:\s+(?:listed|named|known))?\s*((?:[^\W\d_]|-)*)", re.I
+    rf"\b({'|'.join(_PLACES)})\b(?![,.]|\s+(?!one\b){_TIMES})(?:\s+(?:listed|named|known))?\s*((?:[^\W\d_]|-)*)", re.I
 )
 _QUOTED = re.compile(r"[\"“«‘'][^\"”»’']*[\"”»’'](?!\w)")
 

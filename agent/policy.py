@@ -83,11 +83,16 @@ class WholePath:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Arguments for a call. ``missing``: required parameters for which no value was found; never invented."""
+    """Arguments for a call. ``missing``: required parameters for which no value was found; never invented. ``why``: in a sentence.
+
+    ``settled``: parameters whose values a person has decided on.
+    """
 
     values: JsonObject
     provenance: tuple[Binding, ...]
     missing: tuple[str, ...] = ()
+    settled: frozenset[str] = frozenset()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """Policies that decide as a run's record says that it was decided, and ask the run's own policy where the record ends."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from agent.decomposition import DecomposeQuestion, Decomposition, Subtask
-from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.delegating import Delegating
+from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion
 from agent.policy import (
     Arguments,
     ArgumentsQuestion,
     Choice,
-    FieldsQuestion,
     PathQuestion,
     Policy,
     Situation,
@@ -16,48 +16,10 @@ from agent.policy import (
 )
 from agent.resume import Line
 from domain.event import CallStarted, CandidatesConsidered, PathEnded, ReflectionMade, StepBacktracked, StepChosen
-from domain.plan import StepResult
-from domain.tool import ToolDoc
+from domain.plan import Binding
 
 
-class _Asking:
-    """Asks another policy everything; account and notices are that one's."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.name = policy.name
-        self.cost = policy.cost
-        self.notices = policy.notices
-        self._policy = policy
-
-    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        return await self._policy.decompose(question)
-
-    async def choose(self, situation: Situation) -> Choice:
-        return await self._policy.choose(situation)
-
-    async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        return await self._policy.reflect(question)
-
-    async def whole_path(self, question: PathQuestion) -> WholePath:
-        return await self._policy.whole_path(question)
-
-    async def adopt(self, proposal: Proposal) -> Adoption:
-        return await self._policy.adopt(proposal)
-
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        return await self._policy.arguments(question)
-
-    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        return await self._policy.fields_to_keep(question)
-
-    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        return self._policy.answer(request, steps)
-
-    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        return await self._policy.score(question)
-
-
-class SplittingAsBefore(_Asking):
+class SplittingAsBefore(Delegating):
     """A request is split so that the subtasks that were begun stand. ``all_begun``: there are no others."""
 
     def __init__(self, policy: Policy, begun: Mapping[int, Subtask], all_begun: bool) -> None:
@@ -73,12 +35,16 @@ class SplittingAsBefore(_Asking):
         return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), made.reason)
 
 
-class DecidingAsBefore(_Asking):
-    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision."""
+class DecidingAsBefore(Delegating):
+    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision.
 
-    def __init__(self, policy: Policy, line: Line) -> None:
+    ``own``: an origin as the record tells it, in the subtask's own count of steps.
+    """
+
+    def __init__(self, policy: Policy, line: Line, own: Callable[[Binding], Binding] = lambda told: told) -> None:
         super().__init__(policy)
         self._line = line
+        self._own = own
 
     async def choose(self, situation: Situation) -> Choice:
         match self._line.next:
@@ -122,6 +88,6 @@ class DecidingAsBefore(_Asking):
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         match self._line.next:
             case CallStarted(tool=tool, arguments=arguments, provenance=provenance) if tool == question.tool.id:
-                return Arguments(arguments, provenance)
+                return Arguments(arguments, tuple(self._own(one) for one in provenance))
             case _:
                 return await self._policy.arguments(question)

@@ -9,7 +9,7 @@ it could then do again in another way: such a run ends.
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from agent.decomposition import Subtask
+from agent.decomposition import Subtask, begun
 from agent.executor import CallResult
 from agent.reuse import CUT_OFF, Key, key_of
 from domain.errors import ConflictError
@@ -63,12 +63,8 @@ class Past:
     def subtasks(self) -> tuple[dict[int, Subtask], bool]:
         """Those that were begun, by number, and whether there are no others: an answer is told after all of them."""
         told = [record.event for record in self._records]
-        begun = {
-            one.subtask: Subtask(one.subtask, one.name, one.description, one.category, one.depends_on)
-            for one in told
-            if isinstance(one, SubtaskStarted)
-        }
-        return begun, any(isinstance(one, AnswerDelta) for one in told)
+        subtasks = {one.subtask: begun(one) for one in told if isinstance(one, SubtaskStarted)}
+        return subtasks, any(isinstance(one, AnswerDelta) for one in told)
 
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
         """The calls that were made, with their results; one that was begun and has no result has an unknown one.

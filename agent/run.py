@@ -12,7 +12,8 @@ from agent.answer import Steps
 from agent.budget import Budget, Meter
 from agent.clauses import clauses
 from agent.decompose import decompose, waiting
-from agent.decomposition import Subtask
+from agent.decomposition import Subtask, whole
+from agent.earlier import Earlier, EarlierRun
 from agent.ending import changed
 from agent.evidence import Evidence
 from agent.notices import told_notices
@@ -41,12 +42,19 @@ Told = tuple[int, Event]
 
 
 async def run(
-    request: str, deps: RunDeps, budget: Budget | None = None, *, name: str = "", past: Sequence[EventRecord] = ()
+    request: str,
+    deps: RunDeps,
+    budget: Budget | None = None,
+    *,
+    name: str = "",
+    past: Sequence[EventRecord] = (),
+    earlier: Sequence[EarlierRun] = (),
 ) -> AsyncGenerator[EventRecord]:
     """Everything that happens from the request to the answer; the last event is always ``run.finished``.
 
     ``name`` of the run, a new one by default; it also draws which tools that have failed get another chance.
     ``past``: what a run of this name told before it was broken off; it goes on from there (:mod:`agent.resume`), its numbers too.
+    ``earlier``: the runs before it in its conversation, the oldest first; what they found is there for a request that refers back.
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
     with the outcome ``failed`` and ``code: message``.
     """
@@ -54,7 +62,7 @@ async def run(
     meter = Meter(budget or Budget(), deps.policy.cost)
     told = Past(past, await _unsafe(past, deps.store))
     executor = ReusingExecutor(deps.executor, told.made(ledger=deps.ledger))
-    whole = _Run(request, Shared(deps, meter, executor, name, told))
+    whole = _Run(request, Shared(deps, meter, executor, name, told, Earlier(tuple(earlier)), request))
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1
@@ -77,6 +85,7 @@ class _Run:
         self._deps = shared.deps
         self._turns: dict[int, Turn] = {}
         self._answer = ""
+        self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
 
     async def guarded(self) -> AsyncIterator[Told]:
         """The run's events, whatever happens."""
@@ -96,14 +105,21 @@ class _Run:
             yield 0, self._finished("failed", f"internal: {type(error).__name__}; the log has the details")
 
     async def _events(self) -> AsyncIterator[Told]:
-        yield 0, RunStarted(request=self._request, planner=self._deps.planner, policy=self._deps.policy.name)
+        told, deps = self._shared.earlier.told(), self._deps
+        yield 0, RunStarted(request=self._request, planner=deps.planner, policy=deps.policy.name, earlier=told)
         evidence = self._evidence(self._request)
         policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
-        subtasks = (await decompose(self._request, evidence, policy, self._deps.settings.found)).subtasks
+        asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
+        self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
+        if deps.document is None:
+            subtasks = (await decompose(self._request, evidence, policy, deps.settings.found, asked)).subtasks
+        else:
+            subtasks = whole(self._request, "its steps are given").subtasks
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
-            one.number: partial(self._serve, one, evidence if len(subtasks) == 1 else None) for one in subtasks
+            one.number: partial(self._serve, one, evidence if one.description == self._request else None)
+            for one in subtasks
         }
         async with closing(side_by_side(streams, waiting(subtasks), self._deps.at_once)) as events:
             async for event in events:
@@ -118,7 +134,8 @@ class _Run:
     def _serve(self, subtask: Subtask, evidence: Evidence | None) -> AsyncIterator[Event]:
         """The events of one subtask, begun when what it builds on is done."""
         carried = {number: turn.carried() for number, turn in self._turns.items()}
-        given = [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
+        given = [self._given[number] for number in subtask.earlier]
+        given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
         turn = Turn(subtask, self._shared, evidence or self._evidence(subtask.description), tuple(given))
         lacking = [self._turns[n].subtask.name for n in subtask.depends_on if self._turns[n].outcome != "answered"]
         self._turns[subtask.number] = turn
@@ -131,7 +148,7 @@ class _Run:
         for line in self._changed(turns, steps):
             yield self._said(line)
         if any(result.status in ("ok", "unknown") for _, result in steps):
-            async with closing(self._deps.policy.answer(self._request, steps)) as pieces:
+            async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
                 async for piece in pieces:
                     for notice in told_notices(self._deps.policy):
                         yield notice
@@ -149,6 +166,11 @@ class _Run:
         called = [(turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called]
         return changed(steps, called, [clause for turn in turns for clause in turn.undone])
 
+    def _asked(self) -> str:
+        """The request so that it stands alone: one that refers back has said in its subtask what it means."""
+        whole = [turn.subtask.description for turn in self._turns.values()]
+        return whole[0] if len(whole) == 1 else self._request
+
     def _said(self, text: str) -> AnswerDelta:
         self._answer += text
         return AnswerDelta(text=text)
@@ -161,7 +183,7 @@ class _Run:
         for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):
             for turn, made in zip(turns, results, strict=True):
                 steps += [(turn.evidence.doc(r.tool), renumbered(r, numbers[turn.subtask.number])) for r in made]
-        return steps
+        return [*steps, *(step for turn in turns for step in turn.reread)]
 
     def _finished(self, outcome: Outcome, error: str = "") -> RunFinished:
         subtasks = [turn.progress for turn in self._turns.values()]

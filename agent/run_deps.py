@@ -10,6 +10,7 @@ from agent.policy import Policy
 from agent.secrets import Secrets
 from agent.substitutes import SubstituteReads
 from agent.walk_settings import WalkSettings
+from domain.plan_document import PlanDocument
 from graph.flows import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
@@ -20,7 +21,7 @@ class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
     ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
-    calls that change something were begun before the run was broken off, and what became of them.
+    calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
     """
 
     store: GraphStore
@@ -38,3 +39,4 @@ class RunDeps:
     at_once: int = 3
     planner: str = "dfs"
     ledger: bool = False
+    document: PlanDocument | None = None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from agent.budget import Meter
+from agent.earlier import Earlier
 from agent.resume import Past
 from agent.reuse import ReusingExecutor
 from agent.run_deps import RunDeps
@@ -10,9 +11,10 @@ from agent.run_deps import RunDeps
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's.
+    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's,
+    ``request``: what it was asked.
 
-    ``past``: what the run told before it was broken off.
+    ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
     """
 
     deps: RunDeps
@@ -20,3 +22,5 @@ class Shared:
     executor: ReusingExecutor
     name: str
     past: Past = field(default_factory=Past)
+    earlier: Earlier = field(default_factory=Earlier)
+    request: str = ""

@@ -5,16 +5,17 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from agent.decomposition import Subtask
-from agent.ending import undone, unreplaced
+from agent.earlier import References
 from agent.evidence import Evidence
 from agent.execute import execute, told_late
 from agent.expand import Expander
 from agent.in_time import in_time
 from agent.notes import why
 from agent.notices import told_notices
-from agent.numbering import Carried
 from agent.planners.named import planner_named
-from agent.policy import Choice, Results, Situation
+from agent.plans.carrying_out import CarryingOut
+from agent.plans.checking import known
+from agent.policy import Choice, Policy, Results, Situation
 from agent.progress import Progress
 from agent.proposing import remembering
 from agent.reach import leave_alone, nothing_near
@@ -22,25 +23,29 @@ from agent.recalling import recall
 from agent.reflect import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.repeating import DecidingAsBefore
 from agent.resume import as_called
+from agent.served import Served
 from agent.shared import Shared
 from agent.streams import closing
 from agent.walking import walk_deps
-from domain.event import CallFinished, CallStarted, Event, Outcome, PathEnded, PlanReady, SubtaskStarted
+from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady
 from domain.plan import Plan, StepResult
+from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 
 Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 
-class Turn:
-    """One subtask from start to end; made, used once and dropped. ``given``: the steps of earlier subtasks that it builds on."""
+class Turn(Served):
+    """One subtask from start to end; made, used once and dropped. ``given``: the steps that it builds on: of the
+    conversation's earlier runs, then of earlier subtasks.
+    """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
-        self.subtask = subtask
-        self.evidence = evidence
-        self.progress = Progress(shared.meter, len(given))
+        super().__init__(subtask, evidence, Progress(shared.meter, len(given)))
         self._past = shared.past.of(subtask.number)
-        self._deps = replace(shared.deps, policy=DecidingAsBefore(shared.deps.policy, self._past))
+        self._references = References(shared.request, shared.earlier, subtask.earlier)
+        policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
+        self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
         self._given = given
         self._executor = shared.executor
@@ -52,59 +57,11 @@ class Turn:
         self._planner = planner_named(shared.deps.planner)
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
-        self._done_already = False
 
     @property
-    def outcome(self) -> Outcome:
-        """What became of it."""
-        progress = self.progress
-        if self._done_already:
-            return "gave_up" if self.undone else "answered"
-        if progress.meter.exhausted and (
-            progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
-        ):
-            return "budget"
-        if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
-            return "gave_up"
-        return "gave_up" if unreplaced(progress, self.evidence) or self.undone else "answered"
-
-    @property
-    def undone(self) -> tuple[str, ...]:
-        """The changes that it orders and that no call made."""
-        return undone(self.progress, self.evidence, self.evidence.clauses)
-
-    @property
-    def done(self) -> list[StepResult]:
-        """The results of its own steps, in order."""
-        return [self.progress.done[step] for step in sorted(self.progress.done)]
-
-    @property
-    def failed(self) -> list[StepResult]:
-        """The steps that were gone around, each tool once for each way in which it failed."""
-        return list({(result.tool, result.status): result for result in self.progress.failed}.values())
-
-    def carried(self) -> Carried:
-        """What it has carried out so far."""
-        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done)
-
-    def step(self, number: int) -> tuple[ToolDoc, StepResult]:
-        """One of its own steps, with its tool."""
-        result = self.progress.done[number]
-        return self.evidence.doc(result.tool), result
-
-    def apology(self) -> str:
-        """Why it has no answer, what was tried and what was considered."""
-        ended = self.progress.ended
-        failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
-        return self.progress.apology(ended.reason if ended else "the walk did not end", failed)
-
-    @property
-    def why_not(self) -> str:
-        """Why it is not answered, as far as its walk says."""
-        stuck = self.progress.stuck
-        if stuck is not None:
-            return why(stuck[1])
-        return self.progress.ended.reason if self.progress.ended else "its walk did not end"
+    def reread(self) -> Given:
+        """The calls of earlier runs that it rests on, where it made none of its own."""
+        return self._given[: len(self.subtask.earlier)] if self.done_already else ()
 
     async def events(self, *, lacking: str = "") -> AsyncIterator[Event]:
         """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
@@ -117,36 +74,36 @@ class Turn:
                 if not self._past.told(event):
                     yield event
 
-    def _started(self) -> SubtaskStarted:
-        one = self.subtask
-        return SubtaskStarted(
-            subtask=one.number,
-            name=one.name,
-            description=one.description,
-            category=one.category,
-            depends_on=one.depends_on,
-            given=len(self._given),
-        )
-
     async def _nothing(self, lacking: str) -> AsyncIterator[Event]:
-        yield self._started()
+        yield self.subtask.started(len(self._given))
         yield PathEnded(path=(), how="gave_up", reason=f"it builds on what could not be found: {lacking}")
 
     async def _events(self) -> AsyncIterator[Event]:
         progress = self.progress
-        yield self._started()
+        yield self.subtask.started(len(self._given))
+        if self.subtask.reread:
+            self.done_already = True
+            yield PathEnded(path=(), how="finished", reason="earlier results hold the answer")
+            return
+        if self._deps.document is not None:
+            async with closing(self._carry_out(self._deps.document)) as events:
+                async for event in events:
+                    yield event
+            return
         recalled = await recall(self._request, self._deps, self.evidence)
         if recalled is not None:
             yield recalled
         while True:
-            async for event in self._plan():
-                yield event
+            async with closing(self._plan()) as events:
+                async for event in events:
+                    yield event
             ended = progress.ended
             if ended is None or not ended.path:
                 return
             yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
-            async for event in self._execute(ended):
-                yield event
+            async with closing(self._execute(ended, self._deps.policy)) as events:
+                async for event in events:
+                    yield event
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
             if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
@@ -159,16 +116,28 @@ class Turn:
                 yield over
                 return
 
+    async def _carry_out(self, document: PlanDocument) -> AsyncIterator[Event]:
+        """The steps of a plan as they stand: where one fails, none is put in its place."""
+        self.chosen = True
+        path = await known(document, self.evidence)
+        ended = PathEnded(path=path, how="finished", reason="its steps are given")
+        yield ended
+        yield PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason))
+        async with closing(self._execute(ended, CarryingOut(self._deps.policy, document, len(self._given)))) as events:
+            async for event in events:
+                yield event
+
     async def _plan(self) -> AsyncIterator[Event]:
         """Walk and reflect until a path is good enough or nothing more may be tried; then the best one is gone on with."""
         progress, meter = self.progress, self.progress.meter
         best: Judged | None = None
         verdict = ""
         while True:
-            async for event in self._walk():
-                yield event
+            async with closing(self._walk()) as events:
+                async for event in events:
+                    yield event
             ended = progress.ended
-            if ended is None or ended.how == "open" or meter.exhausted or not meter.may_reflect or self._done_already:
+            if ended is None or ended.how == "open" or meter.exhausted or not meter.may_reflect or self.done_already:
                 break
             path, reflection = await self._reflector.reflect(ended, progress.state)
             verdict = reflection.verdict
@@ -219,10 +188,10 @@ class Turn:
         self._moves = min(self._moves, PATIENCE)
         choice = await self._deps.policy.choose(situation)
         only_given = len(situation.path) == len(self._given) > 0
-        self._done_already = choice.action == "finish" and only_given
+        self.done_already = choice.action == "finish" and only_given
         return choice
 
-    async def _execute(self, ended: PathEnded) -> AsyncIterator[Event]:
+    async def _execute(self, ended: PathEnded, policy: Policy) -> AsyncIterator[Event]:
         """Make the calls that are not made yet, within the time that is left."""
         progress = self.progress
         tools = (*(tool for tool, _ in self._given), *self.evidence.docs(ended.path))
@@ -233,14 +202,15 @@ class Turn:
                 self._executor.saw(tools[event.step - 1].url, as_called(event.result))
             yield event
         if self._past.next is None:
-            event = await told_late(event, tools, self._deps.policy, self._deps.choices)
+            event = await told_late(event, tools, policy, self._deps.choices)
             if event is not None:
                 yield event
         over = self._past.next is not None and not isinstance(self._past.next, CallStarted)
         if over or any(result.status != "ok" for result in progress.done.values()):
             return
-        done = dict(enumerate((result for _, result in self._given), start=1)) | progress.done
-        calls = execute(self._request, tools, self._deps.policy, self._executor, done, self._deps.choices)
+        done = dict(enumerate((result for _, result in self._given), start=1))
+        done |= {step: self._references.own(result) for step, result in progress.done.items()}
+        calls = execute(self._request, tools, policy, self._executor, done, self._deps.choices)
         async with closing(in_time(calls, tools, progress)) as events:
             async for event in events:
-                yield event
+                yield self._references.told(event)

@@ -23,7 +23,7 @@ from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.json_schema import Schema, sound_schema
 
-__all__ = ["coerce", "schema_of", "validate"]
+__all__ = ["checked", "coerce", "schema_of", "validate"]
 
 _MAX_COMPLAINTS = 20
 
@@ -74,13 +74,19 @@ def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
 
     Raises ``InvalidArgumentsError`` with every complaint: the parameter, what is wrong, what would be right.
     """
-    parameters = {parameter.name: parameter for parameter in tool.parameters}
-    coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
-    complaints = [complaint(error, tool) for error in _errors(tool, coerced)]
+    coerced, complaints = checked(tool, arguments)
     if complaints:
-        told = " ".join(complaints[:_MAX_COMPLAINTS])
+        told = " ".join(said for _, said in complaints)
         raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: {told}")
     return coerced
+
+
+def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
+    """The arguments as of :func:`validate`, and what is wrong with them: the parameter (empty: of none in particular) and a sentence."""
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
+    errors = _errors(tool, coerced)[:_MAX_COMPLAINTS]
+    return coerced, [(str(next(iter(error.absolute_path), "")), complaint(error, tool)) for error in errors]
 
 
 def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:

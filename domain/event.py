@@ -36,11 +36,24 @@ class ConsideredTool(Model):
     feeds: tuple[Feed, ...] = ()
 
 
+class EarlierStep(Model):
+    """A call of an earlier run of the conversation: ``seq`` is the number of the event there that holds its result."""
+
+    run: str
+    seq: int
+    tool: ToolId
+
+
 class RunStarted(Model):
+    """``earlier``: what was called earlier in the conversation, counted from 1: ``earlier.2.items[0].lat`` is a field of the second's
+    response, ``earlier.2:city`` an argument of its.
+    """
+
     kind: Literal["run.started"] = "run.started"
     request: str
     planner: str
     policy: str
+    earlier: tuple[EarlierStep, ...] = ()
 
 
 class RecalledPath(Model):
@@ -56,7 +69,8 @@ class SubtaskStarted(Model):
     """A part of the request is begun; all events of it carry its number. A request that is not split has one subtask: itself.
 
     ``depends_on``: numbers of the subtasks whose results it builds on. ``given``: how many steps come from them; they are the steps 1
-    to ``given`` of this subtask, in order, and its own are counted on from there.
+    to ``given`` of this subtask, in order, and its own are counted on from there. ``earlier``: the numbers, in the run's first event, of those
+    of them that were called earlier in the conversation; they come first. ``reread``: it is answered from them alone.
     """
 
     kind: Literal["subtask.started"] = "subtask.started"
@@ -66,6 +80,8 @@ class SubtaskStarted(Model):
     category: str = ""
     depends_on: tuple[int, ...] = ()
     given: int = 0
+    earlier: tuple[int, ...] = ()
+    reread: bool = False
 
 
 class MemoryRecalled(Model):

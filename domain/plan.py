@@ -18,7 +18,8 @@ CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
 class Binding(Model):
     """Where an argument's value comes from.
 
-    ``reference``: the span of the request, ``2.items[0].lat`` (step, field), or the name of a secret, never its value.
+    ``reference``: the span of the request, ``2.items[0].lat`` (step, field), the same of a call earlier in the conversation (``earlier.2.items[0].lat``) or one of
+    its arguments (``earlier.2:city``), or the name of a secret, never its value.
     """
 
     parameter: str

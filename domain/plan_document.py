@@ -7,7 +7,9 @@ from domain.tool import ToolId
 
 
 class Take(Model):
-    """A value out of an earlier step's response. ``step`` counts from 1; ``field`` as ``items[0].lat``."""
+    """A value out of an earlier step's response. ``step`` counts from 1, the steps that a subtask was given first; ``field`` as
+    ``items[0].lat``, or ``items[].lat`` for the item that the request names, found when the response is there. Empty: the response.
+    """
 
     step: int = Field(ge=1)
     field: str
@@ -15,7 +17,8 @@ class Take(Model):
 
 class PlannedStep(Model):
     """A call. ``arguments``: values that stand. ``takes``: parameters that are filled from earlier steps. ``named``: parameters that are
-    filled from the plan's own, by name. Parameters in none of them are found when the step is reached, as in a run without a plan.
+    filled from the plan's own, by name. Required parameters in none of them are found when the step is reached, as in a run without
+    a plan; others stay out.
     """
 
     tool: ToolId

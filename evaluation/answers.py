@@ -8,8 +8,9 @@ from statistics import median
 from typing import Any, Protocol
 
 from agent.budget import Budget
+from agent.earlier import EarlierRun, earlier_run
 from agent.run import RunDeps, run
-from domain.event import Event
+from domain.event import CallFinished, Event
 from domain.usage import Usage
 from evaluation.asked import HELD_OUT, Asked
 from evaluation.recovery import recovered
@@ -54,14 +55,20 @@ async def evaluate_answers(
 
     ``deps`` makes what one run works with. Those that only read run ``at_once`` at a time; those that are to run ``alone`` follow one
     by one. The services are reset before the first of them all and before each that runs alone. ``progress`` gets the number of
-    requests done.
+    requests done. What a conversation has asked before is asked first; its calls count as the request's own.
     """
     verdicts: dict[str, Verdict] = {}
     free = asyncio.Semaphore(at_once)
 
     async def ask(one: Asked, working: RunDeps) -> None:
         async with free:
-            events: list[Event] = [record.event async for record in run(one.request, working, budget)]
+            said: list[EarlierRun] = []
+            events: list[Event] = []
+            for before in one.before:
+                records = [record async for record in run(before, await deps(), budget, earlier=said)]
+                events += [record.event for record in records if isinstance(record.event, CallFinished)]
+                said.append(earlier_run(records))
+            events += [record.event async for record in run(one.request, working, budget, earlier=said)]
             verdicts[one.id] = judge(one, events, await services.effects() if one.alone else None)
             if progress:
                 progress(len(verdicts))

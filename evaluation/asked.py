@@ -50,7 +50,8 @@ class Asked(Model):
     """A request. ``alone``: it changes something, or could, or meets a failure that counts calls; it runs by itself after a reset.
 
     ``effects``: the operations that change something on the way, one entry for each change. ``entities``: the names and other
-    values in it that no trajectory may mention. ``group``: the name of its file.
+    values in it that no trajectory may mention. ``before``: what is asked before it in the same conversation.
+    ``group``: the name of its file.
     """
 
     id: str = Field(min_length=1)
@@ -62,6 +63,7 @@ class Asked(Model):
     effects: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     why: str = ""
+    before: tuple[str, ...] = ()
     group: str = ""
 
     @model_validator(mode="after")

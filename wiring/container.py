@@ -52,7 +52,7 @@ class Container:
         self._secrets: Once[Secrets] = Once(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._field_choices: FieldChoices | None = None
-        self._model: SharedModel | None = None
+        self._models: dict[str, SharedModel] = {}
 
     @property
     def weights(self) -> WeightParameters:
@@ -150,24 +150,24 @@ class Container:
             self._field_choices = FieldChoices(kept)
         return self._field_choices
 
-    def policy(self, name: str) -> Policy:
-        """A fresh policy object for one run."""
+    def policy(self, name: str, model: str = "") -> Policy:
+        """A fresh policy object for one run. ``model``: another than the usual one of the settings."""
         if name == "offline":
             from agent.policies.offline import OfflinePolicy
 
             return OfflinePolicy()
         if name == "llm":
-            return self._shared_model().policy()
+            return self._shared_model(model).policy()
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
 
-    def _shared_model(self) -> "SharedModel":
-        """The language model of the settings with its breaker; closed with the container."""
-        if self._model is None:
+    def _shared_model(self, name: str) -> "SharedModel":
+        """A language model of the settings with its breaker; closed with the container."""
+        if name not in self._models:
             from wiring.models import SharedModel
 
-            self._model = SharedModel(self.settings)
-            self._stack.push_async_callback(self._model.model.close)
-        return self._model
+            self._models[name] = SharedModel(self.settings, name)
+            self._stack.push_async_callback(self._models[name].model.close)
+        return self._models[name]
 
     async def secrets(self) -> Secrets:
         """The named secrets of this process, read once."""

@@ -11,15 +11,17 @@ from domain.errors import UsageError
 from wiring.settings import Settings
 
 
-def chat_model(settings: Settings) -> LangchainModel:
-    """The model that the settings name; nothing is opened yet.
+def chat_model(settings: Settings, name: str = "") -> LangchainModel:
+    """The model that the settings name, or another of the same endpoint; nothing is opened yet.
 
     Raises:
         UsageError: they name none.
     """
-    lacking = [name for name in ("model_url", "model_name") if not getattr(settings, name)]
+    lacking = [
+        one for one in ("model_url", "model_name") if not getattr(settings, one) and not (name and one == "model_name")
+    ]
     if lacking:
-        names = " and ".join(f"FOOTPATH_{name.upper()}" for name in lacking)
+        names = " and ".join(f"FOOTPATH_{one.upper()}" for one in lacking)
         raise UsageError(
             f"the policy llm needs a language model: set {names} (and FOOTPATH_MODEL_API_KEY where the endpoint wants a "
             "key); any OpenAI-compatible endpoint will do, scripts/check_model.py tries it. The policy offline needs none"
@@ -27,7 +29,7 @@ def chat_model(settings: Settings) -> LangchainModel:
     return LangchainModel(
         ModelParameters(
             url=settings.model_url.rstrip("/").removesuffix("/chat/completions"),
-            name=settings.model_name,
+            name=name or settings.model_name,
             api_key=settings.model_api_key.get_secret_value(),
             timeout=settings.model_timeout,
             attempts=settings.model_attempts,
@@ -40,10 +42,10 @@ def chat_model(settings: Settings) -> LangchainModel:
 
 
 class SharedModel:
-    """One client and one breaker for all runs of a process."""
+    """One client and one breaker for all runs of a process that ask the same model."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.model = chat_model(settings)
+    def __init__(self, settings: Settings, name: str = "") -> None:
+        self.model = chat_model(settings, name)
         self._breaker = Breaker()
         self._allowance = Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agent.budget import Budget
+from agent.earlier import EarlierRun
 from agent.executor import Executor
 from agent.learning import Learner, taught
 from agent.memory import LongTermMemory
@@ -18,17 +19,23 @@ from wiring.memories import OutOfReach
 
 
 async def run_deps(
-    container: Container, policy: str, executor: str | Executor, planner: str = "dfs", *, owner: str | None = None
+    container: Container,
+    policy: str,
+    executor: str | Executor,
+    planner: str = "dfs",
+    *,
+    owner: str | None = None,
+    model: str = "",
 ) -> RunDeps:
     """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes.
 
-    ``owner``: whose memories are recalled and kept, that of the settings by default.
+    ``owner``: whose memories are recalled and kept, that of the settings by default. ``model``: for the policy llm, another than the usual one of the settings.
 
     Raises:
         UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
     """
     planner_named(planner)
-    own_policy = container.policy(policy)
+    own_policy = container.policy(policy, model)
     return RunDeps(
         store=container.graph,
         search=await container.search(),
@@ -76,12 +83,13 @@ def run_and_learn(
     ended: Callable[[], bool] = lambda: True,
     name: str = "",
     past: Sequence[EventRecord] = (),
+    earlier: Sequence[EarlierRun] = (),
 ) -> AsyncGenerator[EventRecord]:
     """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says.
 
-    ``past``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
+    ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
     """
-    records = run(request, deps, budget, name=name, past=past)
+    records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
     return taught(records, Learner(deps.store, deps.memory, deps.policy, ended), past)

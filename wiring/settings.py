@@ -116,6 +116,11 @@ class Settings(ServerSettings, BaseSettings):
         description="Address of an OpenAI-compatible endpoint, which mostly ends in /v1; empty: no language model.",
     )
     model_name: str = Field(default="", max_length=200, description="The model's name, as the endpoint lists it.")
+    model_names: str = Field(
+        default="",
+        max_length=4000,
+        description="Further models of that endpoint that a run may choose, comma-separated.",
+    )
     model_api_key: SecretStr = Field(default=SecretStr(""), description="API key of that endpoint, if it wants one.")
     model_timeout: float = Field(
         default=60.0, gt=0, description="Seconds one answer may take; of a streamed one, between two pieces."

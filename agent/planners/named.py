@@ -16,6 +16,16 @@ PLANNERS: dict[str, Planner] = {
 }
 
 
+ABOUT: dict[str, str] = {
+    "dfs": "Walks the tool graph step by step, and goes back where a way leads nowhere.",
+    "react": "Sees each result before it chooses the next step.",
+    "cot": "Chooses the whole path at once, with a reason for each step.",
+    "basic": "Chooses the whole path at once.",
+    "retrieve": "Takes the tools that are nearest to the request, without any choice.",
+}
+"""What people are told of each."""
+
+
 def planner_named(name: str, k: int = K) -> Planner:
     """``k``: how many start tools ``retrieve`` takes.
 

@@ -61,8 +61,10 @@ class LlmPolicy:
         self.notices: list[Notice] = []
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """The model's subtasks. It is asked where rules see several parts; where it gives no valid split, there is none."""
-        if len(question.parts) < 2:
+        """The model's subtasks. It is asked where rules see several parts, or earlier questions that this one may lean on; where it gives no
+        valid split, there is none.
+        """
+        if len(question.parts) < 2 and not question.earlier:
             return whole(question.request, "it asks one thing")
         prompt = self._fence.message(*parts_text(question, self._fence))
         messages = [await instructions("decompose"), prompt]

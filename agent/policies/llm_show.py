@@ -26,6 +26,8 @@ _TOLD = 0.005
 """Weight below which an edge is not worth a word."""
 _EXAMPLE = 2_500
 _RECALLED = 3
+_BEFORE = 600
+"""Characters of a response of an earlier question."""
 
 
 def parts_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
@@ -34,7 +36,20 @@ def parts_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
     for number, part in enumerate(question.parts, start=1):
         near = dict.fromkeys(clean(tool_id_parts(tool)[0], 60) for tool, _ in part.found[:_NEAR])
         lines.append(f"{number}. {clean(part.text, 300)} | near: {', '.join(near) or 'nothing'}")
-    return (request_text(question.request, fence), fence.block("parts", "\n".join(lines)), "The subtasks?")
+    before = fence.block("asked before", _asked_before(question)) if question.earlier else ""
+    return (before, request_text(question.request, fence), fence.block("parts", "\n".join(lines)), "The subtasks?")
+
+
+def _asked_before(question: DecomposeQuestion) -> str:
+    """Earlier questions of the conversation, the oldest first, each with its calls by number."""
+    lines: list[str] = []
+    for one in question.earlier:
+        lines.append(f"asked: {clean(one.request, 600)}")
+        for number, tool, result in one.steps:
+            arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 300)
+            response = clean((result.compressed or result.response)[:_BEFORE], _BEFORE)
+            lines.append(f"{number}. {_named(tool.id)} {arguments} -> {response}")
+    return "\n".join(lines)
 
 
 def situation_text(situation: Situation, shown: Sequence[Offered], fence: Fence) -> tuple[str, ...]:

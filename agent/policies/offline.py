@@ -10,6 +10,7 @@ from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion,
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
 from agent.policies.offline_documents import by_documents
 from agent.policies.offline_fields import telling_fields
+from agent.policies.offline_follow_up import followed, narrowed_to
 from agent.policies.offline_kin import kindred
 from agent.policies.offline_memory import Missing, adoptable, remembered
 from agent.policies.offline_parts import decomposed
@@ -68,8 +69,10 @@ class OfflinePolicy:
         return self._worked[request]
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """Parts that have nothing to do with each other; see :func:`agent.policies.offline_parts.decomposed`."""
-        return decomposed(question)
+        """What it means after earlier questions, else parts that have nothing to do with each other; see
+        :func:`agent.policies.offline_follow_up.followed` and :func:`agent.policies.offline_parts.decomposed`.
+        """
+        return followed(question) or decomposed(question)
 
     async def choose(self, situation: Situation) -> Choice:
         """Weight, availability, relevance and executability decide; see :func:`agent.policies.offline_choice.decide`."""
@@ -145,7 +148,7 @@ class OfflinePolicy:
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """The fields of the responses that the request asks about, with the calls they rest on."""
-        for piece in compose(request, steps, self._open()):
+        for piece in compose(request, narrowed_to(request, steps), self._open()):
             yield piece
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, StringConstraints
 
-from agent.planners.named import planner_named
 from domain.errors import BusyError, NotFoundError
 from domain.event import Outcome
 from domain.model import JsonObject
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.choices import check_choices
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.runs.following import follow
@@ -26,6 +26,9 @@ class RunBody(BaseModel):
     request: Request = Field(examples=["Which public holidays does Caldera have in 2026?"])
     planner: Annotated[str, StringConstraints(max_length=40)] = Field(default="dfs", examples=["dfs"])
     policy: Literal["offline", "llm"] = "offline"
+    model: Annotated[str, StringConstraints(max_length=200), Plain] = Field(
+        default="", description="For the policy llm: one of GET /choices; empty: the default one."
+    )
 
 
 class ShownRun(BaseModel):
@@ -36,6 +39,7 @@ class ShownRun(BaseModel):
     request: str
     planner: str
     policy: str
+    model: str
     status: RunStatus
     outcome: Outcome | None
     usage: JsonObject | None
@@ -53,11 +57,11 @@ class ShownRun(BaseModel):
     responses=problems(400, 404, 429),
 )
 async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
-    planner_named(body.planner)
+    check_choices(body.planner, body.policy, body.model, services)
     storage, most = services.storage, services.settings.user_runs
     if await storage.runs.open_count(user.id) >= most:
         raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
-    choices = RunChoices(planner=body.planner, policy=body.policy)
+    choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model)
     run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
     services.worker.look()
     return shown(run)

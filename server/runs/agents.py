@@ -7,7 +7,9 @@ from typing import Protocol
 
 from agent.executor import Executor
 from domain.event import EventRecord, InputNeeded
+from domain.plan_document import PlanDocument
 from server.runs.asking import AskingExecutor, Asks
+from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -61,8 +63,8 @@ class Agents:
         executor, secrets = await self._executor(container, run.user_id)
         ledger = LedgerExecutor(executor, self._storage.effects, run.id, hand.told)
         asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
-        deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id)
-        deps = replace(deps, secrets=secrets, ledger=True)
+        deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
+        deps = replace(deps, secrets=secrets, ledger=True, document=given_plan(run))
         return run_and_learn(
             run.request,
             deps,
@@ -71,6 +73,7 @@ class Agents:
             ended=hand.held,
             name=run.id,
             past=past,
+            earlier=await runs_before(run, self._storage),
         )
 
     async def _executor(self, container: Container, user_id: str) -> tuple[Executor, UserSecrets]:
@@ -81,6 +84,12 @@ class Agents:
             self._stack.push_async_callback(executor.close)
             self._executors[user_id] = executor, secrets
         return self._executors[user_id]
+
+
+def given_plan(run: Run) -> PlanDocument | None:
+    """The plan that a run was asked for with, its parameters filled in; None where it is to make its own."""
+    given = run.settings.get("document")
+    return None if given is None else PlanDocument.model_validate(given)
 
 
 @asynccontextmanager

@@ -1,0 +1,78 @@
+"""What one subtask came to: its steps, its outcome, what it leaves undone."""
+
+from agent.decomposition import Subtask
+from agent.ending import undone, unreplaced
+from agent.evidence import Evidence
+from agent.notes import why
+from agent.numbering import Carried
+from agent.progress import Progress
+from domain.event import Outcome
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+
+
+class Served:
+    """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
+    are a person's, who may have left something of the request aside.
+    """
+
+    def __init__(self, subtask: Subtask, evidence: Evidence, progress: Progress) -> None:
+        self.subtask = subtask
+        self.evidence = evidence
+        self.progress = progress
+        self.done_already = False
+        self.chosen = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of it."""
+        progress = self.progress
+        if self.done_already:
+            return "gave_up" if self.undone else "answered"
+        if progress.meter.exhausted and (
+            progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
+        ):
+            return "budget"
+        if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
+            return "gave_up"
+        if self.chosen:
+            return "answered"
+        return "gave_up" if unreplaced(progress, self.evidence) or self.undone else "answered"
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """The changes that it orders and that no call made."""
+        return undone(self.progress, self.evidence, self.evidence.clauses)
+
+    @property
+    def done(self) -> list[StepResult]:
+        """The results of its own steps, in order."""
+        return [self.progress.done[step] for step in sorted(self.progress.done)]
+
+    @property
+    def failed(self) -> list[StepResult]:
+        """The steps that were gone around, each tool once for each way in which it failed."""
+        return list({(result.tool, result.status): result for result in self.progress.failed}.values())
+
+    def carried(self) -> Carried:
+        """What it has carried out so far."""
+        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done, len(self.subtask.earlier))
+
+    def step(self, number: int) -> tuple[ToolDoc, StepResult]:
+        """One of its own steps, with its tool."""
+        result = self.progress.done[number]
+        return self.evidence.doc(result.tool), result
+
+    def apology(self) -> str:
+        """Why it has no answer, what was tried and what was considered."""
+        ended = self.progress.ended
+        failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
+        return self.progress.apology(ended.reason if ended else "the walk did not end", failed)
+
+    @property
+    def why_not(self) -> str:
+        """Why it is not answered, as far as its walk says."""
+        stuck = self.progress.stuck
+        if stuck is not None:
+            return why(stuck[1])
+        return self.progress.ended.reason if self.progress.ended else "its walk did not end"

@@ -1,0 +1,52 @@
+"""What a run may choose: how it plans, who decides, which language model is asked."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from agent.planners.named import ABOUT, planner_named
+from domain.errors import UsageError
+from server.dependencies import CurrentServices, CurrentUser
+from server.problems import problems
+from server.services import Services
+from wiring.model_names import model_names
+
+router = APIRouter(tags=["runs"], responses=problems(401))
+POLICIES = {
+    "offline": "Rules decide: no language model is asked.",
+    "llm": "A language model decides; rules stand in for it while it is out of reach.",
+}
+
+
+class Choice(BaseModel):
+    name: str
+    about: str
+
+
+class Choices(BaseModel):
+    """``policies``: llm is among them where there is a model. ``default_model``: empty where there is none."""
+
+    planners: list[Choice]
+    policies: list[Choice]
+    models: list[str]
+    default_model: str
+
+
+@router.get("/choices", summary="What a run may choose")
+async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
+    models = model_names(services.settings)
+    return Choices(
+        planners=[Choice(name=name, about=about) for name, about in ABOUT.items()],
+        policies=[Choice(name=name, about=about) for name, about in POLICIES.items() if models or name != "llm"],
+        models=list(models),
+        default_model=models[0] if models else "",
+    )
+
+
+def check_choices(planner: str, policy: str, model: str, services: Services) -> None:
+    """``UsageError`` where a run cannot have these."""
+    planner_named(planner)
+    models = model_names(services.settings)
+    if model and model not in models:
+        raise UsageError(f"no model is called {model!r}; there are: {', '.join(models) or 'none'}")
+    if model and policy != "llm":
+        raise UsageError("a model is asked by the policy llm only; choose it, or leave the model out")
