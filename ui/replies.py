@@ -84,6 +84,31 @@ class Run(BaseModel):
     last_event: int = 0
 
 
+class Choice(BaseModel):
+    """One of several, and what it is."""
+
+    name: str
+    about: str = ""
+
+
+class Choices(BaseModel):
+    """What a run may choose. ``default_model``: empty where there is none."""
+
+    planners: list[Choice]
+    policies: list[Choice]
+    models: list[str] = Field(default_factory=list[str])
+    default_model: str = ""
+
+
+class Chosen(BaseModel):
+    """How a run is to be made. ``stop_at_plan``: it waits with its plan until that is approved."""
+
+    planner: str = "dfs"
+    policy: str = "offline"
+    model: str = ""
+    stop_at_plan: bool = False
+
+
 class Asked(BaseModel):
     """What a run asks its user. ``decision`` None: it is open."""
 

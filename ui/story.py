@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from domain.event import (
     AnswerDelta,
@@ -69,8 +69,8 @@ class Question(BaseModel):
 
     input: str
     asks: str = "call"
-    tool: ToolId
-    arguments: JsonObject
+    tool: ToolId = ToolId("")
+    arguments: JsonObject = Field(default_factory=dict)
     reason: str = ""
 
 

@@ -5,7 +5,8 @@ import streamlit as st
 from ui import session
 from ui.client import Client
 from ui.draw import unmarked
-from ui.replies import PLANNERS, Conversation
+from ui.replies import Conversation
+from ui.screens.choosing import choosing
 
 _TITLE = 48
 
@@ -30,7 +31,7 @@ def sidebar(client: Client) -> str:
             _change(client, current)
             _views()
         st.divider()
-        st.selectbox("Planner", list(PLANNERS), format_func=PLANNERS.__getitem__, key="planner")
+        choosing(client)
         st.caption(f"Logged in as {unmarked(client.account.user.name)}")
         if st.button("Log out", width="stretch"):
             session.leave()
