@@ -6,6 +6,7 @@ from agent.evidence import ToolFinder
 from agent.executor import Executor
 from agent.field_choices import FieldChoices
 from agent.memory import LongTermMemory
+from agent.plans.approving import Approves
 from agent.policy import Policy
 from agent.secrets import Secrets
 from agent.substitutes import SubstituteReads
@@ -22,6 +23,7 @@ class RunDeps:
 
     ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
+    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out.
     """
 
     store: GraphStore
@@ -40,3 +42,4 @@ class RunDeps:
     planner: str = "dfs"
     ledger: bool = False
     document: PlanDocument | None = None
+    approves: Approves | None = None

@@ -13,8 +13,10 @@ from agent.in_time import in_time
 from agent.notes import why
 from agent.notices import told_notices
 from agent.planners.named import planner_named
+from agent.plans.approving import Approves, PlanQuestion
 from agent.plans.carrying_out import CarryingOut
 from agent.plans.checking import known
+from agent.plans.drafting import drafted
 from agent.policy import Choice, Policy, Results, Situation
 from agent.progress import Progress
 from agent.proposing import remembering
@@ -32,6 +34,7 @@ from domain.plan import Plan, StepResult
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 
+APPROVED = "its user approved these steps"
 Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 
@@ -79,7 +82,6 @@ class Turn(Served):
         yield PathEnded(path=(), how="gave_up", reason=f"it builds on what could not be found: {lacking}")
 
     async def _events(self) -> AsyncIterator[Event]:
-        progress = self.progress
         yield self.subtask.started(len(self._given))
         if self.subtask.reread:
             self.done_already = True
@@ -89,7 +91,14 @@ class Turn(Served):
             async with closing(self._carry_out(self._deps.document)) as events:
                 async for event in events:
                     yield event
-            return
+        else:
+            async with closing(self._find_out()) as events:
+                async for event in events:
+                    yield event
+
+    async def _find_out(self) -> AsyncIterator[Event]:
+        """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
+        progress = self.progress
         recalled = await recall(self._request, self._deps, self.evidence)
         if recalled is not None:
             yield recalled
@@ -101,6 +110,11 @@ class Turn(Served):
             if ended is None or not ended.path:
                 return
             yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
+            if self._deps.approves is not None:
+                async with closing(self._approved(ended, self._deps.approves)) as events:
+                    async for event in events:
+                        yield event
+                return
             async with closing(self._execute(ended, self._deps.policy)) as events:
                 async for event in events:
                     yield event
@@ -116,13 +130,29 @@ class Turn(Served):
                 yield over
                 return
 
-    async def _carry_out(self, document: PlanDocument) -> AsyncIterator[Event]:
-        """The steps of a plan as they stand: where one fails, none is put in its place."""
+    async def _approved(self, planned: PathEnded, approves: Approves) -> AsyncIterator[Event]:
+        """What the user makes of a plan, carried out; nothing where it is not allowed."""
+        given = tuple(tool for tool, _ in self._given)
+        draft = drafted(self._request, self.evidence.docs(planned.path), given)
+        number, ids = self.subtask.number, tuple(tool.id for tool in given)
+        document = await approves(PlanQuestion(number, self._request, draft, ids))
+        if document is None:
+            yield PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
+            return
+        async with closing(self._carry_out(document, planned)) as events:
+            async for event in events:
+                yield event
+
+    async def _carry_out(self, document: PlanDocument, planned: PathEnded | None = None) -> AsyncIterator[Event]:
+        """The steps of a plan as they stand: where one fails, none is put in its place. ``planned``: what was told of it before."""
         self.chosen = True
         path = await known(document, self.evidence)
-        ended = PathEnded(path=path, how="finished", reason="its steps are given")
-        yield ended
-        yield PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason))
+        ended = PathEnded(path=path, how="finished", reason="its steps are given" if planned is None else APPROVED)
+        if planned is None:
+            yield ended
+        self.progress.note(ended)
+        if planned is None or (planned.path, planned.how) != (path, "finished"):
+            yield PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason))
         async with closing(self._execute(ended, CarryingOut(self._deps.policy, document, len(self._given)))) as events:
             async for event in events:
                 yield event

@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 
 from server.auth.passwords import Passwords
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
-from server.routes import auth, choices, conversations, health, inputs, me, runs, users
+from server.routes import auth, choices, conversations, health, inputs, me, plans, runs, users
 from server.services import open_services
 from wiring.settings import Settings, read_settings
 
@@ -50,7 +50,7 @@ def create_app(
     )
     handle_problems(app)
     app.include_router(health.router)
-    for module in (auth, me, users, conversations, choices, runs, inputs):
+    for module in (auth, me, users, conversations, choices, runs, inputs, plans):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     return app

@@ -141,6 +141,13 @@ class Settings(ServerSettings, BaseSettings):
     max_model_calls: int = Field(default=64, ge=1, description="Calls of the language model a run may make.")
     max_tokens: int = Field(default=200_000, ge=1, description="Tokens of the language model a run may use.")
 
+    model_price_prompt: float | None = Field(
+        default=None, ge=0, description="What a million tokens given to the model cost; empty: no costs are told."
+    )
+    model_price_completion: float | None = Field(
+        default=None, ge=0, description="What a million tokens of its answers cost; empty: no costs are told."
+    )
+
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
 
     @field_validator("allow_hosts", mode="before")

@@ -1,10 +1,41 @@
-"""What keeps a plan from being carried out as it stands."""
+"""What keeps a plan from being carried out as it stands: unknown tools and parameters, values that do not fit, places with nothing in them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from agent.evidence import Evidence
 from agent.frontier import Path
+from agent.reuse import key_of
 from agent.tool_text import clean
+from agent.validation import checked
 from domain.errors import UsageError
-from domain.plan_document import PlanDocument
+from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.tool import Parameter, ToolDoc, ToolId
+from graph.outputs import OutputField, output_fields
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanProblem:
+    """What is wrong, in a sentence. ``step``: in the plan, from 1; None: of the whole. ``parameter``: of the step's tool."""
+
+    step: int | None
+    parameter: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a plan is checked against. ``docs``: of all tools that it names, as far as there are any; ``given``: of the steps before its
+    own; ``depth``: how many steps are allowed.
+    """
+
+    docs: Mapping[ToolId, ToolDoc]
+    given: Sequence[ToolId] = ()
+    depth: int = 50
 
 
 async def known(document: PlanDocument, evidence: Evidence) -> Path:
@@ -17,3 +48,89 @@ async def known(document: PlanDocument, evidence: Evidence) -> Path:
     if unknown:
         raise UsageError(f"no such tool is indexed: {', '.join(unknown)}; take it out of the plan, or index it")
     return path
+
+
+def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem, ...]:
+    """All that is wrong with a plan; what is merely left open is not: it is found when its step is reached."""
+    found = list(_whole(document, around))
+    for number, step in enumerate(document.steps, start=1):
+        tool = around.docs.get(step.tool)
+        if tool is None:
+            found.append(PlanProblem(number, None, f"There is no tool {clean(step.tool, 120)}."))
+        else:
+            found += [PlanProblem(number, name, said) for name, said in _step(step, tool, document)]
+            found += [PlanProblem(number, name, said) for name, said in _takes(number, step, tool, document, around)]
+    return tuple(found)
+
+
+def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
+    if not document.steps:
+        yield PlanProblem(None, None, "A plan needs at least one step; deny it if nothing is to be called.")
+    if len(document.steps) > around.depth:
+        yield PlanProblem(None, None, f"A plan has at most {around.depth} steps; this one has {len(document.steps)}.")
+    changes: Counter[tuple[ToolId, str]] = Counter()
+    for number, step in enumerate(document.steps, start=1):
+        tool = around.docs.get(step.tool)
+        if tool is not None and not tool.safe and not step.takes:
+            changes[key := key_of(step.tool, step.arguments)] += 1
+            if changes[key] == 2:
+                yield PlanProblem(number, None, "An earlier step makes the same change; a run makes it once.")
+
+
+def _step(step: PlannedStep, tool: ToolDoc, document: PlanDocument) -> Iterator[tuple[str | None, str]]:
+    """What is wrong with the names and the fixed values of a step."""
+    own = {parameter.name: parameter for parameter in tool.parameters}
+    told = Counter((*step.arguments, *step.takes, *step.named))
+    for name, times in told.items():
+        if name not in own:
+            yield name, f"{clean(tool.api, 80)} has no parameter {clean(name, 80)}; it has: {', '.join(own) or 'none'}."
+        elif times > 1:
+            yield (
+                name,
+                f"{clean(name, 80)} has two values: keep one of the value, the earlier step and the plan's parameter.",
+            )
+    for name, parameter in step.named.items():
+        if parameter not in document.parameters:
+            yield name, f"The plan has no parameter {clean(parameter, 80)}."
+    fixed = {name: value for name, value in step.arguments.items() if name in own}
+    with_values = tool.model_copy(update={"parameters": tuple(own[name] for name in fixed)})
+    yield from ((name or None, said) for name, said in checked(with_values, fixed)[1])
+
+
+def _takes(
+    number: int, step: PlannedStep, tool: ToolDoc, document: PlanDocument, around: Surroundings
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the values that a step takes from others."""
+    path = [*around.given, *(one.tool for one in document.steps)]
+    for name, take in step.takes.items():
+        parameter = next((own for own in tool.parameters if own.name == name), None)
+        if take.step >= len(around.given) + number:
+            yield name, f"Step {take.step} is not made before this one."
+        elif parameter is not None and (producer := around.docs.get(path[take.step - 1])) is not None:
+            said = _unfit(take, parameter, producer)
+            if said:
+                yield name, said
+
+
+def _unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
+    """Why a documented field cannot fill a parameter; empty where it can, or where nothing is documented."""
+    fields, path = output_fields(producer), _INDEX.sub("[]", take.field)
+    if not fields or not path or any(flow.source == producer.id and flow.field == path for flow in parameter.flows):
+        return ""
+    same = next((field for field in fields if field.path == path), None)
+    inside = any(field.path.startswith((f"{path}.", f"{path}[")) for field in fields)
+    if same is None and not inside:
+        told = ", ".join(field.path for field in fields[:8])
+        return f"The answer of step {take.step} ({clean(producer.api, 80)}) has no {clean(path, 80)}; it has: {clean(told, 300)}."
+    if inside and parameter.type not in ("array", "object") and parameter.json_schema is None:
+        return f"{clean(path, 80)} of step {take.step} is not a single value, but {clean(parameter.name, 80)} is: name a field of it."
+    return _other_type(same, parameter, take) if same is not None else ""
+
+
+def _other_type(field: OutputField, parameter: Parameter, take: Take) -> str:
+    """Numbers do not come out of truths, nor truths out of numbers; texts may hold either."""
+    kinds = {"number": "number", "integer": "number", "boolean": "boolean"}
+    given, wanted = kinds.get(field.type or ""), kinds.get(parameter.type)
+    if parameter.json_schema is not None or given is None or wanted is None or given == wanted:
+        return ""
+    return f"{clean(field.path, 80)} of step {take.step} is a {field.type}, but {clean(parameter.name, 80)} is a {parameter.type}."

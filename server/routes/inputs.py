@@ -8,9 +8,12 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
+from domain.plan_document import PlanDocument
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.plans import approved
 from server.routes.texts import RowId
+from server.runs.questions import subtask_of
 from server.storage.inputs import Input, InputKind
 
 router = APIRouter(prefix="/runs/{run_id}/inputs", tags=["runs"], responses=problems(401, 404))
@@ -35,6 +38,7 @@ class ShownInput(BaseModel):
     tool: str
     arguments: JsonObject
     reason: str
+    plan: PlanDocument | None = None
     asked_at: datetime
     decision: Decision | None
     answered_at: datetime | None
@@ -51,9 +55,13 @@ async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) ->
 async def answer(
     run_id: RowId, input_id: InputId, body: DecisionBody, user: CurrentUser, services: CurrentServices
 ) -> ShownInput:
-    if body.always and body.decision != "allow":
-        raise UsageError("only what is allowed can be allowed always")
-    answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
+    about_plan = subtask_of(input_id) > 0
+    if body.always and (body.decision != "allow" or about_plan):
+        raise UsageError("only a call that is allowed can be allowed always")
+    if about_plan and body.decision == "allow":
+        answered = _shown(await approved(services, run_id, input_id, user.id))
+    else:
+        answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
     if body.always:
         await services.storage.allowed_tools.allow(user.id, answered.tool)
     services.worker.look()

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, StringConstraints
 
-from domain.errors import BusyError, NotFoundError
+from domain.errors import BusyError, NotFoundError, UsageError
 from domain.event import Outcome
 from domain.model import JsonObject
 from server.dependencies import CurrentServices, CurrentUser
@@ -29,6 +29,7 @@ class RunBody(BaseModel):
     model: Annotated[str, StringConstraints(max_length=200), Plain] = Field(
         default="", description="For the policy llm: one of GET /choices; empty: the default one."
     )
+    stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
 
 
 class ShownRun(BaseModel):
@@ -61,7 +62,10 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
     storage, most = services.storage, services.settings.user_runs
     if await storage.runs.open_count(user.id) >= most:
         raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
-    choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model)
+    if body.stop_at_plan and body.planner == "react":
+        raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
+    settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
+    choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model, settings=settings)
     run = await storage.runs.add(user.id, conversation_id, body.request, choices, say=True)
     services.worker.look()
     return shown(run)

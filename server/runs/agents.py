@@ -5,12 +5,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from agent.clauses import clauses
+from agent.evidence import Evidence
 from agent.executor import Executor
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
-from server.runs.asking import AskingExecutor, Asks
+from server.runs.asking import AskingExecutor
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
+from server.runs.questions import Asks, Questions
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
@@ -48,6 +51,7 @@ class Agents:
         self._storage = storage
         self._stack = stack
         self._container = Once(self._open)
+        self._recorded = Once(self._open_recorded)
         self._executors: dict[str, tuple[Executor, UserSecrets]] = {}
 
     async def _open(self) -> Container:
@@ -62,9 +66,12 @@ class Agents:
         container = await self.container()
         executor, secrets = await self._executor(container, run.user_id)
         ledger = LedgerExecutor(executor, self._storage.effects, run.id, hand.told)
-        asking = AskingExecutor(ledger, self._storage, run, Asks(hand.told, hand.waits))
+        questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
+        asking = AskingExecutor(ledger, questions)
         deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
         deps = replace(deps, secrets=secrets, ledger=True, document=given_plan(run))
+        if run.settings.get("stop_at_plan"):
+            deps = replace(deps, approves=questions.about_plan)
         return run_and_learn(
             run.request,
             deps,
@@ -75,6 +82,20 @@ class Agents:
             past=past,
             earlier=await runs_before(run, self._storage),
         )
+
+    async def recorded(self) -> Executor:
+        """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
+        return await self._recorded.get()
+
+    async def _open_recorded(self) -> Executor:
+        return await (await self.container()).executor("replay")
+
+    async def evidence(self, request: str, user_id: str) -> Evidence:
+        """What is known of tools, as a run of this user sees them. Raises as :meth:`container`."""
+        container = await self.container()
+        _, secrets = await self._executor(container, user_id)
+        parts, search, flows = clauses(request) or (request,), await container.search(), await container.flows()
+        return Evidence(parts, container.graph, search, container.weights, secrets, flows)
 
     async def _executor(self, container: Container, user_id: str) -> tuple[Executor, UserSecrets]:
         """Connections are kept between a user's runs, and shared with nobody's."""

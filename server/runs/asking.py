@@ -1,28 +1,16 @@
-"""Calls that change something wait for their user, unless the tool is on the user's list."""
-
-import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, cast
+"""Calls that change something wait for their user, unless the tool is on the user's list or the call stands in a plan of theirs."""
 
 from agent.executor import CallResult, Executor
 from agent.tool_text import clean
+from agent.validation import checked
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
+from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 from server.runs.ledger import call_key
-from server.storage.runs import Run
-from server.storage.storage import Storage
+from server.runs.questions import Questions
 from server.storage.unbroken import unbroken
-
-
-@dataclass(frozen=True, slots=True)
-class Asks:
-    """``told``: has every event that was told so far stored. ``waits``: tells the question and has the run put down."""
-
-    told: Callable[[], Awaitable[None]]
-    waits: Callable[[InputNeeded], None]
 
 
 class AskingExecutor:
@@ -31,43 +19,47 @@ class AskingExecutor:
     The others are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
-    def __init__(self, executor: Executor, storage: Storage, run: Run, asks: Asks) -> None:
+    def __init__(self, executor: Executor, questions: Questions) -> None:
         self.name = executor.name
         self._executor = executor
-        self._storage = storage
-        self._run = run
-        self._asks = asks
-        self._in_turn = asyncio.Lock()
+        self._questions = questions
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
         """The call's result, once it is allowed. ``NotAllowedError`` where it is not."""
         if tool.safe:
             return await self._executor.call(tool, arguments)
-        async with self._in_turn:
-            await self._asks.told()
+        async with self._questions.in_turn:
+            await self._questions.told()
             await self._allowed(tool, arguments)
             return await self._executor.call(tool, arguments)
 
     async def _allowed(self, tool: ToolDoc, arguments: JsonObject) -> None:
+        storage, run = self._questions.storage, self._questions.run
         key = call_key(tool.id, arguments)
-        if await unbroken(self._storage.effects.get(self._run.id, key)) is not None:
+        if await unbroken(storage.effects.get(run.id, key)) is not None:
             return  # it was allowed, and begun: the ledger knows of it
-        asked = await unbroken(self._storage.inputs.get(self._run.id, key))
-        if asked is None and tool.id in await unbroken(self._storage.allowed_tools.all(self._run.user_id)):
-            return
+        asked = await unbroken(storage.inputs.get(run.id, key))
+        if asked is None:
+            if tool.id in await unbroken(storage.allowed_tools.all(run.user_id)):
+                return
+            if any(stands_in(plan, tool, arguments) for plan in await self._approved()):
+                return
         reason = f"May {clean(tool.api, 80)} be called? It changes something."
         question = InputNeeded(input=key, asks="call", tool=tool.id, arguments=arguments, reason=reason)
-        if await self._decided(question) != "allow":
+        if (await self._questions.answered(question))["decision"] != "allow":
             raise NotAllowedError("You did not allow this call, so it was not made.")
 
-    async def _decided(self, question: InputNeeded) -> str:
-        """What the user decided; where that is still open, the run is put down, and this ends by being cancelled."""
-        body = question.model_dump(mode="json", include={"tool", "arguments", "reason"})
-        asked = await unbroken(self._storage.inputs.ask(self._run.id, question.input, question.asks, body))
-        if asked.answered_at is None:
-            self._asks.waits(question)
-            await asyncio.Event().wait()
-        return str(cast("dict[str, Any]", asked.answer)["decision"])
+    async def _approved(self) -> list[PlanDocument]:
+        """The plans of this run that its user approved."""
+        asked = await unbroken(self._questions.storage.inputs.all(self._questions.run.id))
+        answers = [one.answer for one in asked if one.kind == "plan" and isinstance(one.answer, dict)]
+        return [PlanDocument.model_validate(answer["document"]) for answer in answers if "document" in answer]
 
     async def close(self) -> None:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""
+
+
+def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
+    """Whether a step of a plan is this very call, with all its values fixed."""
+    steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
+    return any(checked(tool, step.arguments)[0] == arguments for step in steps)

@@ -13,6 +13,7 @@ from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
 from server.runs.journal import Journal
+from server.runs.questions import subtask_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -151,7 +152,7 @@ class Making:
         if (asked := self._question) is not None:
             call = (asked.tool, asked.arguments)
             about = [one.subtask for one, event in self._calls if (event.tool, event.arguments) == call]
-            self._tell(asked, subtask=about[-1] if about else 0)
+            self._tell(asked, subtask=subtask_of(asked.input) or (about[-1] if about else 0))
 
     def _ended(self, outcome: Outcome, error: str = "") -> None:
         """It ends without having told so itself."""

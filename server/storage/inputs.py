@@ -44,11 +44,13 @@ class Inputs:
             session.add(row)
         return _input(row)
 
-    async def answer(self, run_id: str, key: str, user_id: str, answer: JsonValue) -> Input:
-        """Answer it; the run is queued if it waits.
+    async def answer(
+        self, run_id: str, key: str, user_id: str, answer: JsonValue, *, plan_version: int | None = None
+    ) -> Input:
+        """Answer it; the run is queued if it waits. ``plan_version``: of the run's plan that the answer is about.
 
         Raises:
-            NotFoundError: no run of this user asked it. ConflictError: it was answered already, or the run has ended.
+            NotFoundError: no run of this user asked it. ConflictError: it was answered already, the run has ended, or its plan was edited meanwhile.
         """
         owned = select(RunRow).where(RunRow.id == run_id, RunRow.user_id == user_id)
         async with self._database.writing() as session:
@@ -61,6 +63,8 @@ class Inputs:
                 raise ConflictError("this was answered already")
             if run.status == "finished":
                 raise ConflictError("the run has ended, so that there is nothing to answer")
+            if plan_version is not None and run.plan_version != plan_version:
+                raise ConflictError("the plan was edited meanwhile; read it again")
             row.answer, row.answered_at = answer, self._clock()
             run.status = "queued" if run.status == "waiting" else run.status
             return _input(row)

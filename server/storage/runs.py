@@ -181,11 +181,11 @@ class Runs:
         async with self._database.reading() as session:
             return set(await session.scalars(select(RunRow.id).where(asked)))
 
-    async def set_plan(self, run_id: str, user_id: str, plan: JsonObject, version: int) -> Run:
-        """Put an edited plan in place of version ``version`` (0: there was none).
+    async def set_plan(self, run_id: str, user_id: str, plan: JsonObject, version: int, asked: str = "") -> Run:
+        """Put an edited plan in place of version ``version`` (0: there was none). ``asked``: the question about it.
 
         Raises:
-            NotFoundError: this user has no such run. ConflictError: it was edited meanwhile, or the run has ended.
+            NotFoundError: this user has no such run. ConflictError: it was edited meanwhile, the run has ended or its question is answered.
         """
         async with self._database.writing() as session:
             row = await self._locked(session, run_id, user_id)
@@ -193,6 +193,9 @@ class Runs:
                 raise ConflictError(
                     f"the plan is at version {row.plan_version} and the run {row.status}; read it again"
                 )
+            question = await session.get(InputRow, (run_id, asked)) if asked else None
+            if question is not None and question.answered_at is not None:
+                raise ConflictError("the plan was decided on already; it cannot be edited any more")
             row.plan, row.plan_version = plan, version + 1
             return _run(row)
 

@@ -86,10 +86,10 @@ class Client:
         url = f"{self.address}/api/v1{path}"
         return httpx.request(method, url, headers=self._headers, json=body, timeout=30, trust_env=False)
 
-    def ask(self, request: str) -> tuple[str, str]:
-        """The ids of a new conversation and of a run in it."""
+    def ask(self, request: str, **choices: Any) -> tuple[str, str]:
+        """The ids of a new conversation and of a run in it. ``choices``: what else is said of the run."""
         conversation = self.call("POST", "/conversations", {}).json()["id"]
-        answer = self.call("POST", f"/conversations/{conversation}/runs", {"request": request})
+        answer = self.call("POST", f"/conversations/{conversation}/runs", {"request": request, **choices})
         assert answer.status_code == 202, answer.text
         return conversation, answer.json()["id"]
 

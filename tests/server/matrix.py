@@ -158,5 +158,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/inputs"): own(200, a_question),
     ("POST", "/api/v1/runs/{run_id}/inputs/{input_id}"): own(200, a_question, {"decision": "allow"}),
+    # Such a run waits with a call, not with a plan; tests/flows/test_server_plans.py is about those that do.
+    ("GET", "/api/v1/runs/{run_id}/plan"): Access(401, 404, 404, 404, 404, None, a_question),
+    ("PUT", "/api/v1/runs/{run_id}/plan"): Access(
+        401, 404, 404, 404, 404, {"version": 0, "document": {"steps": []}}, a_question
+    ),
+    ("POST", "/api/v1/runs/{run_id}/plan/dry-run"): Access(401, 404, 404, 404, 404, None, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
 }

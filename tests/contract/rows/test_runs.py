@@ -102,6 +102,21 @@ async def test_of_two_who_edit_a_plan_one_is_told(storage: Storage) -> None:
     assert (await storage.runs.set_plan(made.id, ada.id, {"by": "me"}, 1)).plan_version == 2
 
 
+async def test_a_plan_that_was_decided_on_is_not_edited_and_an_edited_one_not_decided_on_unseen(
+    storage: Storage,
+) -> None:
+    ada = await user(storage)
+    made, _ = await run(storage, ada)
+    await storage.inputs.ask(made.id, "plan-1", "plan", {})
+    await storage.runs.set_plan(made.id, ada.id, {"by": "me"}, 0, "plan-1")
+    with pytest.raises(ConflictError, match="edited meanwhile"):
+        await storage.inputs.answer(made.id, "plan-1", ada.id, {"decision": "allow"}, plan_version=0)
+    answered = await storage.inputs.answer(made.id, "plan-1", ada.id, {"decision": "allow"}, plan_version=1)
+    assert answered.answered_at is not None
+    with pytest.raises(ConflictError, match="decided on"):
+        await storage.runs.set_plan(made.id, ada.id, {"by": "me"}, 1, "plan-1")
+
+
 async def test_a_run_of_a_template_outlives_it(storage: Storage) -> None:
     from tests.contract.rows.test_conversations import CONTENT
 

@@ -1,0 +1,28 @@
+"""A plan in front of its user before anything is called."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.plan_document import PlanDocument
+from domain.tool import ToolId
+
+
+@dataclass(frozen=True, slots=True)
+class PlanQuestion:
+    """The plan of one subtask, as it was made. ``request``: the subtask's; ``given``: the tools of the steps that it builds on."""
+
+    subtask: int
+    request: str
+    document: PlanDocument
+    given: tuple[ToolId, ...] = ()
+
+
+class Approves(Protocol):
+    """Whoever decides on plans."""
+
+    async def __call__(self, question: PlanQuestion) -> PlanDocument | None:
+        """What is to be carried out, in place of what was planned or the same; None: nothing is to be called.
+
+        Asked again after the run was broken off, it gives the same answer.
+        """
+        ...

@@ -1,0 +1,85 @@
+"""A plan gone through without calling anything: what would be asked of each tool, and what came back when it was asked like that before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.executor import Executor
+from agent.plans.carrying_out import CarryingOut
+from agent.policy import ArgumentsQuestion, Policy
+from agent.validation import checked
+from domain.errors import FootpathError
+from domain.model import JsonObject
+from domain.plan import StepResult
+from domain.plan_document import PlanDocument
+from domain.tool import ToolDoc, ToolId
+
+SHOWN = 2_000
+"""Characters of a response that are shown."""
+TryStatus = Literal["answered", "unknown", "missing"]
+"""``unknown``: nothing is recorded of such a call, nor is there an example. ``missing``: a value that it needs would not be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedCall:
+    """``step`` in the plan, from 1. ``response``: recorded or an example, cut; ``note``: which, and what would be complained of."""
+
+    step: int
+    tool: ToolId
+    arguments: JsonObject
+    missing: tuple[str, ...]
+    changes: bool
+    status: TryStatus
+    response: str = ""
+    note: str = ""
+
+
+async def tried(
+    document: PlanDocument,
+    request: str,
+    docs: Mapping[ToolId, ToolDoc],
+    given: Sequence[ToolId],
+    policy: Policy,
+    recorded: Executor,
+) -> tuple[TriedCall, ...]:
+    """The plan's calls in order, to its end. Every tool that it names is in ``docs``.
+
+    ``policy``: finds what the plan leaves open. ``recorded``: answers from recordings, and reaches nothing else. The steps of other
+    subtasks that it builds on are answered by their documents' examples.
+    """
+    path = [docs[step.tool] for step in document.steps]
+    earlier = [(docs[tool], _result(docs[tool], {}, docs[tool].example_response or "")) for tool in given]
+    values = CarryingOut(policy, document, len(given))
+    calls: list[TriedCall] = []
+    for number, tool in enumerate(path, start=1):
+        question = ArgumentsQuestion(request, tool, tuple(earlier), later=tuple(path[number:]))
+        answer = await values.arguments(question)
+        arguments, wrong = checked(tool, answer.values)
+        if answer.missing:
+            body, status, note = tool.example_response or "", "missing", answer.why
+        elif wrong:
+            body, status, note = tool.example_response or "", "missing", " ".join(said for _, said in wrong)
+        else:
+            body, status, note = await _answer(tool, arguments, recorded)
+        earlier.append((tool, _result(tool, arguments, body)))
+        calls.append(TriedCall(number, tool.id, arguments, answer.missing, not tool.safe, status, body[:SHOWN], note))
+    return tuple(calls)
+
+
+async def _answer(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
+    """A body, whether there is one, and where it is from."""
+    try:
+        result = await recorded.call(tool, arguments)
+    except FootpathError as error:
+        said = str(error)
+    else:
+        if result.outcome == "ok":
+            return result.body, "answered", result.note
+        said = result.note
+    if tool.example_response:
+        return tool.example_response, "answered", "the example in the tool's document; no such call is recorded"
+    return "", "unknown", said
+
+
+def _result(tool: ToolDoc, arguments: JsonObject, body: str) -> StepResult:
+    return StepResult(tool=tool.id, arguments=arguments, status="ok", response=body)

@@ -1,0 +1,65 @@
+"""The plan that a run waits with: read, edited, approved."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from domain.errors import NotFoundError, UsageError
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument
+from domain.tool import ToolId
+from server.storage.inputs import Input
+from server.storage.runs import Run
+from server.storage.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPlan:
+    """``input``: the question about it; ``document``: as it stands; ``request`` and ``given``: of the subtask that it is for."""
+
+    run: Run
+    input: str
+    document: PlanDocument
+    request: str
+    given: tuple[ToolId, ...]
+
+    @property
+    def version(self) -> int:
+        """Counts the edits of the run's plans."""
+        return self.run.plan_version
+
+
+async def open_plan(storage: Storage, run_id: str, user_id: str) -> OpenPlan:
+    """``NotFoundError``: this user has no such run, or it waits with no plan."""
+    run = await storage.runs.get(run_id, user_id)
+    asked = await storage.inputs.all(run_id, open_only=True) if run is not None else []
+    question = next((one for one in asked if one.kind == "plan"), None)
+    if run is None or question is None or run.status == "finished":
+        raise NotFoundError("no run of yours waits with a plan under this id")
+    return _read(run, question)
+
+
+async def edited(storage: Storage, plan: OpenPlan, document: PlanDocument, version: int) -> OpenPlan:
+    """The plan with another document in place of the one of a version. ``ConflictError``: it was edited or decided on meanwhile."""
+    kept: JsonObject = {"input": plan.input, "document": document.model_dump(mode="json")}
+    run = await storage.runs.set_plan(plan.run.id, plan.run.user_id, kept, version, plan.input)
+    return OpenPlan(run, plan.input, document, plan.request, plan.given)
+
+
+async def approve(storage: Storage, plan: OpenPlan) -> Input:
+    """Let it be carried out as it stands here. ``ConflictError``: it was edited or decided on meanwhile."""
+    answer: JsonObject = {"decision": "allow", "document": plan.document.model_dump(mode="json")}
+    inputs, run = storage.inputs, plan.run
+    return await inputs.answer(run.id, plan.input, run.user_id, answer, plan_version=plan.version)
+
+
+def _read(run: Run, question: Input) -> OpenPlan:
+    asked = cast("dict[str, Any]", question.question)
+    mine = run.plan if run.plan is not None and run.plan.get("input") == question.key else None
+    document = PlanDocument.model_validate(asked["plan"] if mine is None else mine["document"])
+    return OpenPlan(run, question.key, document, asked["request"], tuple(asked["given"]))
+
+
+def refuse(problems: list[str]) -> None:
+    """``UsageError`` with all that is wrong with a plan, if anything is."""
+    if problems:
+        raise UsageError(f"the plan cannot be carried out as it stands. {' '.join(problems[:20])}")
