@@ -8,7 +8,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ui.account import Account
 from ui.problems import ServerError, refused, unreached
-from ui.replies import Asked, Conversation, LoggedIn, Registration, Run
+from ui.replies import Asked, Choices, Chosen, Conversation, LoggedIn, Registration, Run
 from ui.stream import Told, follow
 
 _API = "/api/v1"
@@ -24,7 +24,7 @@ def opened(server: str, address: str = "") -> httpx.Client:
 
 def registration(http: httpx.Client) -> str:
     """Who may make an account: ``open``, ``invited`` or ``closed``."""
-    return _read(Registration, _asked(http, "GET", "/auth/registration")).registration
+    return read(Registration, _asked(http, "GET", "/auth/registration")).registration
 
 
 def log_in(http: httpx.Client, name: str, password: str) -> "Client":
@@ -44,60 +44,74 @@ class Client:
     def __init__(self, http: httpx.Client, account: Account) -> None:
         self._http = http
         self.account = account
+        self._described = str(http.base_url).removesuffix("/").removesuffix(_API) + "/openapi.json"
+        self._paths: frozenset[str] | None = None
 
     def log_out(self) -> None:
         """End the session on the server."""
-        self._send("POST", "/auth/logout")
+        self.send("POST", "/auth/logout")
 
     def conversations(self, search: str = "") -> list[Conversation]:
         """The latest, first those in which something was said last."""
         params: dict[str, str | int] = {"limit": 100, "search": search}
-        return _all(Conversation, self._send("GET", "/conversations", params=params))
+        return read_all(Conversation, self.send("GET", "/conversations", params=params))
 
     def begin(self, title: str = "") -> Conversation:
         """A new conversation."""
-        return _read(Conversation, self._send("POST", "/conversations", json={"title": title}))
+        return read(Conversation, self.send("POST", "/conversations", json={"title": title}))
 
     def rename(self, conversation: str, title: str) -> None:
         """Give it another title."""
-        self._send("PATCH", f"/conversations/{conversation}", json={"title": title})
+        self.send("PATCH", f"/conversations/{conversation}", json={"title": title})
 
     def remove(self, conversation: str) -> None:
         """Remove it with its runs."""
-        self._send("DELETE", f"/conversations/{conversation}")
+        self.send("DELETE", f"/conversations/{conversation}")
 
     def runs(self, conversation: str) -> list[Run]:
         """The latest runs of a conversation, the oldest of them first."""
         path = f"/conversations/{conversation}/runs"
-        return _all(Run, self._send("GET", path, params={"limit": _PAGE}))[::-1]
+        return read_all(Run, self.send("GET", path, params={"limit": _PAGE}))[::-1]
 
-    def ask(self, conversation: str, request: str, planner: str = "dfs", policy: str = "offline") -> Run:
+    def can(self, path: str) -> bool:
+        """Whether this server has an operation, as ``/runs/{run_id}/plan``: a page may be newer than its server."""
+        if self._paths is None:
+            document = TypeAdapter(dict[str, Any]).validate_json(self.send("GET", self._described).content)
+            self._paths = frozenset(document.get("paths", {}))
+        return _API + path in self._paths
+
+    def choices(self) -> Choices:
+        """What a run may choose."""
+        return read(Choices, self.send("GET", "/choices"))
+
+    def ask(self, conversation: str, request: str, chosen: Chosen) -> Run:
         """Start a run; it goes on whether one follows it or not."""
-        body = {"request": request, "planner": planner, "policy": policy}
-        return _read(Run, self._send("POST", f"/conversations/{conversation}/runs", json=body))
+        body = {"request": request, **chosen.model_dump()}
+        return read(Run, self.send("POST", f"/conversations/{conversation}/runs", json=body))
 
     def run(self, run: str) -> Run:
         """How a run stands."""
-        return _read(Run, self._send("GET", f"/runs/{run}"))
+        return read(Run, self.send("GET", f"/runs/{run}"))
 
     def cancel(self, run: str) -> None:
         """End a run; what it found stays."""
-        self._send("POST", f"/runs/{run}/cancel")
+        self.send("POST", f"/runs/{run}/cancel")
 
     def open_questions(self, run: str) -> set[str]:
         """The ids of what a run asks and nobody has answered."""
-        return {one.id for one in _all(Asked, self._send("GET", f"/runs/{run}/inputs")) if one.decision is None}
+        return {one.id for one in read_all(Asked, self.send("GET", f"/runs/{run}/inputs")) if one.decision is None}
 
     def answer(self, run: str, question: str, *, allow: bool, always: bool = False) -> None:
         """Say whether a call that changes something may be made; ``always``: this tool need not ask again."""
         body = {"decision": "allow" if allow else "deny", "always": always}
-        self._send("POST", f"/runs/{run}/inputs/{question}", json=body)
+        self.send("POST", f"/runs/{run}/inputs/{question}", json=body)
 
     def events(self, run: str, after: int = 0, wanted: Callable[[], bool] = lambda: True) -> Iterator[Told]:
         """A run's events after that number, to its end, over however many connections. ``wanted`` False: no more of them."""
         return follow(self._http, self.account, f"/runs/{run}/events", after, wanted)
 
-    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+    def send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """A request in this user's name."""
         token = self.account.bearer()
         try:
             return _asked(self._http, method, path, headers={"Authorization": f"Bearer {token}"}, **more)
@@ -109,7 +123,7 @@ class Client:
 
 
 def _entered(http: httpx.Client, path: str, body: dict[str, str]) -> Client:
-    return Client(http, Account(http, _read(LoggedIn, _asked(http, "POST", path, json=body))))
+    return Client(http, Account(http, read(LoggedIn, _asked(http, "POST", path, json=body))))
 
 
 def _asked(http: httpx.Client, method: str, path: str, **more: Any) -> httpx.Response:
@@ -122,14 +136,16 @@ def _asked(http: httpx.Client, method: str, path: str, **more: Any) -> httpx.Res
     return response
 
 
-def _read(shape: type[Shape], response: httpx.Response) -> Shape:
+def read(shape: type[Shape], response: httpx.Response) -> Shape:
+    """An answer's body. Raises ServerError: it is not of this shape."""
     try:
         return shape.model_validate_json(response.content)
     except ValidationError as error:
         raise _strange(response) from error
 
 
-def _all(shape: type[Shape], response: httpx.Response) -> list[Shape]:
+def read_all(shape: type[Shape], response: httpx.Response) -> list[Shape]:
+    """The same, of a list."""
     try:
         return [shape.model_validate(one) for one in TypeAdapter(list[Any]).validate_json(response.content)]
     except ValidationError as error:

@@ -71,7 +71,7 @@ def _calls(story: Story) -> None:
                 if call.result.note:
                     st.text(call.result.note)
                 st.text("Response")
-                st.code(_response(call.result.response), language="json", wrap_lines=True)
+                st.code(response_text(call.result.response), language="json", wrap_lines=True)
 
 
 def _title(call: Call, told: str) -> str:
@@ -97,7 +97,7 @@ def readable(value: JsonValue) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… {len(text) - _LONGEST} characters more"
 
 
-def _response(text: str) -> str:
+def response_text(text: str) -> str:
     """As JSON where it is some; else its beginning as it is."""
     try:
         return readable(json.loads(text))

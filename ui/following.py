@@ -3,6 +3,8 @@
 import time
 from threading import Event, Lock, Thread
 
+import streamlit as st
+
 from ui.client import Client
 from ui.problems import ServerError
 from ui.story import Story
@@ -10,6 +12,14 @@ from ui.stream import Told
 
 _UNWATCHED = 60.0
 """Seconds after which a run at which nobody looks is no longer followed; it goes on at the server."""
+
+
+def follower(client: Client, run: str) -> "Following":
+    """The one of this visit; made where there is none."""
+    known: dict[str, Following] = st.session_state.setdefault("following", {})
+    if run not in known:
+        known[run] = Following(client, run)
+    return known[run]
 
 
 class Following:

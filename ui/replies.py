@@ -4,6 +4,15 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field, SecretStr
 
+PLANNERS = {
+    "dfs": "Weighted walk",
+    "react": "Step by step (ReAct)",
+    "cot": "All at once, reasoned",
+    "basic": "All at once",
+    "retrieve": "Most alike",
+}
+"""Planners by the names that the server gives them."""
+
 
 class Tokens(BaseModel):
     """A session's tokens; ``refresh_token`` counts once."""
@@ -44,6 +53,22 @@ class Conversation(BaseModel):
         return self.title or "New conversation"
 
 
+class Used(BaseModel):
+    """What a run took."""
+
+    considered: int = 0
+    decisions: int = 0
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """In and out."""
+        return self.prompt_tokens + self.completion_tokens
+
+
 class Run(BaseModel):
     """A run as it stands. ``last_event``: the number of the last one that is stored."""
 
@@ -51,9 +76,37 @@ class Run(BaseModel):
     request: str
     planner: str = ""
     status: str = ""
+    outcome: str | None = None
+    usage: Used | None = None
+    created_at: datetime | None = None
     cancel_at: datetime | None = None
     finished_at: datetime | None = None
     last_event: int = 0
+
+
+class Choice(BaseModel):
+    """One of several, and what it is."""
+
+    name: str
+    about: str = ""
+
+
+class Choices(BaseModel):
+    """What a run may choose. ``default_model``: empty where there is none."""
+
+    planners: list[Choice]
+    policies: list[Choice]
+    models: list[str] = Field(default_factory=list[str])
+    default_model: str = ""
+
+
+class Chosen(BaseModel):
+    """How a run is to be made. ``stop_at_plan``: it waits with its plan until that is approved."""
+
+    planner: str = "dfs"
+    policy: str = "offline"
+    model: str = ""
+    stop_at_plan: bool = False
 
 
 class Asked(BaseModel):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from domain.event import (
     AnswerDelta,
@@ -69,8 +69,8 @@ class Question(BaseModel):
 
     input: str
     asks: str = "call"
-    tool: ToolId
-    arguments: JsonObject
+    tool: ToolId = ToolId("")
+    arguments: JsonObject = Field(default_factory=dict)
     reason: str = ""
 
 
@@ -87,6 +87,7 @@ class Story:
     nodes: dict[Place, Node] = field(default_factory=dict[Place, Node])
     ends: dict[Place, PathEnded] = field(default_factory=dict[Place, PathEnded])
     calls: list[Call] = field(default_factory=list[Call])
+    plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
     notes: list[str] = field(default_factory=list[str])
     answer: str = ""
@@ -143,6 +144,7 @@ class Story:
             case PathEnded():
                 self.ends[subtask, event.path] = event
             case PlanReady():
+                self.plans[subtask] = event.plan.path
                 for length in range(1, len(event.plan.path) + 1):
                     self._node(subtask, event.plan.path[:length]).state = "chosen"
             case _:

@@ -1,6 +1,7 @@
 """The chat page in a real browser: chromium on all of Footpath."""
 
 import os
+import re
 import signal
 from collections.abc import Generator
 from pathlib import Path
@@ -120,3 +121,19 @@ def test_a_narrow_screen_can_do_all_of_it(browser_program: Browser, up: Up) -> N
         whole, seen = graph.evaluate("chart => [chart.scrollWidth, chart.clientWidth]")
         assert whole > seen  # it is scrolled, not shrunk until nobody can read it
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_history_of_a_conversation_is_looked_at(page: Page) -> None:
+    registers(page, "iris")
+    asks(page, QUESTION)
+    ended(page, "Answered")
+    asks(page, "How many inhabitants does Meghalpet have?")
+    ended(page, "Answered", times=2)
+    sidebar(page).get_by_role("button", name="History of its runs").click()
+    expect(page.get_by_text(re.compile("^2 runs, "))).to_be_visible()
+    page.get_by_label("Look at").click()
+    page.get_by_role("option", name=f"1. {QUESTION}").click()
+    expect(page.get_by_text(ANSWERED)).to_be_visible()
+    expect(page.get_by_text(re.compile("^Plan: .*get_public_holidays"))).to_be_visible()
+    sidebar(page).get_by_role("button", name="Conversation", exact=True).click()
+    ended(page, "Answered", times=2)

@@ -75,3 +75,9 @@ def test_a_session_that_was_ended_says_so(http: httpx.Client) -> None:
 def test_a_server_that_is_not_there_is_named() -> None:
     with opened("http://127.0.0.1:9") as nowhere, pytest.raises(ServerError, match=r"127\.0\.0\.1:9.*does not answer"):
         registration(nowhere)
+
+
+def test_what_a_server_can_is_known(ada: Client) -> None:
+    assert ada.can("/runs/{run_id}/events")
+    assert not ada.can("/runs/{run_id}/no-such-thing")
+    assert "dfs" in [one.name for one in ada.choices().planners]

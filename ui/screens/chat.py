@@ -7,11 +7,13 @@ import streamlit as st
 
 from ui.client import Client
 from ui.draw import draw, readable, unmarked
-from ui.following import Following
+from ui.following import Following, follower
 from ui.problems import ServerError
-from ui.replies import Run
-from ui.screens.sidebar import PLANNERS, sidebar
-from ui.story import Question
+from ui.replies import PLANNERS, Chosen, Run
+from ui.screens.history import history
+from ui.screens.plan import plan
+from ui.screens.sidebar import sidebar
+from ui.story import Question, Story
 from ui.walk import tool_name
 
 _TICK = 0.4
@@ -28,6 +30,9 @@ _EXAMPLES = (
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
+    if conversation and st.query_params.get("view") == "history":
+        history(client, conversation)
+        return
     runs = _runs(client, conversation)
     request = "" if runs else _welcome()
     for run in runs:
@@ -35,11 +40,27 @@ def chat(client: Client) -> None:
             st.text(run.request)
         with st.chat_message("assistant"):
             _run(client, run, last=run is runs[-1])
+    stop = client.can("/runs/{run_id}/plan") and st.toggle(
+        "Stop at the plan", key="stop_at_plan", help="See the plan first: change it, try it out, approve it."
+    )
     if request := st.chat_input("Ask something", max_chars=4000) or request:
+        _ask(client, conversation, request, stop=stop)
+
+
+def _ask(client: Client, conversation: str, request: str, *, stop: bool) -> None:
+    """What the server will not run is told beside what was asked: nothing that was typed is lost."""
+    chosen: Chosen = st.session_state.chosen
+    try:
         conversation = conversation or client.begin(request[:80]).id
-        client.ask(conversation, request, planner=st.session_state.planner)
-        st.query_params["conversation"] = conversation
-        st.rerun()
+        client.ask(conversation, request, chosen.model_copy(update={"stop_at_plan": stop}))
+    except ServerError as error:
+        if error.logged_out:
+            raise
+        st.error(unmarked(str(error)))
+        st.code(request, language=None, wrap_lines=True)
+        return
+    st.query_params["conversation"] = conversation
+    st.rerun()
 
 
 def _welcome() -> str:
@@ -71,10 +92,15 @@ def _runs(client: Client, conversation: str) -> list[Run]:
 
 
 def _run(client: Client, run: Run, *, last: bool) -> None:
-    following = _following(client, run.id)
+    following = follower(client, run.id)
     if run.finished_at:
         following.wait(_PAST)
-    if following.look().finished:
+    story = following.look()
+    if question := _open_plan(client, run, story):
+        draw(story, unfolded=False)
+        plan(client, run.id, question, story)
+        _stop(client, run)
+    elif story.finished:
         draw(following.story, unfolded=last)
         st.caption(f"planned as: {unmarked(PLANNERS.get(run.planner, run.planner))}")
     else:
@@ -92,13 +118,26 @@ def _live(client: Client, run: Run, following: Following) -> None:
         return
     if story.finished:
         st.rerun(scope="app")
+    if any(story.questions[key].asks == "plan" for key in open_questions & story.questions.keys()):
+        st.rerun(scope="app")
     draw(story, unfolded=True)
     for key in open_questions & story.questions.keys():
         _question(client, run, story.questions[key])
     if not open_questions:
         st.caption("Under way …" if story.seq else "Waiting for its turn …")
+    _stop(client, run)
+
+
+def _stop(client: Client, run: Run) -> None:
     if st.button("Stop", key=f"stop-{run.id}", icon=":material/stop_circle:"):
         _told(lambda: client.cancel(run.id))
+        st.rerun()
+
+
+def _open_plan(client: Client, run: Run, story: Story) -> str:
+    """The id of the question about the plan that the run waits with; empty where it waits with none."""
+    asked = {key for key, one in story.questions.items() if one.asks == "plan"}
+    return next(iter(asked & client.open_questions(run.id)), "") if asked else ""
 
 
 def _question(client: Client, run: Run, question: Question) -> None:
@@ -113,13 +152,6 @@ def _question(client: Client, run: Run, question: Question) -> None:
             answer = partial(client.answer, run.id, question.input, allow=allow, always=always)
             if column.button(label, key=f"{label}-{question.input}", width="stretch") and _told(answer):
                 st.rerun(scope="fragment")
-
-
-def _following(client: Client, run: str) -> Following:
-    known: dict[str, Following] = st.session_state.setdefault("following", {})
-    if run not in known:
-        known[run] = Following(client, run)
-    return known[run]
 
 
 def _forget(run: str) -> None:

@@ -6,14 +6,7 @@ from ui import session
 from ui.client import Client
 from ui.draw import unmarked
 from ui.replies import Conversation
-
-PLANNERS = {
-    "dfs": "Weighted walk",
-    "react": "Step by step (ReAct)",
-    "cot": "All at once, reasoned",
-    "basic": "All at once",
-    "retrieve": "Most alike",
-}
+from ui.screens.choosing import choosing
 
 _TITLE = 48
 
@@ -36,8 +29,9 @@ def sidebar(client: Client) -> str:
         current = next((one for one in found if one.id == chosen), None)
         if current:
             _change(client, current)
+            _views()
         st.divider()
-        st.selectbox("Planner", list(PLANNERS), format_func=PLANNERS.__getitem__, key="planner")
+        choosing(client)
         st.caption(f"Logged in as {unmarked(client.account.user.name)}")
         if st.button("Log out", width="stretch"):
             session.leave()
@@ -57,6 +51,15 @@ def _change(client: Client, conversation: Conversation) -> None:
             _open("")
 
 
+def _views() -> None:
+    """Conversation or history; which of them stands in the address."""
+    past = st.query_params.get("view") == "history"
+    label, icon = ("Conversation", ":material/chat:") if past else ("History of its runs", ":material/history:")
+    if st.button(label, icon=icon, width="stretch"):
+        st.query_params["view"] = "" if past else "history"
+        st.rerun()
+
+
 def _short(title: str) -> str:
     return title if len(title) <= _TITLE else title[: _TITLE - 1].rstrip() + "…"
 
@@ -64,6 +67,7 @@ def _short(title: str) -> str:
 def _open(conversation: str) -> None:
     if conversation:
         st.query_params["conversation"] = conversation
+        st.query_params.pop("view", None)
     else:
         st.query_params.clear()
     st.rerun()

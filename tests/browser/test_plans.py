@@ -1,0 +1,57 @@
+"""Developer mode in a real browser: a run stops at its plan, which is changed, tried out and approved."""
+
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.everything import Up
+from tests.browser.test_leave import made, task
+from tests.browser.visits import answers, asks, ended, registers, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+QUESTION = "Which public holidays does Caldera have in 2026?"
+
+
+@pytest.fixture
+def page(browser_program: Browser, up: Up) -> Generator[Page]:
+    """Somebody who is not logged in."""
+    with visit(browser_program, up.addresses["page"]) as page:
+        yield page
+
+
+def planned(page: Page, request: str) -> None:
+    """Ask, and wait for the plan."""
+    page.get_by_text("Stop at the plan").click()
+    asks(page, request)
+    expect(page.get_by_text("This is the plan.")).to_be_visible()
+
+
+def test_a_plan_is_changed_tried_and_carried_out_as_it_was_changed(page: Page) -> None:
+    registers(page, "nora")
+    planned(page, QUESTION)
+    year, approve = page.get_by_label("Value of year"), page.get_by_role("button", name="Approve")
+    expect(year).to_have_value("2026")
+    year.fill("twenty")
+    year.press("Enter")
+    expect(approve).to_be_disabled()
+    year.fill("2025")
+    year.press("Enter")
+    expect(approve).to_be_enabled()
+    page.get_by_role("button", name="Try it without calling").click()
+    expect(page.get_by_text("What it would do.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Value of year")).to_have_value("2025")
+    answers(page, "Approve")
+    ended(page, "Answered")
+    expect(page.get_by_text("date: 2025-01-01; holiday")).to_be_visible()
+    expect(page.get_by_text("date: 2026-01-01; holiday")).to_have_count(0)
+
+
+def test_a_plan_that_is_denied_changes_nothing(page: Page, up: Up) -> None:
+    registers(page, "pia")
+    planned(page, task("Sell the car"))
+    expect(page.get_by_text("changes something")).to_be_visible()
+    answers(page, "Deny")
+    ended(page, "Found no way to answer")
+    assert made(up, "Sell the car") == 0

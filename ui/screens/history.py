@@ -1,0 +1,68 @@
+"""All runs of a conversation, side by side; and one of them in full."""
+
+import streamlit as st
+
+from ui.client import Client
+from ui.draw import draw, unmarked
+from ui.following import follower
+from ui.replies import PLANNERS, Run
+from ui.story import Story
+from ui.walk import tool_name
+
+_PAST = 5.0
+
+
+def history(client: Client, conversation: str) -> None:
+    """A table of what each run took, then the walk, plan and calls of the one that is chosen."""
+    st.title("History")
+    runs = client.runs(conversation) if conversation else []
+    if not runs:
+        st.caption("Nothing was asked here yet.")
+        return
+    rows = [_row(run) for run in runs]
+    st.dataframe(rows, hide_index=True, width="stretch")  # pyright: ignore[reportUnknownMemberType]
+    st.caption(_total(runs))
+    chosen = st.selectbox(
+        "Look at",
+        range(len(runs)),
+        index=len(runs) - 1,
+        format_func=[_name(*one) for one in enumerate(runs)].__getitem__,
+    )
+    run = runs[chosen]
+    following = follower(client, run.id)
+    following.wait(_PAST)
+    story = following.look()
+    st.text(run.request)
+    _plan(story)
+    draw(story, unfolded=True)
+
+
+def _row(run: Run) -> dict[str, object]:
+    usage = run.usage
+    return {
+        "Asked (UTC)": f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else "",
+        "Question": run.request,
+        "End": run.outcome or run.status,
+        "Seconds": round(usage.total_seconds, 2) if usage else None,
+        "Tokens": usage.tokens if usage else None,
+        "Considered": usage.considered if usage else None,
+        "Decisions": usage.decisions if usage else None,
+        "Planner": PLANNERS.get(run.planner, run.planner),
+    }
+
+
+def _total(runs: list[Run]) -> str:
+    used = [run.usage for run in runs if run.usage]
+    seconds, tokens = sum(one.total_seconds for one in used), sum(one.tokens for one in used)
+    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}, {seconds:.1f} s, {tokens} tokens"
+
+
+def _name(number: int, run: Run) -> str:
+    return f"{number + 1}. {run.request[:80]}"
+
+
+def _plan(story: Story) -> None:
+    """What the walk settled on, subtask by subtask."""
+    for subtask, path in sorted(story.plans.items()):
+        steps = " → ".join(unmarked(tool_name(tool)) for tool in path)
+        st.caption(f"Plan {subtask}: {steps}" if len(story.plans) > 1 else f"Plan: {steps}")

@@ -1,0 +1,119 @@
+"""The arguments of a step: where each value comes from, and the value."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import streamlit as st
+
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument, Take
+from ui.drafts import filled
+from ui.draw import unmarked
+from ui.plans import OpenPlan
+from ui.values import choices_of, properties_of, required_of, shown, typed
+
+_OPEN, _VALUE = "open", "value"
+
+
+class Put(Protocol):
+    """Keeps a changed document. ``shape``: fields come and go with it."""
+
+    def __call__(self, document: PlanDocument, *, shape: bool = True) -> None:
+        """At the server."""
+        ...
+
+
+def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
+    """A row for each parameter: those of the tool, and any that the step has besides."""
+    step = plan.document.steps[number - 1]
+    schema = plan.tool(step.tool).parameters
+    properties, required = properties_of(schema), required_of(schema)
+    names = sorted(properties, key=lambda name: name not in required)
+    names += [name for name in (*step.arguments, *step.takes) if name not in properties]
+    used = [name for name in names if name in required or name in step.arguments or name in step.takes]
+    for name in used:
+        _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
+    rest = [name for name in names if name not in used]
+    if rest:
+        with st.popover("More parameters"):
+            for name in rest:
+                _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
+
+
+def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
+    step = plan.document.steps[number - 1]
+    take = step.takes.get(name)
+    source = f"{take.step}" if take else _VALUE if name in step.arguments else _OPEN
+    before = len(plan.given) + number - 1
+    sources = [_VALUE, _OPEN, *(str(one) for one in range(1, before + 1))]
+    sources += [source] if source not in sources else []
+    told, where, what = st.columns([3, 3, 6], vertical_alignment="center")
+    told.markdown(f"`{name}`" if name.isidentifier() else unmarked(name), help=_about(schema))
+
+    def other_source() -> None:
+        chosen = st.session_state[f"{key}-source"]
+        value = None if chosen == _OPEN else "" if chosen == _VALUE else Take(step=int(chosen), field="")
+        put(filled(plan.document, number, name, value))
+
+    where.selectbox(
+        f"Where {name} comes from",
+        sources,
+        index=sources.index(source),
+        format_func=_source,
+        key=f"{key}-source",
+        label_visibility="collapsed",
+        on_change=other_source,
+    )
+    with what:
+        if take:
+            _text(
+                f"Field for {name}",
+                take.field,
+                f"{key}-field",
+                lambda text: put(filled(plan.document, number, name, Take(step=take.step, field=text)), shape=False),
+            )
+        elif source == _VALUE:
+            _value(plan, number, name, schema, key, put)
+    for one in plan.problems:
+        if (one.step, one.parameter) == (number, name):
+            st.error(unmarked(one.message))
+
+
+def _value(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
+    value = plan.document.steps[number - 1].arguments[name]
+    label = f"Value of {name}"
+    if not (choices := choices_of(schema)):
+        _text(
+            label,
+            shown(value),
+            f"{key}-value",
+            lambda text: put(filled(plan.document, number, name, typed(text, schema)), shape=False),
+        )
+        return
+    listed = choices if value in choices else [value, *choices]
+
+    def chosen() -> None:
+        put(filled(plan.document, number, name, st.session_state[f"{key}-value"]), shape=False)
+
+    st.selectbox(
+        label,
+        listed,
+        index=listed.index(value),
+        format_func=shown,
+        key=f"{key}-value",
+        label_visibility="collapsed",
+        on_change=chosen,
+    )
+
+
+def _text(label: str, text: str, key: str, put: Callable[[str], None]) -> None:
+    st.text_input(label, text, key=key, label_visibility="collapsed", on_change=lambda: put(st.session_state[key]))
+
+
+def _source(source: str) -> str:
+    return {_OPEN: "found when it is reached", _VALUE: "this value"}.get(source, f"from step {source}")
+
+
+def _about(schema: JsonObject) -> str | None:
+    about = schema.get("description")
+    return unmarked(about[:400]) if isinstance(about, str) and about else None
