@@ -1,0 +1,69 @@
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+"""Where a training stands, on the disk: whatever interrupts it, it goes on from its last judgement."""
+
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from domain.errors import UsageError
+from retriever.training.encoder import TrainedEncoder
+from retriever.training.judging import Judgement
+from retriever.training.recipe import Recipe
+
+
+@dataclass
+class Checkpoint:
+    """``step``: the next one. ``mined``: the last epoch that negatives were mined for, which ``negatives`` are."""
+
+    step: int = 0
+    mined: int = 0
+    judgements: list[Judgement] = field(default_factory=list[Judgement])
+    left_out: list[int] = field(default_factory=list[int])
+    negatives: dict[str, list[list[int]]] = field(default_factory=dict[str, list[list[int]]])
+
+
+class Checkpoints:
+    """Those of one training; of another recipe's it goes on with nothing."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        """``UsageError`` where another recipe's training stands there."""
+        self._folder = folder
+        self._recipe = recipe.model_dump_json()
+        known = folder / "recipe.json"
+        if known.exists() and known.read_text(encoding="utf-8") != self._recipe:
+            raise UsageError(f"{folder} holds a training of another recipe; choose another --out, or remove it")
+
+    @property
+    def weights(self) -> Path | None:
+        """The folder of the weights as they last were; None at the beginning."""
+        return self._folder / "weights" if (self._folder / "state.json").exists() else None
+
+    def read(self, optimizer: Any, schedule: Any) -> Checkpoint:
+        """How it stands; optimizer and schedule are put back, too."""
+        import torch
+
+        if self.weights is None:
+            return Checkpoint()
+        kept: dict[str, Any] = torch.load(self._folder / "optimizer.pt", weights_only=True)
+        optimizer.load_state_dict(kept["optimizer"])
+        schedule.load_state_dict(kept["schedule"])
+        told = orjson.loads((self._folder / "state.json").read_bytes())
+        judged = [Judgement(**one) for one in told["judgements"]]
+        return Checkpoint(told["step"], told["mined"], judged, told["left_out"], told["negatives"])
+
+    def write(self, state: Checkpoint, encoder: TrainedEncoder, optimizer: Any, schedule: Any) -> None:
+        """All of it or nothing: it is written beside and put in place of the last one."""
+        import torch
+
+        beside = self._folder.with_name(self._folder.name + ".new")
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        encoder.save(beside / "weights")
+        torch.save({"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}, beside / "optimizer.pt")
+        (beside / "recipe.json").write_text(self._recipe, encoding="utf-8")
+        (beside / "state.json").write_bytes(orjson.dumps(asdict(state)))
+        shutil.rmtree(self._folder, ignore_errors=True)
+        beside.rename(self._folder)

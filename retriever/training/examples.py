@@ -1,0 +1,77 @@
+"""What an encoder learns from: requests with the tools that solved them, over the documents of a catalogue."""
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from domain.tool import ToolDoc, ToolId, tool_id_parts
+from retriever.documents import dense_text, lexical_text
+from retriever.words import standard_name
+
+Named = tuple[str, str]
+"""Tool set and API, as names are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """``solved``: rows of the corpus; at least one. ``foreign``: of another catalogue than the one that is searched."""
+
+    request: str
+    solved: tuple[int, ...]
+    foreign: bool = False
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents by row. Rows of equal ``names`` are one API in another spelling or category."""
+
+    ids: tuple[ToolId, ...]
+    texts: tuple[str, ...]
+    lexical: tuple[str, ...]
+    names: tuple[Named, ...]
+
+    @cached_property
+    def row(self) -> dict[ToolId, int]:
+        """Rows by id."""
+        return {tool: row for row, tool in enumerate(self.ids)}
+
+    @cached_property
+    def sets(self) -> dict[str, list[int]]:
+        """Rows by tool set."""
+        found: dict[str, list[int]] = {}
+        for row, (toolset, _) in enumerate(self.names):
+            found.setdefault(toolset, []).append(row)
+        return found
+
+    @cached_property
+    def copies(self) -> dict[Named, list[int]]:
+        """Rows by name."""
+        found: dict[Named, list[int]] = {}
+        for row, name in enumerate(self.names):
+            found.setdefault(name, []).append(row)
+        return found
+
+
+def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
+    """The documents in the order of their ids."""
+    ordered = sorted(documents, key=lambda document: document.id)
+    return Corpus(
+        ids=tuple(document.id for document in ordered),
+        texts=tuple(dense_text(document) for document in ordered),
+        lexical=tuple(lexical_text(document) for document in ordered),
+        names=tuple(_named(document.id) for document in ordered),
+    )
+
+
+def _named(tool: ToolId) -> Named:
+    _, toolset, api = tool_id_parts(tool)
+    return standard_name(toolset), standard_name(api)
+
+
+def split(examples: Sequence[Example], held_out: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """Those to train on, and those to judge by: whole requests of the catalogue, never foreign ones."""
+    own = [example for example in examples if not example.foreign]
+    judged = set(random.Random(seed).sample(range(len(own)), round(held_out * len(own))))
+    apart = {id(own[place]) for place in judged}
+    return [one for one in examples if id(one) not in apart], [one for one in examples if id(one) in apart]

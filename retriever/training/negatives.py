@@ -1,0 +1,93 @@
+"""Documents that a request must be told apart from: of the same tool set, of like names and words, and what the model itself takes for good."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import tool_id_parts
+from retriever.lexical import LexicalIndex
+from retriever.training.examples import Corpus, Example
+from retriever.training.recipe import Recipe
+
+Encode = Callable[[Sequence[str], bool], NDArray[np.float32]]
+"""Texts (and whether they are requests) to vectors of unit length, shape (texts, dimension)."""
+_HARDEST = 12
+"""Documents that the model finds nearest, of which a step draws."""
+
+
+async def neighbours(corpus: Corpus, examples: Sequence[Example], most: int) -> list[list[int]]:
+    """For each example the rows that BM25 finds for its request and for the names of what solved it; nothing that solved it."""
+    with TemporaryDirectory() as folder:
+        index = LexicalIndex(Path(folder))
+        await index.put(dict(zip(corpus.ids, corpus.lexical, strict=True)))
+        named: dict[int, list[int]] = {}
+        found: list[list[int]] = []
+        for example in examples:
+            rows = await _best(index, corpus, example.request, most)
+            for row in example.solved:
+                if row not in named:
+                    named[row] = await _best(index, corpus, tool_id_parts(corpus.ids[row])[2], most)
+                rows = [*rows, *named[row]]
+            solved = {corpus.names[row] for row in example.solved}
+            found.append([row for row in dict.fromkeys(rows) if corpus.names[row] not in solved])
+    return found
+
+
+async def _best(index: LexicalIndex, corpus: Corpus, text: str, most: int) -> list[int]:
+    return [corpus.row[tool] for tool in (await index.match(text)).best(most)]
+
+
+class Negatives:
+    """Draws the negatives of examples. Before the first :meth:`mine`, by words; after it, by what the model finds nearest."""
+
+    def __init__(self, corpus: Corpus, examples: Sequence[Example], near: Sequence[list[int]], recipe: Recipe) -> None:
+        self._corpus = corpus
+        self._examples = examples
+        self._near = [list(rows) for rows in near]
+        self._siblings = [self._of_same_set(example) for example in examples]
+        self._recipe = recipe
+
+    def _of_same_set(self, example: Example) -> list[int]:
+        solved = {self._corpus.names[row] for row in example.solved}
+        sets = dict.fromkeys(self._corpus.names[row][0] for row in example.solved)
+        rows = [row for toolset in sets for row in self._corpus.sets[toolset]]
+        return [row for row in rows if self._corpus.names[row] not in solved]
+
+    @property
+    def state(self) -> dict[str, list[list[int]]]:
+        """What was mined, to be kept."""
+        return {"near": self._near, "siblings": self._siblings}
+
+    def put_back(self, state: Mapping[str, list[list[int]]]) -> None:
+        """Draw as when ``state`` was kept."""
+        if state:
+            self._near, self._siblings = state["near"], state["siblings"]
+
+    def draw(self, place: int, chance: random.Random) -> list[int]:
+        """The negatives of one example for one step."""
+        siblings = self._siblings[place]
+        drawn = chance.sample(siblings, min(self._recipe.siblings, self._recipe.hard, len(siblings)))
+        others = [row for row in self._near[place] if row not in drawn]
+        return drawn + chance.sample(others, min(self._recipe.hard - len(drawn), len(others)))
+
+    def mine(self, encode: Encode) -> int:
+        """Keep for each example the documents that the model finds nearest, without those that it may well be right about; how many were left out."""
+        corpus, out = self._corpus, 0
+        pools = [list(dict.fromkeys([*near, *own])) for near, own in zip(self._near, self._siblings, strict=True)]
+        rows = sorted({row for pool in pools for row in pool} | {row for one in self._examples for row in one.solved})
+        place = {row: number for number, row in enumerate(rows)}
+        documents = encode([corpus.texts[row] for row in rows], False)
+        requests = encode([example.request for example in self._examples], True)
+        for number, (example, pool) in enumerate(zip(self._examples, pools, strict=True)):
+            best = float((documents[[place[row] for row in example.solved]] @ requests[number]).max())
+            scores = documents[[place[row] for row in pool]] @ requests[number] if pool else np.zeros(0)
+            fit = [at for at in np.argsort(-scores) if scores[at] <= self._recipe.ceiling * best]
+            out += len(pool) - len(fit)
+            self._near[number] = [pool[at] for at in fit[: max(_HARDEST, self._recipe.mined_from)]]
+            kept = set(self._near[number])
+            self._siblings[number] = [row for row in self._siblings[number] if row in kept]
+        return out

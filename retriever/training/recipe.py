@@ -1,0 +1,59 @@
+"""How an encoder is trained: every choice that changes the result, in one file that is kept with it."""
+
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from domain.errors import UsageError
+from domain.model import Model
+
+
+class Recipe(Model):
+    """Rates and shares are numbers, lengths are tokens, batches are requests.
+
+    ``base``: a folder, a name on a model hub, or ``bundled``: all-MiniLM-L6-v2 out of its package. ``positives``: documents of a request
+    that solved it, at most, in one step; ``hard``: its negatives, of which ``siblings`` are of a tool set that solved it. What other requests of
+    the step have is a negative, too. ``ceiling``: a negative whose similarity is above this share of the best positive's is taken for one
+    that solves the request as well, and left out. ``frozen``: layers that stay as they are, the word embeddings among them where it is above 0.
+    ``held_out``: the share of requests that stopping is judged by; ``patience``: judgements without a better one before it stops.
+    ``query_prefix``: what the base wants before a request.
+    """
+
+    base: str = "bundled"
+    pooling: Literal["mean", "cls"] = "mean"
+    query_prefix: str = ""
+    epochs: int = Field(default=3, ge=1)
+    batch: int = Field(default=20, ge=2)
+    positives: int = Field(default=2, ge=1)
+    hard: int = Field(default=2, ge=0)
+    siblings: int = Field(default=1, ge=0)
+    mined_from: int = Field(
+        default=30, ge=1, description="Documents by BM25 for each request and each name that are looked at."
+    )
+    ceiling: float = Field(default=0.95, gt=0, le=1)
+    learning_rate: float = Field(default=8e-5, gt=0)
+    weight_decay: float = Field(default=0.01, ge=0)
+    warm_up: float = Field(default=0.1, ge=0, lt=1)
+    scale: float = Field(default=20.0, gt=0)
+    frozen: int = Field(default=0, ge=0)
+    query_tokens: int = Field(default=80, ge=8)
+    document_tokens: int = Field(default=64, ge=8)
+    held_out: float = Field(default=0.15, gt=0, lt=1)
+    judged: int = Field(default=2, ge=1, description="Judgements of the held-out requests in an epoch.")
+    patience: int = Field(default=3, ge=1)
+    seed: int = 7
+
+
+def read_recipe(path: Path) -> Recipe:
+    """The recipe of a TOML file. ``UsageError`` names what is wrong with it."""
+    try:
+        return Recipe.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise UsageError(f"{path}: {wrong}") from error

@@ -1,0 +1,113 @@
+"""What a retriever is trained on, out of tool documents, trajectories and other catalogues."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.errors import UsageError
+from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.trajectory import Trajectory
+from evaluation.names import Key, key_of
+from evaluation.queries import Query
+from evaluation.tuning import labelled_requests
+from graph.importers.lines import read_lines
+from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, optional_text, text
+from graph.names import NameIndex
+from retriever.training.examples import Corpus, Example, corpus_of
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Another catalogue: its documents, and requests with what solves them."""
+
+    documents: tuple[ToolDoc, ...]
+    requests: tuple[tuple[str, tuple[ToolId, ...]], ...]
+
+
+def training_set(
+    documents: Sequence[ToolDoc],
+    trajectories: Iterable[Trajectory],
+    measured: Sequence[Query],
+    foreign: Sequence[Foreign] = (),
+) -> tuple[Corpus, list[Example]]:
+    """All documents, and an example for each request whose trajectory ends in an answer, but those near a measured one."""
+    labelled = labelled_requests(trajectories, NameIndex(documents), measured)
+    corpus = corpus_of([*documents, *(document for one in foreign for document in one.documents)])
+    rows: dict[Key, int] = {}
+    for document in sorted(documents, key=lambda one: one.id):
+        rows.setdefault(key_of(document.id), corpus.row[document.id])
+    examples = [
+        Example(query.query, solved)
+        for query in labelled
+        if (solved := tuple(sorted(rows[key] for key in query.relevant if key in rows)))
+    ]
+    others = [pair for one in foreign for pair in one.requests]
+    examples += [Example(request, tuple(corpus.row[tool] for tool in tools), foreign=True) for request, tools in others]
+    return corpus, examples
+
+
+def seal_tools(folder: Path) -> Foreign:
+    """The catalogue Seal-Tools: ``tool.jsonl`` and ``dev.jsonl``. ``UsageError`` where they are not there or are something else."""
+    documents: dict[str, ToolDoc] = {}
+    for record in _records(folder / "tool.jsonl"):
+        name, field = text(record, "api_name"), (optional_text(record, "field") or "other").split("/")
+        inputs = [Parameter(name=one) for one in as_object(record.get("parameters") or {}, "'parameters'")]
+        about = optional_text(record, "api_description") or ""
+        documents[name] = _document(f"seal {field[0]}", field[-1], name, about, tuple(inputs))
+    requests: list[tuple[str, tuple[ToolId, ...]]] = []
+    for record in _records(folder / "dev.jsonl"):
+        calls = [as_object(item, "an item of 'calling'") for item in as_list(record.get("calling"), "'calling'")]
+        tools = dict.fromkeys(documents[name].id for call in calls if (name := text(call, "api")) in documents)
+        if tools:
+            requests.append((text(record, "query"), tuple(tools)))
+    return Foreign(tuple(documents.values()), tuple(requests))
+
+
+def metatool(folder: Path, most: int) -> Foreign:
+    """The catalogue MetaTool: ``plugin_des.json`` and at most ``most`` requests of each tool of ``all_clean_data.csv``."""
+    described = as_object(load(_bytes(folder / "plugin_des.json")), "the file")
+    documents = {name.casefold(): _document("plugins", name, name, str(about)) for name, about in described.items()}
+    taken: dict[str, int] = {}
+    requests: list[tuple[str, tuple[ToolId, ...]]] = []
+    for row in csv.DictReader(io.StringIO(_bytes(folder / "all_clean_data.csv").decode("utf-8", "replace"))):
+        name = (row.get("Tool") or "").casefold()
+        asked = (row.get("Query") or "").strip()
+        if name in documents and asked and taken.get(name, 0) < most:
+            taken[name] = taken.get(name, 0) + 1
+            requests.append((asked, (documents[name].id,)))
+    return Foreign(tuple(documents.values()), tuple(requests))
+
+
+def _document(category: str, toolset: str, api: str, about: str, parameters: tuple[Parameter, ...] = ()) -> ToolDoc:
+    return ToolDoc(
+        id=tool_id(category, toolset, api),
+        category=category,
+        toolset=toolset,
+        api=api,
+        function=api,
+        description=about,
+        parameters=parameters,
+    )
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _records(path: Path) -> list[Record]:
+    if not path.is_file():
+        raise UsageError(f"{path} is no file")
+    found: list[Record] = []
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            raise UsageError(f"{path}: {line.reason}")
+        try:
+            found.append(load(line.body))
+        except RecordError as error:
+            raise UsageError(f"{path}:{line.number}: {error}") from error
+    return found
