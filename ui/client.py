@@ -101,9 +101,9 @@ class Client:
         """The ids of what a run asks and nobody has answered."""
         return {one.id for one in read_all(Asked, self.send("GET", f"/runs/{run}/inputs")) if one.decision is None}
 
-    def answer(self, run: str, question: str, *, allow: bool, always: bool = False) -> None:
+    def answer(self, run: str, question: str, decision: str, *, always: bool = False) -> None:
         """Say whether a call that changes something may be made; ``always``: this tool need not ask again."""
-        body = {"decision": "allow" if allow else "deny", "always": always}
+        body = {"decision": decision, "always": always}
         self.send("POST", f"/runs/{run}/inputs/{question}", json=body)
 
     def events(self, run: str, after: int = 0, wanted: Callable[[], bool] = lambda: True) -> Iterator[Told]:

@@ -16,6 +16,7 @@ from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
 from server.runs.questions import Asks, Questions
+from server.runs.settling import SettlingExecutor
 from server.runs.turns import Turns
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -88,7 +89,7 @@ class Agents:
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
-            asking = AskingExecutor(ledger, questions)
+            asking = AskingExecutor(SettlingExecutor(ledger, questions), questions)
             deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
             deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
             if run.settings.get("stop_at_plan"):

@@ -25,6 +25,12 @@ _EXAMPLES = (
     'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23.',
 )
 """Of the playground's world."""
+_LEAVES = {"Allow once": ("allow", False), "Always allow": ("allow", True), "Do not allow": ("deny", False)}
+_OUTCOMES = {
+    "It happened": ("happened", False),
+    "It did not: call again": ("did_not_happen", False),
+    "Leave it open": ("leave", False),
+}
 
 
 def chat(client: Client) -> None:
@@ -142,14 +148,14 @@ def _open_plan(client: Client, run: Run, story: Story) -> str:
 
 def _question(client: Client, run: Run, question: Question) -> None:
     with st.container(border=True):
-        st.markdown(f"**{unmarked(tool_name(question.tool))}** needs your leave")
+        lost = question.asks == "unknown_outcome"
+        why = "may have taken effect, or not" if lost else "needs your leave"
+        st.markdown(f"**{unmarked(tool_name(question.tool))}** {why}")
         st.text(question.reason)
         st.code(readable(question.arguments), language="json", wrap_lines=True)
-        answers = {"Allow once": (True, False), "Always allow": (True, True), "Do not allow": (False, False)}
-        if question.asks != "call":
-            del answers["Always allow"]
-        for column, (label, (allow, always)) in zip(st.columns(len(answers)), answers.items(), strict=True):
-            answer = partial(client.answer, run.id, question.input, allow=allow, always=always)
+        answers = _OUTCOMES if lost else _LEAVES
+        for column, (label, (decision, always)) in zip(st.columns(len(answers)), answers.items(), strict=True):
+            answer = partial(client.answer, run.id, question.input, decision, always=always)
             if column.button(label, key=f"{label}-{question.input}", width="stretch") and _told(answer):
                 st.rerun(scope="fragment")
 

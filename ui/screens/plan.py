@@ -164,16 +164,16 @@ def _decide(draft: Draft) -> None:
             st.error(unmarked(str(error)))
     ready = not draft.plan.problems
     if approve.button("Approve", key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready):
-        _answer(draft, allow=True)
+        _answer(draft, "allow")
     if deny.button("Deny", key=f"deny-{draft.run}", width="stretch"):
-        _answer(draft, allow=False)
+        _answer(draft, "deny")
     if key in st.session_state:
         tried(st.session_state[key])
 
 
-def _answer(draft: Draft, *, allow: bool) -> None:
+def _answer(draft: Draft, decision: str) -> None:
     try:
-        draft.client.answer(draft.run, draft.plan.input, allow=allow)
+        draft.client.answer(draft.run, draft.plan.input, decision)
     except ServerError as error:
         draft.again()
         draft.told = str(error)
