@@ -12,6 +12,7 @@ import pytest
 from tests.architecture.source_tree import ROOT
 from ui.client import Client, log_in, opened, register, registration
 from ui.problems import ServerError
+from ui.replies import Chosen
 
 PASSWORD = "correct horse battery"
 
@@ -81,3 +82,10 @@ def test_what_a_server_can_is_known(ada: Client) -> None:
     assert ada.can("/runs/{run_id}/events")
     assert not ada.can("/runs/{run_id}/no-such-thing")
     assert "dfs" in [one.name for one in ada.choices().planners]
+
+
+def test_an_answer_to_what_was_never_asked_is_refused(ada: Client) -> None:
+    run = ada.ask(ada.begin("rivers").id, "Which rivers are there?", Chosen())
+    with pytest.raises(ServerError) as refused:
+        ada.answer(run.id, "call-1", "deny")
+    assert refused.value.status == 404

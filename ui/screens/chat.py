@@ -1,20 +1,17 @@
 """The conversation: what was asked and answered, a run that is under way, the next question."""
 
-from collections.abc import Callable
-from functools import partial
-
 import streamlit as st
 
 from ui.client import Client
-from ui.draw import draw, readable, unmarked
+from ui.draw import draw, unmarked
 from ui.following import Following, follower
 from ui.problems import ServerError
 from ui.replies import PLANNERS, Chosen, Run
+from ui.screens.asking import question, told
 from ui.screens.history import history
 from ui.screens.plan import plan
 from ui.screens.sidebar import sidebar
-from ui.story import Question, Story
-from ui.walk import tool_name
+from ui.story import Story
 
 _TICK = 0.4
 _PAST = 5.0
@@ -96,9 +93,9 @@ def _run(client: Client, run: Run, *, last: bool) -> None:
     if run.finished_at:
         following.wait(_PAST)
     story = following.look()
-    if question := _open_plan(client, run, story):
+    if waits := _open_plan(client, run, story):
         draw(story, unfolded=False)
-        plan(client, run.id, question, story)
+        plan(client, run.id, waits, story)
         _stop(client, run)
     elif story.finished:
         draw(following.story, unfolded=last)
@@ -122,7 +119,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
         st.rerun(scope="app")
     draw(story, unfolded=True)
     for key in open_questions & story.questions.keys():
-        _question(client, run, story.questions[key])
+        question(client, run.id, story.questions[key])
     if not open_questions:
         st.caption("Under way …" if story.seq else "Waiting for its turn …")
     _stop(client, run)
@@ -130,7 +127,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
 
 def _stop(client: Client, run: Run) -> None:
     if st.button("Stop", key=f"stop-{run.id}", icon=":material/stop_circle:"):
-        _told(lambda: client.cancel(run.id))
+        told(lambda: client.cancel(run.id))
         st.rerun()
 
 
@@ -140,28 +137,5 @@ def _open_plan(client: Client, run: Run, story: Story) -> str:
     return next(iter(asked & client.open_questions(run.id)), "") if asked else ""
 
 
-def _question(client: Client, run: Run, question: Question) -> None:
-    with st.container(border=True):
-        st.markdown(f"**{unmarked(tool_name(question.tool))}** needs your leave")
-        st.text(question.reason)
-        st.code(readable(question.arguments), language="json", wrap_lines=True)
-        answers = {"Allow once": (True, False), "Always allow": (True, True), "Do not allow": (False, False)}
-        if question.asks != "call":
-            del answers["Always allow"]
-        for column, (label, (allow, always)) in zip(st.columns(len(answers)), answers.items(), strict=True):
-            answer = partial(client.answer, run.id, question.input, allow=allow, always=always)
-            if column.button(label, key=f"{label}-{question.input}", width="stretch") and _told(answer):
-                st.rerun(scope="fragment")
-
-
 def _forget(run: str) -> None:
     st.session_state.following.pop(run, None)
-
-
-def _told(what: Callable[[], None]) -> bool:
-    try:
-        what()
-    except ServerError as error:
-        st.error(str(error))
-        return False
-    return True

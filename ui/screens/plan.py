@@ -139,7 +139,7 @@ def _decide(draft: Draft) -> None:
 
 def _answer(draft: Draft, *, allow: bool) -> None:
     try:
-        draft.client.answer(draft.run, draft.plan.input, allow=allow)
+        draft.client.answer(draft.run, draft.plan.input, "allow" if allow else "deny")
     except ServerError as error:
         draft.again()
         draft.told = str(error)
