@@ -50,7 +50,7 @@ def question(client: Client, run: str, asked: Question) -> None:
                 st.rerun(scope="fragment")
 
 
-def told(what: Callable[[], None]) -> bool:
+def told(what: Callable[[], object]) -> bool:
     """Whether the server did it; what it says against it is shown."""
     try:
         what()

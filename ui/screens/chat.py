@@ -6,12 +6,14 @@ from ui.client import Client
 from ui.draw import draw, unmarked
 from ui.following import Following, follower
 from ui.problems import ServerError
-from ui.replies import PLANNERS, Chosen, Run
+from ui.replies import Chosen, Run
+from ui.screens.after import after
 from ui.screens.asking import question, told
 from ui.screens.history import history
 from ui.screens.plan import plan
 from ui.screens.sidebar import sidebar
-from ui.story import Story
+from ui.screens.templates import choosing_template
+from ui.story import Story, given_values
 
 _TICK = 0.4
 _PAST = 5.0
@@ -27,7 +29,11 @@ _EXAMPLES = (
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
-    if conversation and st.query_params.get("view") == "history":
+    view = st.query_params.get("view")
+    if view == "templates":
+        choosing_template(client, conversation)
+        return
+    if conversation and view == "history":
         history(client, conversation)
         return
     runs = _runs(client, conversation)
@@ -98,8 +104,13 @@ def _run(client: Client, run: Run, *, last: bool) -> None:
         plan(client, run.id, waits, story)
         _stop(client, run)
     elif story.finished:
-        draw(following.story, unfolded=last)
-        st.caption(f"planned as: {unmarked(PLANNERS.get(run.planner, run.planner))}")
+        given = given_values(story) if run.rerun_of else []
+        if given:
+            st.caption(unmarked(f"The calls of an earlier run with these values: {', '.join(given)[:400]}"))
+        draw(story, unfolded=last)
+        if not given:
+            st.caption(unmarked(run.made_as))
+        after(client, run)
     else:
         st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
 
@@ -111,7 +122,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
         open_questions = client.open_questions(run.id) if story.questions else set[str]()
     except ServerError as error:
         st.error(str(error))
-        st.button("Follow again", key=f"again-{run.id}", on_click=lambda: _forget(run.id))
+        st.button("Follow again", key=f"follow-{run.id}", on_click=lambda: _forget(run.id))
         return
     if story.finished:
         st.rerun(scope="app")
