@@ -47,7 +47,10 @@ def _walk(story: Story, *, unfolded: bool) -> None:
         return
     chosen = sum(node.state == "chosen" for node in story.nodes.values())
     left = sum(node.state == "backtracked" for node in story.nodes.values())
-    title = f"Walk: {len(story.nodes)} tools considered, {chosen} chosen" + (f", {left} left again" if left else "")
+    count = len(story.nodes)
+    title = f"Walk: {count} {'tool' if count == 1 else 'tools'} considered, {chosen} chosen" + (
+        f", {left} left again" if left else ""
+    )
     with st.expander(title, expanded=unfolded):
         st.graphviz_chart(walk_dot(story), width="content", alt="The walk over the tools")  # pyright: ignore[reportUnknownMemberType]
         st.caption("Green was chosen, dashed was left again; a number on the way there is its weight.")

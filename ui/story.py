@@ -182,6 +182,17 @@ class Story:
         self.questions[asked.input] = asked
 
 
+def given_values(story: Story) -> list[str]:
+    """``name: value`` of all that was fixed before the run: its request may still name others."""
+    given = [
+        f"{one.parameter}: {call.arguments[one.parameter]}"
+        for call in story.calls
+        for one in call.provenance
+        if one.origin == "user" and one.parameter in call.arguments
+    ]
+    return list(dict.fromkeys(given))
+
+
 def story_of(events: Iterable[Told]) -> Story:
     """The story that these events tell, in the order of their numbers."""
     story = Story()

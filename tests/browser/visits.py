@@ -3,10 +3,11 @@
 import re
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Locator, Page, expect, sync_playwright
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import PASSWORD
 
@@ -70,6 +71,17 @@ def asks(page: Page, request: str) -> None:
     box = page.get_by_placeholder("Ask something")
     box.fill(request)
     box.press("Enter")
+
+
+def picks(page: Page, label: str, option: str) -> None:
+    """Choose from a list. It closes where the page is scrolled under it, as when something has just been unfolded: then once more."""
+    wanted = page.get_by_role("option", name=option)
+    for _ in range(5):
+        page.get_by_label(label, exact=True).click()
+        with suppress(TooLate):
+            wanted.click(timeout=PATIENCE / 10)
+            return
+    pytest.fail(f"{label}: {option} is not to be had")
 
 
 def answers(page: Page, label: str) -> None:
