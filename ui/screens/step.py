@@ -35,7 +35,7 @@ def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
         _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
     rest = [name for name in names if name not in used]
     if rest:
-        with st.popover("More parameters"):
+        with st.expander("More parameters"):
             for name in rest:
                 _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
 
