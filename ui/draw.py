@@ -15,6 +15,7 @@ from ui.walk import tool_name, walk_dot
 _MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
 _LONGEST = 20_000
 _LINKS = re.compile(r":(?=//)|@|www(?=\.)", re.IGNORECASE)
+_PLAIN = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 _OUTCOMES = {
     "answered": "Answered",
     "gave_up": "Found no way to answer",
@@ -92,6 +93,11 @@ def unmarked(text: str) -> str:
     plain = "".join(character if character.isprintable() else " " for character in text)
     plain = _LINKS.sub(lambda found: f"{found[0]}\u2060", plain)
     return "".join(f"\\{character}" if character in "\\`*_{}[]()<>#+-.!|~$:&" else character for character in plain)
+
+
+def labelled(name: str) -> str:
+    """A name in a label. One that no Markdown can be in stays as it is: what is escaped is read out with its escapes."""
+    return name if _PLAIN.fullmatch(name) else unmarked(name)
 
 
 def readable(value: JsonValue) -> str:

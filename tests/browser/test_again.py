@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
+from tests.browser.test_leave import asked, made, task
 from tests.browser.visits import answers, asks, ended, registers, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -60,3 +61,25 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     answers(page, "Delete this template")
     answers(page, "Delete it")
     expect(page.get_by_text("Nothing was kept yet.")).to_be_visible()
+
+
+def test_a_template_that_changes_something_asks_for_its_values_and_for_leave(page: Page, up: Up) -> None:
+    registers(page, "sven")
+    asks(page, task("Prune the roses"))
+    asked(page)
+    answers(page, "Allow once")
+    ended(page, "Answered")
+    answers(page, "Save as template")
+    answers(page, "Save")
+    expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
+    sidebar(page).get_by_role("button", name="Templates").click()
+    answers(page, "Run")
+    expect(page.get_by_text("Still needed: ")).to_be_visible()
+    fills(page, "title (required)", "Prune the vines")
+    fills(page, "due_date (required)", "2026-08-01")
+    answers(page, "Run")
+    asked(page)
+    assert made(up, "Prune the vines") == 0
+    answers(page, "Allow once")
+    ended(page, "Answered", times=2)
+    assert (made(up, "Prune the roses"), made(up, "Prune the vines")) == (1, 1)

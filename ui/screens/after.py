@@ -80,13 +80,24 @@ def _template(client: Client, run: Run, made: Done) -> None:
         names = [_named(run, one) for one in made.parameters]
         if not st.form_submit_button("Save", type="primary"):
             return
+    if problem := wrong_names([called for called in names if called]):
+        st.error(unmarked(problem))
+        return
     chosen = {called: one for called, one in zip(names, made.parameters, strict=True) if called}
-    if len(chosen) < sum(map(bool, names)):
-        st.error("Two values have the same name; give each its own.")
-    elif told(lambda: save(client, run.id, name, chosen)):
+    if told(lambda: save(client, run.id, name, chosen)):
         st.session_state.pop(_key(run), None)
         st.toast("Saved; it is under Templates.")
         st.rerun()
+
+
+def wrong_names(names: list[str]) -> str:
+    """What is wrong with the names of a template's parameters; empty where nothing is."""
+    for name in names:
+        if not (name.isascii() and name.isidentifier()):
+            return f"{name} cannot be a name: take letters, digits and _, and no digit first."
+        if names.count(name) > 1:
+            return f"Two values have the name {name}; give each its own."
+    return ""
 
 
 def _named(run: Run, one: Offered) -> str:

@@ -4,13 +4,13 @@ import streamlit as st
 from pydantic import JsonValue
 
 from domain.model import JsonObject
-from ui.draw import unmarked
+from ui.draw import labelled, unmarked
 from ui.values import choices_of, hint_of, shown, typed
 
 
 def field(name: str, schema: JsonObject, key: str, value: JsonValue = None, *, required: bool = False) -> JsonValue:
     """What was given; None where it was left empty. ``value``: what stands there at first."""
-    label = unmarked(name) + (" (required)" if required else "")
+    label = labelled(name) + (" (required)" if required else "")
     about = schema.get("description")
     told = unmarked(about[:400]) if isinstance(about, str) and about else None
     if choices := choices_of(schema):
