@@ -70,6 +70,7 @@ EXAMPLES: dict[str, Example] = {
     "UserChange": {"role": "author"},
     "InvitationBody": {"role": "user", "note": "for Ada"},
     "ConversationBody": {"title": "Holidays"},
+    "TitleBody": {"title": "Holidays in Caldera"},
     "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},
     "DecisionBody": {"decision": "allow", "always": False},
     "Live": {"status": "ok"},
