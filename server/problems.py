@@ -103,7 +103,9 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     elif status in (429, 503):
         headers["Retry-After"] = "5"
-    return answer(status, error.code, str(error), headers=headers)
+    told = error.faults if isinstance(error, errors.UsageError) else ()
+    faults = [Fault(place=place, message=message) for place, message in told]
+    return answer(status, error.code, str(error), faults, headers)
 
 
 async def _invalid(_: Request, given: Exception) -> JSONResponse:

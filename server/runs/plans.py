@@ -1,8 +1,10 @@
 """The plan that a run waits with: read, edited, approved."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from agent.plans.checking import PlanProblem
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
@@ -59,7 +61,15 @@ def _read(run: Run, question: Input) -> OpenPlan:
     return OpenPlan(run, question.key, document, asked["request"], tuple(asked["given"]))
 
 
-def refuse(problems: list[str]) -> None:
+def refuse(problems: Sequence[PlanProblem]) -> None:
     """``UsageError`` with all that is wrong with a plan, if anything is."""
     if problems:
-        raise UsageError(f"the plan cannot be carried out as it stands. {' '.join(problems[:20])}")
+        told = [f"Step {one.step}: {one.message}" if one.step else one.message for one in problems]
+        faults = tuple((_place(one), one.message) for one in problems)
+        raise UsageError(f"the plan cannot be carried out as it stands. {' '.join(told[:20])}", faults)
+
+
+def _place(problem: PlanProblem) -> str:
+    """As ``document.steps.1.city``; steps count from 1, as everywhere in a plan."""
+    step = f"steps.{problem.step}" if problem.step else ""
+    return ".".join(part for part in ("document", step, problem.parameter or "") if part)
