@@ -18,7 +18,7 @@ from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems as responses
 from server.routes.texts import RowId
-from server.runs.plans import OpenPlan, approve, edited, open_plan, refuse
+from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan, refuse
 from server.services import Services
 from server.storage.inputs import Input
 from wiring.settings import Settings
@@ -87,7 +87,8 @@ async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -
     wrong = problems(found.document, Surroundings(docs, found.given, chosen.max_depth))
     refuse(wrong)
     rules = (await agents.container()).policy("offline")
-    calls = await tried(found.document, found.request, docs, found.given, rules, await agents.recorded())
+    given = await given_results(services.storage, found)
+    calls = await tried(found.document, found.request, docs, given, rules, await agents.recorded())
     model = found.run.policy == "llm"
     takes = expected(found.document, docs, calls, model=model, learns=chosen.learn, price=_price(chosen))
     return DryRun(

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from domain.event import EventRecord
+from domain.event import EventRecord, InputNeeded
 from playground.record import CATALOGUE, DATA
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
@@ -121,6 +121,18 @@ def registered(address: str, name: str = "ada") -> Client:
     answer = httpx.post(f"{address}/api/v1/auth/register", json=body, trust_env=False, timeout=30)
     assert answer.status_code == 201, answer.text
     return Client(address, answer.json()["access_token"])
+
+
+def to_its_end(client: Client, place: Place, run: str) -> list[EventRecord]:
+    """The run's events; of a change that was cut off, its user says what became of it as the playground's ledger tells."""
+    records = client.follow(run, until="input.needed")
+    while records[-1].event.kind != "run.finished":
+        asked = records[-1].event
+        if isinstance(asked, InputNeeded) and asked.asks == "unknown_outcome":
+            decision = "happened" if effects(place) else "did_not_happen"
+            client.call("POST", f"/runs/{run}/inputs/{asked.input}", {"decision": decision})
+        records += client.follow(run, after=records[-1].seq, until="input.needed")
+    return records
 
 
 def effects(place: Place) -> list[dict[str, Any]]:

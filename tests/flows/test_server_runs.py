@@ -8,7 +8,7 @@ import pytest
 
 from domain.event import EventRecord, InputNeeded
 from playground.child import running_playground
-from tests.flows.served import INHABITANTS, Place, built, effects, registered, reset, serving
+from tests.flows.served import INHABITANTS, Place, built, effects, registered, reset, serving, to_its_end
 
 WRITE = (
     'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
@@ -77,11 +77,7 @@ def test_a_killed_server_goes_on_and_changes_nothing_twice(place: Place, tmp_pat
         process.wait()
     with serving(place, home) as (address, _):
         ada.address = address
-        everything = ada.follow(run, until="input.needed")
-        if isinstance(asked := everything[-1].event, InputNeeded):  # it was begun, and nobody knows how it ended
-            decision = "happened" if effects(place) else "did_not_happen"
-            ada.call("POST", f"/runs/{run}/inputs/{asked.input}", {"decision": decision})
-            everything += ada.follow(run, after=everything[-1].seq)
+        everything = to_its_end(ada, place, run)
         shown = ada.call("GET", f"/runs/{run}").json()
     assert everything[: len(before)] == before
     assert [record.seq for record in everything] == list(range(1, len(everything) + 1))
