@@ -14,19 +14,26 @@ from tests.browser.everything import PASSWORD
 PATIENCE = 40_000
 
 
+def chromium(request: pytest.FixtureRequest) -> str:
+    """Where Debian's is; without one a skip, or a failure where it is required."""
+    if program := shutil.which("chromium"):
+        return program
+    why = "chromium is not on the PATH: apt-get install chromium"
+    if "chromium" in (request.config.getoption("require") or []):
+        pytest.fail(f"--require=chromium: {why}", pytrace=False)
+    pytest.skip(f"not tested in a real browser: {why}")
+
+
 @contextmanager
-def chromium(request: pytest.FixtureRequest) -> Generator[Browser]:
-    """Debian's; without one a skip, or a failure where it is required."""
-    if not (program := shutil.which("chromium")):
-        why = "chromium is not on the PATH: apt-get install chromium"
-        if "chromium" in (request.config.getoption("require") or []):
-            pytest.fail(f"--require=chromium: {why}", pytrace=False)
-        pytest.skip(f"not tested in a real browser: {why}")
+def browsing(program: str) -> Generator[Browser]:
+    """A browser for one test: as long as one is open, its driver's event loop runs in this thread, and no other can."""
     with sync_playwright() as playwright:
         expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()
 
 
 @contextmanager
@@ -43,8 +50,10 @@ def visit(browser: Browser, address: str, width: int = 1280) -> Generator[Page]:
 
     page.on("dialog", told)
     page.goto(address)
-    yield page
-    context.close()
+    try:
+        yield page
+    finally:
+        context.close()
     assert not dialogs
 
 
