@@ -92,6 +92,7 @@ def test_a_denied_call_is_not_made_and_said_so(fresh: Place, tmp_path: Path) -> 
     assert effects(fresh) == []
     assert end(after).outcome == "gave_up"
     assert "You did not allow this call" in end(after).answer
+    assert "is covered" not in end(after).answer
 
 
 def test_what_is_allowed_always_is_not_asked_again(fresh: Place, tmp_path: Path) -> None:
