@@ -81,7 +81,8 @@ class Agents:
 
     async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
-        await self.container()
+        container = await self.container()
+        await container.search()  # which one process owns: where that is another, the run is left to it
         return self._events(run, past, hand)
 
     async def _events(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
