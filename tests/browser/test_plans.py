@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import answers, asks, ended, picks, registers, visit
+from tests.browser.visits import answers, asks, ended, picks, registers, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -61,12 +61,12 @@ def test_a_plan_that_is_denied_changes_nothing(page: Page, up: Up) -> None:
 def test_steps_are_added_moved_and_removed(page: Page) -> None:
     registers(page, "otto")
     planned(page, QUESTION)
-    page.get_by_text("Add a step").click()
+    unfolds(page, "Add a step")
     picks(page, "Any tool that was considered", "Day Count / get_weekday")
     expect(page.get_by_text("3. Day Count / get_weekday")).to_be_visible()
     page.get_by_role("button", name="Remove: step 3").click()
     expect(page.get_by_text("3. Day Count / get_weekday")).to_have_count(0)
-    page.get_by_text("Add a step").click()
+    unfolds(page, "Add a step")
     picks(page, "Where", "After step 1")
     page.get_by_role("button", name="Festa / get_next_holiday: often called after find_country").click()
     expect(page.get_by_text("2. Festa / get_next_holiday")).to_be_visible()

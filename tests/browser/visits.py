@@ -107,3 +107,22 @@ def ended(page: Page, how: str, times: int = 1) -> None:
 def sidebar(page: Page) -> Locator:
     """Where conversations are listed."""
     return page.get_by_test_id("stSidebar")
+
+
+def chooses(page: Page, label: str, option: str | re.Pattern[str]) -> None:
+    """Take one of a list. What the server tells meanwhile may draw the page anew, which closes the list: then it is opened again."""
+    wanted = page.get_by_role("option", name=option)
+    for _ in range(8):
+        page.get_by_label(label).click()
+        with suppress(TooLate):
+            wanted.click(timeout=PATIENCE / 8)
+            return
+        page.keyboard.press("Escape")
+    raise AssertionError(f"{label} offers no {option}")
+
+
+def unfolds(page: Page, title: str) -> None:
+    """Open what is folded up, once the page has drawn it anew and not the old one beside it."""
+    folded = page.get_by_text(title, exact=True)
+    expect(folded).to_have_count(1)
+    folded.click()
