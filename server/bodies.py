@@ -27,10 +27,11 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         told = Headers(scope=scope).get("content-length", "")
-        body = b"" if told.isdecimal() and int(told) > MOST else await _read(receive)
+        too_large = told.isdecimal() and int(told) > MOST
+        body = b"" if too_large else await _read(receive)
         if body is None:
             return  # who sent it has gone
-        if len(body) > MOST or (not body and told.isdecimal() and int(told) > MOST):
+        if too_large or len(body) > MOST:
             detail = f"the body has more than {MOST:,} bytes; send less"
             await answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)(scope, receive, send)
         elif wrong := _wrong(body):

@@ -4,7 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,10 @@ from wiring.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct horse battery"
+WRITE = (
+    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
+    "Which id does the task get?"
+)
 INHABITANTS = "How many inhabitants does Meghalpet have?"
 
 
@@ -51,12 +55,19 @@ def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, 
         "FOOTPATH_LEASE_SECONDS": "1",
         "PYTHONPATH": str(ROOT),
     }
+    with started(chosen | variables, home.parent) as server:
+        yield server
+
+
+@contextmanager
+def started(variables: Mapping[str, str], folder: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """The server's program with these settings, and its address; killed at the end."""
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, **chosen, **variables},
-        cwd=home.parent,
+        env={**os.environ, **variables},
+        cwd=folder,
     )
     assert process.stdout is not None
     try:

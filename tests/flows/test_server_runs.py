@@ -8,12 +8,7 @@ import pytest
 
 from domain.event import EventRecord, InputNeeded
 from playground.child import running_playground
-from tests.flows.served import INHABITANTS, Place, built, effects, registered, reset, serving, to_its_end
-
-WRITE = (
-    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
-    "Which id does the task get?"
-)
+from tests.flows.served import INHABITANTS, WRITE, Place, built, effects, registered, reset, serving, to_its_end
 
 pytestmark = pytest.mark.timeout(240)
 

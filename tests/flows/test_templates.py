@@ -7,13 +7,9 @@ import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
-from tests.flows.served import Client, Place, built, registered, serving
+from tests.flows.served import WRITE, Client, Place, built, registered, serving
 
 WIND = "How strong is the wind in Vishalpur at the moment?"
-TASK = (
-    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
-    "Which id does the task get?"
-)
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -138,7 +134,7 @@ def test_a_place_that_is_none_is_refused(ada: Client, wind: tuple[str, str]) -> 
 
 
 def test_only_authors_share_and_a_template_of_a_change_asks_as_ever(ada: Client) -> None:
-    conversation, first = ada.ask(TASK)
+    conversation, first = ada.ask(WRITE)
     asked = ada.follow(first, until="input.needed")[-1].event
     assert isinstance(asked, InputNeeded)
     ada.call("POST", f"/runs/{first}/inputs/{asked.input}", {"decision": "allow"})

@@ -12,9 +12,8 @@ import pytest
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
 from tests.faults.proxy import Exchange, Proxy, passing, proxying
-from tests.flows.served import Client, Place, built, effects, registered, reset, serving
+from tests.flows.served import WRITE, Client, Place, built, effects, registered, reset, serving
 from tests.flows.test_server_approvals import asked, end, stands
-from tests.flows.test_server_runs import WRITE
 
 pytestmark = pytest.mark.timeout(300)
 
