@@ -64,6 +64,8 @@ SHORT_UNITS = frozenset(unit for unit in UNITS if len(unit) <= 2)
 FROM_CUES = frozenset({"from", "between", "since", "starting", "departing", "leaving", "after"})
 TO_CUES = frozenset({"to", "into", "until", "till", "through", "towards", "before", "by", "many"})
 PLACE_CUES = frozenset({"in", "at", "near", "from", "to", "around", "for", "of", "between", "and"})
+BOOKED_CUES = tuple((first, "the", "name", "of") for first in ("in", "on", "under"))
+"""Before the name that something is booked under."""
 NAMING_CUES = frozenset({"named", "called", "titled", "name", "title", "entitled"})
 TOPIC_CUES = frozenset({"about", "on", "for", "regarding", "of", "with", "by", "to", "from", "in", "near", "at", "around", "like",
                         "matching", "containing", "concerning", "into", "between", "using"}) | NAMING_CUES  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic.types import JsonValue
 
 from agent.dates import wants_both
-from agent.lexicon import FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
+from agent.lexicon import BOOKED_CUES, FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
 from agent.need_kinds import WORK_WORDS
 from agent.needs import FITS, Need
 from agent.shapes import likeness
@@ -127,6 +127,8 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
 
 def _beside(need: Need, span: Span) -> float:
     """The parameter's own words right beside the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
+    if "name" in need.words and span.before[-4:] in BOOKED_CUES:
+        return 0.5
     if need.kind == "query" and span.text[:1].isupper() and span.cue == "of":
         return 0.0  # the interests of Jane: hers, not Jane
     own = set(need.words)

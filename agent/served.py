@@ -65,9 +65,12 @@ class Served:
 
     def apology(self) -> str:
         """Why it has no answer, what was tried and what was considered."""
-        ended = self.progress.ended
+        ended, stuck = self.progress.ended, self.progress.stuck
+        reason = ended.reason if ended else "the walk did not end"
+        if stuck is not None and stuck[1].status == "skipped":
+            reason = stuck[1].note  # the path was fine; its user did not want it
         failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
-        return self.progress.apology(ended.reason if ended else "the walk did not end", failed)
+        return self.progress.apology(reason, failed)
 
     @property
     def why_not(self) -> str:

@@ -135,7 +135,8 @@ class Turn(Served):
         given = tuple(tool for tool, _ in self._given)
         draft = drafted(self._request, self.evidence.docs(planned.path), given)
         number, ids = self.subtask.number, tuple(tool.id for tool in given)
-        document = await approves(PlanQuestion(number, self._request, draft, ids))
+        made = tuple(result.arguments for _, result in self._given)
+        document = await approves(PlanQuestion(number, self._request, draft, ids, made))
         if document is None:
             yield PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
             return

@@ -10,9 +10,13 @@ class FootpathError(Exception):
 
 
 class UsageError(FootpathError):
-    """Wrong use of a command or function (exit code 2)."""
+    """Wrong use of a command or function (exit code 2). ``faults``: what is wrong, part by part, each with its place."""
 
     code = "usage"
+
+    def __init__(self, message: str, faults: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
 
 
 class AmbiguousNameError(UsageError):

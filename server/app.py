@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from server.auth.passwords import Passwords
+from server.bodies import Bodies
 from server.examples import add_examples
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
 from server.requests import Requests
@@ -62,7 +63,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        responses=problems(422, 503),
+        responses=problems(413, 422, 503),
         generate_unique_id_function=_operation_id,
     )
     handle_problems(app)
@@ -71,6 +72,7 @@ def create_app(
     for module in (auth, me, users, conversations, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
+    app.add_middleware(Bodies)
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.

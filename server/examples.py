@@ -26,6 +26,10 @@ _SHOWN_RUN: Example = {
     "request": _ASKED,
     "planner": "dfs",
     "policy": "offline",
+    "model": "",
+    "rerun_of": None,
+    "template_id": None,
+    "template_version": None,
     "status": "finished",
     "outcome": "answered",
     "usage": {"decisions": 4, "backtracks": 0, "model_calls": 0, "total_seconds": 0.42},
@@ -59,6 +63,50 @@ _EVENT: Example = {
     "subtask": 0,
     "event": {"kind": "answer.delta", "text": _ANSWER},
 }
+_TEMPLATE_ID = "01980f6e-c5d4-7a07-9b02-3e7f9d0a0c07"
+_STEP: Example = {
+    "tool": "places/search/country_code",
+    "arguments": {"country": "Caldera"},
+    "takes": {},
+    "named": {},
+}
+_NEXT: Example = {
+    "tool": "calendars/holidays/list_holidays",
+    "arguments": {"year": 2026},
+    "takes": {"country_code": {"step": 1, "field": "code"}},
+    "named": {},
+}
+_PLAN: Example = {"steps": [_STEP, _NEXT], "parameters": {}}
+_COUNTRY: Example = {"type": "string", "default": "Caldera"}
+_NAMED: Example = {
+    "steps": [_STEP | {"arguments": {}, "named": {"country": "country"}}, _NEXT],
+    "parameters": {"country": _COUNTRY},
+}
+_TEMPLATE: Example = {
+    "id": _TEMPLATE_ID,
+    "name": "Public holidays",
+    "description": "Those of a country in 2026.",
+    "shared": False,
+    "own": True,
+    "version": 1,
+    "created_at": _AT,
+    "updated_at": _LATER,
+}
+_VERSION: Example = {
+    "version": 1,
+    "parameters": {"country": _COUNTRY},
+    "document": _NAMED,
+    "request": "Which public holidays does {country} have in 2026?",
+    "created_at": _AT,
+}
+_VERSION_BODY: Example = {"run_id": _RUN, "parameters": {"country": {"step": 1, "parameter": "country"}}}
+_TOOL: Example = {
+    "id": "places/search/country_code",
+    "api": "country_code",
+    "description": "The code of a country.",
+    "changes": False,
+    "parameters": {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]},
+}
 
 EXAMPLES: dict[str, Example] = {
     "RegisterBody": {"name": "ada", "password": _PASSWORD},
@@ -70,6 +118,7 @@ EXAMPLES: dict[str, Example] = {
     "UserChange": {"role": "author"},
     "InvitationBody": {"role": "user", "note": "for Ada"},
     "ConversationBody": {"title": "Holidays"},
+    "TitleBody": {"title": "Holidays in Caldera"},
     "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},
     "DecisionBody": {"decision": "allow", "always": False},
     "Live": {"status": "ok"},
@@ -102,6 +151,64 @@ EXAMPLES: dict[str, Example] = {
         "answered_at": None,
     },
     "EventRecord": _EVENT,
+    "Choices": {
+        "planners": [{"name": "dfs", "about": "Walks along the edges, best first."}],
+        "policies": [{"name": "offline", "about": "Rules decide: no language model is asked."}],
+        "models": [],
+        "default_model": "",
+    },
+    "ShownDocument": {
+        "document": _PLAN,
+        "parameters": [
+            {"name": "country", "step": 1, "parameter": "country", "value": "Caldera", "schema": {"type": "string"}}
+        ],
+    },
+    "RerunBody": {"document": _PLAN},
+    "ShownPlan": {
+        "version": 1,
+        "input": "plan-1",
+        "document": _PLAN,
+        "given": [],
+        "tools": [_TOOL],
+        "problems": [{"step": 2, "parameter": "year", "message": "year must be of type integer."}],
+        "suggestions": [
+            {
+                "after": 1,
+                "tool": "calendars/holidays/list_holidays",
+                "api": "list_holidays",
+                "reason": "often called after country_code",
+                "weight": 2.5,
+                "fills": {"country_code": {"step": 1, "field": "code"}},
+            }
+        ],
+    },
+    "PlanBody": {"version": 0, "document": _PLAN},
+    "DryRun": {
+        "calls": [
+            {
+                "step": 1,
+                "tool": "places/search/country_code",
+                "arguments": {"country": "Caldera"},
+                "missing": [],
+                "changes": False,
+                "status": "answered",
+                "response": '{"code": "CA"}',
+                "note": "",
+            }
+        ],
+        "changes": [],
+        "model_calls": 0,
+        "tokens": 0,
+        "cost": None,
+        "note": "Nothing was called.",
+    },
+    "ShownTemplate": _TEMPLATE,
+    "WholeTemplate": _TEMPLATE | {"content": _VERSION},
+    "ShownVersion": _VERSION,
+    "TemplateBody": _VERSION_BODY | {"name": "Public holidays", "description": "Those of a country in 2026."},
+    "VersionBody": _VERSION_BODY,
+    "TemplateChange": {"shared": True},
+    "TemplateRunBody": {"conversation_id": _TALK, "parameters": {"country": "Rioverde"}},
     "Export": {
         "conversation": _CONVERSATION,
         "messages": [_MESSAGE],

@@ -103,30 +103,33 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     elif status in (429, 503):
         headers["Retry-After"] = "5"
-    return _answer(status, error.code, str(error), headers=headers)
+    told = error.faults if isinstance(error, errors.UsageError) else ()
+    faults = [Fault(place=place, message=message) for place, message in told]
+    return answer(status, error.code, str(error), faults, headers)
 
 
 async def _invalid(_: Request, given: Exception) -> JSONResponse:
     """What was sent is not repeated: it may hold a password."""
     found = cast("RequestValidationError", given).errors()
     faults = [Fault(place=".".join(str(part) for part in one["loc"]), message=str(one["msg"])) for one in found]
-    return _answer(422, "invalid_request", "; ".join(f"{one.place}: {one.message}" for one in faults), faults)
+    return answer(422, "invalid_request", "; ".join(f"{one.place}: {one.message}" for one in faults), faults)
 
 
 async def _http(_: Request, given: Exception) -> JSONResponse:
     error = cast("HTTPException", given)
     code = _CODES.get(error.status_code, "http_error")
-    return _answer(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))
+    return answer(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))
 
 
 async def _unforeseen(request: Request, error: Exception) -> JSONResponse:
     _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _answer(500, "internal", "something went wrong inside the server; its log says what")
+    return answer(500, "internal", "something went wrong inside the server; its log says what")
 
 
-def _answer(
+def answer(
     status: int, code: str, detail: str, faults: list[Fault] | None = None, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
+    """A problem as it is sent."""
     problem = Problem(title=HTTPStatus(status).phrase, status=status, code=code, detail=detail, errors=faults or [])
     content = problem.model_dump(exclude_defaults=False, exclude=None if faults else {"errors"})
     return JSONResponse(content, status, dict(headers or {}), media_type=MEDIA_TYPE)

@@ -15,6 +15,7 @@ from ui.walk import tool_name, walk_dot
 _MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
 _LONGEST = 20_000
 _LINKS = re.compile(r":(?=//)|@|www(?=\.)", re.IGNORECASE)
+_PLAIN = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 _OUTCOMES = {
     "answered": "Answered",
     "gave_up": "Found no way to answer",
@@ -47,7 +48,10 @@ def _walk(story: Story, *, unfolded: bool) -> None:
         return
     chosen = sum(node.state == "chosen" for node in story.nodes.values())
     left = sum(node.state == "backtracked" for node in story.nodes.values())
-    title = f"Walk: {len(story.nodes)} tools considered, {chosen} chosen" + (f", {left} left again" if left else "")
+    count = len(story.nodes)
+    title = f"Walk: {count} {'tool' if count == 1 else 'tools'} considered, {chosen} chosen" + (
+        f", {left} left again" if left else ""
+    )
     with st.expander(title, expanded=unfolded):
         st.graphviz_chart(walk_dot(story), width="content", alt="The walk over the tools")  # pyright: ignore[reportUnknownMemberType]
         st.caption("Green was chosen, dashed was left again; a number on the way there is its weight.")
@@ -89,6 +93,11 @@ def unmarked(text: str) -> str:
     plain = "".join(character if character.isprintable() else " " for character in text)
     plain = _LINKS.sub(lambda found: f"{found[0]}\u2060", plain)
     return "".join(f"\\{character}" if character in "\\`*_{}[]()<>#+-.!|~$:&" else character for character in plain)
+
+
+def labelled(name: str) -> str:
+    """A name in a label. One that no Markdown can be in stays as it is: what is escaped is read out with its escapes."""
+    return name if _PLAIN.fullmatch(name) else unmarked(name)
 
 
 def readable(value: JsonValue) -> str:

@@ -75,6 +75,9 @@ class Run(BaseModel):
     id: str
     request: str
     planner: str = ""
+    rerun_of: str | None = None
+    template_id: str | None = None
+    template_version: int | None = None
     status: str = ""
     outcome: str | None = None
     usage: Used | None = None
@@ -82,6 +85,14 @@ class Run(BaseModel):
     cancel_at: datetime | None = None
     finished_at: datetime | None = None
     last_event: int = 0
+
+    @property
+    def made_as(self) -> str:
+        """How it came about, in a few words."""
+        if self.template_version:
+            return f"from a template, version {self.template_version}"
+        planned = f"planned as: {PLANNERS.get(self.planner, self.planner)}"
+        return f"run again; {planned}" if self.rerun_of else planned
 
 
 class Choice(BaseModel):

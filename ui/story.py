@@ -125,6 +125,8 @@ class Story:
                 self.answer += event.text
             case RunFinished():
                 self.questions.clear()
+                for call in self.calls:
+                    call.result = call.result or _left(call, "The run ended before its answer came.")
                 self.finished, self.answer = event, event.answer
             case _:
                 self._walk(event, subtask)
@@ -165,12 +167,17 @@ class Story:
         return self.nodes.setdefault((subtask, path), Node(path[-1]))
 
     def _result(self, event: CallFinished, subtask: int) -> None:
-        """Into the call that it ends; one that was never made (a missing argument) is told by its result alone."""
-        for call in reversed(self.calls):
-            if (call.subtask, call.step, call.result) == (subtask, event.step, None):
-                call.result = event.result
-                return
+        """Into the call that it ends; one that was never made (a missing argument) is told by its result alone.
+
+        A step may be called several times with other values, and has one result: that of the call that it tells of.
+        """
         told = event.result
+        tried = [one for one in self.calls if (one.subtask, one.step, one.result) == (subtask, event.step, None)]
+        if tried:
+            own = next((one for one in reversed(tried) if one.arguments == told.arguments), tried[-1])
+            for call in tried:
+                call.result = told if call is own else _left(call, "It was made again with other values.")
+            return
         self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told))
 
     def _ask(self, text: str) -> None:
@@ -182,9 +189,25 @@ class Story:
         self.questions[asked.input] = asked
 
 
+def given_values(story: Story) -> list[str]:
+    """``name: value`` of all that was fixed before the run: its request may still name others."""
+    given = [
+        f"{one.parameter}: {call.arguments[one.parameter]}"
+        for call in story.calls
+        for one in call.provenance
+        if one.origin == "user" and one.parameter in call.arguments
+    ]
+    return list(dict.fromkeys(given))
+
+
 def story_of(events: Iterable[Told]) -> Story:
     """The story that these events tell, in the order of their numbers."""
     story = Story()
     for told in events:
         story.add(told)
     return story
+
+
+def _left(call: Call, note: str) -> StepResult:
+    """What is told of a call whose own result was not."""
+    return StepResult(tool=call.tool, arguments=call.arguments, status="unknown", attempts=1, note=note)

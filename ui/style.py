@@ -9,6 +9,7 @@ _CSS = """<style>
   justify-content: flex-start; text-align: left; padding-left: .75rem; }
 [data-testid="stGraphVizChart"] { overflow-x: auto; }
 [data-testid="stGraphVizChart"] svg { max-width: none; height: auto; }
+[class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: .75rem; padding-right: .75rem; }
   [data-testid="stChatMessage"] { flex-direction: column; padding-left: .25rem; padding-right: .25rem; }

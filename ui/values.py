@@ -47,3 +47,18 @@ def required_of(schema: JsonObject) -> set[str]:
     """The names of those that must be there."""
     listed = schema.get("required")
     return {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+
+
+def hint_of(schema: JsonObject) -> str:
+    """What is expected, in a word or two, where it is not text: ``a number, 1 to 10``."""
+    kinds = {
+        "integer": "a whole number",
+        "number": "a number",
+        "array": "a list as JSON",
+        "object": "an object as JSON",
+    }
+    kind = kinds.get(kind_of(schema), "")
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        return f"{kind}, {shown(least)} to {shown(most)}".removeprefix(", ")
+    return kind

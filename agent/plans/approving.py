@@ -3,18 +3,22 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId
 
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
-    """The plan of one subtask, as it was made. ``request``: the subtask's; ``given``: the tools of the steps that it builds on."""
+    """The plan of one subtask, as it was made. ``request``: the subtask's; ``given``: the tools of the steps that it builds on; ``made``:
+    what they were called with.
+    """
 
     subtask: int
     request: str
     document: PlanDocument
     given: tuple[ToolId, ...] = ()
+    made: tuple[JsonObject, ...] = ()
 
 
 class Approves(Protocol):

@@ -29,11 +29,11 @@ class PlanProblem:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a plan is checked against. ``docs``: of all tools that it names, as far as there are any; ``given``: of the steps before its
-    own; ``depth``: how many steps are allowed.
+    """What a plan is checked against. ``docs``: of all tools that it names, as far as there are any, None where nobody knows the tools; ``given``:
+    of the steps before its own; ``depth``: how many steps are allowed.
     """
 
-    docs: Mapping[ToolId, ToolDoc]
+    docs: Mapping[ToolId, ToolDoc] | None
     given: Sequence[ToolId] = ()
     depth: int = 50
 
@@ -54,8 +54,10 @@ def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem,
     """All that is wrong with a plan; what is merely left open is not: it is found when its step is reached."""
     found = list(_whole(document, around))
     for number, step in enumerate(document.steps, start=1):
-        tool = around.docs.get(step.tool)
-        if tool is None:
+        tool = (around.docs or {}).get(step.tool)
+        if tool is None and around.docs is None:
+            found += [PlanProblem(number, name, _late(take)) for name, take in _early(number, step, around)]
+        elif tool is None:
             found.append(PlanProblem(number, None, f"There is no tool {clean(step.tool, 120)}."))
         else:
             found += [PlanProblem(number, name, said) for name, said in _step(step, tool, document)]
@@ -70,8 +72,8 @@ def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem
         yield PlanProblem(None, None, f"A plan has at most {around.depth} steps; this one has {len(document.steps)}.")
     changes: Counter[tuple[ToolId, str]] = Counter()
     for number, step in enumerate(document.steps, start=1):
-        tool = around.docs.get(step.tool)
-        if tool is not None and not tool.safe and not step.takes:
+        tool = (around.docs or {}).get(step.tool)
+        if tool is not None and not tool.safe and not step.takes and not step.named:
             changes[key := key_of(step.tool, step.arguments)] += 1
             if changes[key] == 2:
                 yield PlanProblem(number, None, "An earlier step makes the same change; a run makes it once.")
@@ -101,15 +103,24 @@ def _takes(
     number: int, step: PlannedStep, tool: ToolDoc, document: PlanDocument, around: Surroundings
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with the values that a step takes from others."""
-    path = [*around.given, *(one.tool for one in document.steps)]
+    path, early = [*around.given, *(one.tool for one in document.steps)], _early(number, step, around)
     for name, take in step.takes.items():
         parameter = next((own for own in tool.parameters if own.name == name), None)
-        if take.step >= len(around.given) + number:
-            yield name, f"Step {take.step} is not made before this one."
-        elif parameter is not None and (producer := around.docs.get(path[take.step - 1])) is not None:
+        if (name, take) in early:
+            yield name, _late(take)
+        elif parameter is not None and (producer := (around.docs or {}).get(path[take.step - 1])) is not None:
             said = _unfit(take, parameter, producer)
             if said:
                 yield name, said
+
+
+def _early(number: int, step: PlannedStep, around: Surroundings) -> list[tuple[str, Take]]:
+    """The values that a step takes from one that is not made before it."""
+    return [(name, take) for name, take in step.takes.items() if take.step >= len(around.given) + number]
+
+
+def _late(take: Take) -> str:
+    return f"Step {take.step} is not made before this one."
 
 
 def _unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:

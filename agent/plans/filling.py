@@ -19,12 +19,15 @@ def filled(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanD
     """
     values, wrong = _read(document, parameters)
     if wrong:
-        raise InvalidArgumentsError(" ".join(wrong))
+        raise InvalidArgumentsError(" ".join(said for _, said in wrong))
     return PlanDocument(steps=tuple(_filled(step, values) for step in document.steps))
 
 
-def misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[str]:
-    """What is wrong with the values for a document's parameters, a sentence each: missing, unknown, or not as the schema has it."""
+def misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
+    """What is wrong with the values for a document's parameters: missing, unknown, or not as the schema has it.
+
+    Each with the parameter's name (empty: of none in particular) and a sentence.
+    """
     return _read(document, parameters)[1]
 
 
@@ -39,11 +42,11 @@ def _filled(step: PlannedStep, values: JsonObject) -> PlannedStep:
     return step.model_copy(update={"arguments": {**step.arguments, **named}, "named": {}})
 
 
-def _read(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> tuple[JsonObject, list[str]]:
+def _read(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
     defaults = {name: schema["default"] for name, schema in document.parameters.items() if "default" in schema}
     values, wrong = checked(_as_tool(document.parameters), {**defaults, **parameters})
-    lost = [f"A step names the parameter {name}, which the plan does not have." for name in unnamed(document)]
-    return values, [*(said for _, said in wrong), *lost]
+    lost = [(name, f"A step names the parameter {name}, which the plan does not have.") for name in unnamed(document)]
+    return values, [*wrong, *lost]
 
 
 def _as_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:

@@ -38,17 +38,19 @@ async def tried(
     document: PlanDocument,
     request: str,
     docs: Mapping[ToolId, ToolDoc],
-    given: Sequence[ToolId],
+    given: Sequence[tuple[ToolId, StepResult | None]],
     policy: Policy,
     recorded: Executor,
 ) -> tuple[TriedCall, ...]:
     """The plan's calls in order, to its end. Every tool that it names is in ``docs``.
 
-    ``policy``: finds what the plan leaves open. ``recorded``: answers from recordings, and reaches nothing else. The steps of other
-    subtasks that it builds on are answered by their documents' examples.
+    ``policy``: finds what the plan leaves open. ``recorded``: answers from recordings, and reaches nothing else. ``given``: the steps of
+    other subtasks that it builds on, with their results; where there is none, their documents' examples stand in.
     """
     path = [docs[step.tool] for step in document.steps]
-    earlier = [(docs[tool], _result(docs[tool], {}, docs[tool].example_response or "")) for tool in given]
+    earlier = [
+        (docs[tool], result or _result(docs[tool], {}, docs[tool].example_response or "")) for tool, result in given
+    ]
     values = CarryingOut(policy, document, len(given))
     calls: list[TriedCall] = []
     for number, tool in enumerate(path, start=1):

@@ -48,5 +48,7 @@ def check_choices(planner: str, policy: str, model: str, services: Services) -> 
     models = model_names(services.settings)
     if model and model not in models:
         raise UsageError(f"no model is called {model!r}; there are: {', '.join(models) or 'none'}")
+    if policy == "llm" and not models:
+        raise UsageError("there is no language model: FOOTPATH_MODEL_URL names one; the policy offline needs none")
     if model and policy != "llm":
         raise UsageError("a model is asked by the policy llm only; choose it, or leave the model out")

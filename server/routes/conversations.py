@@ -22,6 +22,10 @@ class ConversationBody(BaseModel):
     title: ShortText = ""
 
 
+class TitleBody(BaseModel):
+    title: ShortText
+
+
 class ExportedRun(ShownRun):
     events: list[EventRecord]
 
@@ -58,7 +62,7 @@ async def conversation(conversation_id: RowId, user: CurrentUser, services: Curr
 
 @router.patch("/{conversation_id}", summary="Give it a title", responses=problems(404))
 async def rename_conversation(
-    conversation_id: RowId, body: ConversationBody, user: CurrentUser, services: CurrentServices
+    conversation_id: RowId, body: TitleBody, user: CurrentUser, services: CurrentServices
 ) -> Conversation:
     return await services.storage.conversations.rename(conversation_id, user.id, body.title)
 

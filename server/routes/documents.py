@@ -73,7 +73,9 @@ async def rerun(run_id: RowId, body: RerunBody, user: CurrentUser, services: Cur
     run = await own(run_id, user.id, services)
     settings = run.settings
     if body.document is not None:
-        await check_document(without_parameters(body.document, "a run"), services)
+        proven = (await drawn_from(run, services))[0] if run.status == "finished" else None
+        docs = await tools_of(body.document, services)
+        check_document(without_parameters(body.document, "a run"), docs, services, proven)
         settings = settings_with(body.document, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})

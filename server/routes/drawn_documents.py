@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from agent.plans.checking import PlanProblem, Surroundings, problems
 from agent.plans.drawn import Offered, drawn
 from agent.validation import value_schema
 from domain.errors import ConflictError, UnavailableError, UsageError
@@ -9,6 +10,7 @@ from domain.event import EventRecord
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import Parameter, ToolDoc, ToolId
+from server.runs.plans import refuse
 from server.services import Services
 from server.storage.runs import Run
 
@@ -40,20 +42,25 @@ async def tools_of(document: PlanDocument, services: Services) -> Mapping[ToolId
     return await container.graph.get_tools({step.tool for step in document.steps})
 
 
-async def check_document(document: PlanDocument, services: Services) -> Mapping[ToolId, ToolDoc]:
-    """Its tools. ``UsageError`` where it cannot be carried out; what its values lack is told when it is."""
-    most = services.settings.max_depth
-    if not 1 <= len(document.steps) <= most:
-        raise UsageError(f"a document needs between 1 and {most} steps")
-    for number, step in enumerate(document.steps, start=1):
-        late = [name for name, take in step.takes.items() if take.step >= number]
-        if late:
-            raise UsageError(f"step {number} takes {late[0][:80]} from a step that comes no earlier")
-    docs = await tools_of(document, services)
-    unknown = [step.tool for step in document.steps if docs is not None and step.tool not in docs]
-    if unknown:
-        raise UsageError(f"there is no tool {unknown[0][:120]}; take its step out, or index it")
-    return docs or {}
+def check_document(
+    document: PlanDocument,
+    docs: Mapping[ToolId, ToolDoc] | None,
+    services: Services,
+    proven: PlanDocument | None = None,
+) -> None:
+    """``UsageError`` with all that keeps it from being carried out. ``proven``: what was carried out: the places it took from are there."""
+    wrong = problems(document, Surroundings(docs, depth=services.settings.max_depth))
+    refuse([one for one in wrong if not (proven and _taken_before(one, document, proven))])
+
+
+def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocument) -> bool:
+    """Whether a problem is about a value that the proven steps, the same up to here, took from where it is taken now."""
+    if problem.step is None or problem.parameter is None:
+        return False
+    ours, theirs = document.steps[: problem.step], proven.steps[: problem.step]
+    same = [one.tool for one in ours] == [one.tool for one in theirs]
+    take = ours[-1].takes.get(problem.parameter)
+    return same and take is not None and take == theirs[-1].takes.get(problem.parameter)
 
 
 def schema_for(tool: ToolDoc | None, name: str, value: object = None) -> JsonObject:

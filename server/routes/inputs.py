@@ -1,5 +1,6 @@
 """What runs ask their users, and the answers."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
@@ -13,7 +14,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
 from server.routes.texts import RowId
-from server.runs.questions import subtask_of
+from server.services import Services
 from server.storage.inputs import Input, InputKind
 
 router = APIRouter(prefix="/runs/{run_id}/inputs", tags=["runs"], responses=problems(401, 404))
@@ -22,11 +23,22 @@ InputId = Annotated[
     StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9:-]+$"),
     Path(description="The question's id."),
 ]
-Decision = Literal["allow", "deny"]
+Decision = Literal["allow", "deny", "happened", "did_not_happen", "leave"]
+_LEAVE: tuple[Decision, ...] = ("allow", "deny")
+DECISIONS: Mapping[InputKind, tuple[Decision, ...]] = {
+    "plan": _LEAVE,
+    "call": _LEAVE,
+    "unknown_outcome": ("happened", "did_not_happen", "leave"),
+}
 
 
 class DecisionBody(BaseModel):
-    decision: Decision = Field(examples=["allow"])
+    """``allow`` and ``deny`` are about a call or a plan; the others about a call of which nobody knows whether it took effect."""
+
+    decision: Decision = Field(
+        examples=["allow"],
+        description="happened: it counts as made. did_not_happen: it is made again, once. leave: it stays unknown.",
+    )
     always: bool = Field(default=False, description="With allow: do not ask for this tool again, in any run.")
 
 
@@ -55,10 +67,12 @@ async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) ->
 async def answer(
     run_id: RowId, input_id: InputId, body: DecisionBody, user: CurrentUser, services: CurrentServices
 ) -> ShownInput:
-    about_plan = subtask_of(input_id) > 0
-    if body.always and (body.decision != "allow" or about_plan):
+    kind = await _kind(services, run_id, input_id, user.id)
+    if body.decision not in DECISIONS[kind]:
+        raise UsageError(f"this question is answered with one of: {', '.join(DECISIONS[kind])}")
+    if body.always and (body.decision != "allow" or kind != "call"):
         raise UsageError("only a call that is allowed can be allowed always")
-    if about_plan and body.decision == "allow":
+    if kind == "plan" and body.decision == "allow":
         answered = _shown(await approved(services, run_id, input_id, user.id))
     else:
         answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
@@ -66,6 +80,14 @@ async def answer(
         await services.storage.allowed_tools.allow(user.id, answered.tool)
     services.worker.look()
     return answered
+
+
+async def _kind(services: Services, run_id: str, input_id: str, user_id: str) -> InputKind:
+    run = await services.storage.runs.get(run_id, user_id)
+    asked = None if run is None else await services.storage.inputs.get(run_id, input_id)
+    if asked is None:
+        raise NotFoundError("no run of yours asks this")
+    return asked.kind
 
 
 def _shown(one: Input) -> ShownInput:

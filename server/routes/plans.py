@@ -18,7 +18,7 @@ from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems as responses
 from server.routes.texts import RowId
-from server.runs.plans import OpenPlan, approve, edited, open_plan, refuse
+from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan, refuse
 from server.services import Services
 from server.storage.inputs import Input
 from wiring.settings import Settings
@@ -85,9 +85,10 @@ async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -
     agents, chosen = services.agents, services.settings
     docs = await _read(await agents.evidence(found.request, user.id), found)
     wrong = problems(found.document, Surroundings(docs, found.given, chosen.max_depth))
-    refuse(_told(wrong))
+    refuse(wrong)
     rules = (await agents.container()).policy("offline")
-    calls = await tried(found.document, found.request, docs, found.given, rules, await agents.recorded())
+    given = await given_results(services.storage, found)
+    calls = await tried(found.document, found.request, docs, given, rules, await agents.recorded())
     model = found.run.policy == "llm"
     takes = expected(found.document, docs, calls, model=model, learns=chosen.learn, price=_price(chosen))
     return DryRun(
@@ -105,17 +106,13 @@ def _price(settings: Settings) -> Price | None:
     return None if prompt is None or completion is None else Price(prompt, completion)
 
 
-def _told(wrong: Sequence[PlanProblem]) -> list[str]:
-    return [f"Step {one.step}: {one.message}" if one.step else one.message for one in wrong]
-
-
 async def approved(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
     """Have a plan carried out as it stands. ``UsageError`` with its problems, while it has any."""
     found = await open_plan(services.storage, run_id, user_id)
     if found.input != input_id:
         raise NotFoundError("the run does not wait with this plan")
     wrong = problems(found.document, await surroundings(services, found))
-    refuse(_told(wrong))
+    refuse(wrong)
     return await approve(services.storage, found)
 
 

@@ -22,14 +22,20 @@ from server.storage.runs import Run, RunChoices, RunStatus
 router = APIRouter(tags=["runs"], responses=problems(401))
 Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
 
+Policy = Literal["offline", "llm"]
+ModelName = Annotated[
+    str,
+    StringConstraints(max_length=200),
+    Plain,
+    Field(description="For the policy llm: one of GET /choices; empty: the default one."),
+]
+
 
 class RunBody(BaseModel):
     request: Request = Field(examples=["Which public holidays does Caldera have in 2026?"])
     planner: Annotated[str, StringConstraints(max_length=40)] = Field(default="dfs", examples=["dfs"])
-    policy: Literal["offline", "llm"] = "offline"
-    model: Annotated[str, StringConstraints(max_length=200), Plain] = Field(
-        default="", description="For the policy llm: one of GET /choices; empty: the default one."
-    )
+    policy: Policy = "offline"
+    model: ModelName = ""
     stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
 
 

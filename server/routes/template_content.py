@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from pydantic.types import JsonValue
 
 from agent.plans.drawn import said, spoken
-from agent.plans.filling import filled, misfits, unnamed
+from agent.plans.filling import filled, misfits
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.tool import ToolDoc, ToolId
-from server.routes.drawn_documents import check_document, drawn_from, schema_for
+from server.routes.drawn_documents import check_document, drawn_from, schema_for, tools_of
 from server.services import Services
 from server.storage.runs import Run
 from server.storage.templates import TemplateContent, TemplateVersion
@@ -32,12 +32,10 @@ async def content(
     """
     run = source if isinstance(source, Run) else None
     document, offered = await drawn_from(source, services) if isinstance(source, Run) else (source, [])
-    docs = await check_document(document, services)
-    named = document
+    docs, named = await tools_of(document, services), document
     for name, place in places.items():
-        named = _with_parameter(named, name, place, docs)
-    if lost := unnamed(named):
-        raise UsageError(f"a step names the parameter {lost[0][:80]}, which the document does not have")
+        named = _with_parameter(named, name, place, docs or {})
+    check_document(named, docs, services, document if run else None)
     if run is not None and not request:
         at = {(place.step, place.parameter): name for name, place in places.items()}
         meant = [
@@ -81,7 +79,8 @@ def put_in(version: TemplateVersion, values: Mapping[str, JsonValue], name: str)
     document = PlanDocument.model_validate(version.plan)
     wrong = misfits(document, values)
     if wrong:
-        raise UsageError(" ".join(wrong))
+        faults = tuple((f"parameters.{parameter}".rstrip("."), said) for parameter, said in wrong)
+        raise UsageError(" ".join(said for _, said in wrong), faults)
     defaults = {own: schema["default"] for own, schema in document.parameters.items() if "default" in schema}
     request = said(version.note, {**defaults, **values}) if version.note else name
     return filled(document, values), request[:4000]

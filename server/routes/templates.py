@@ -12,9 +12,10 @@ from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.choices import check_choices
 from server.routes.documents import own
 from server.routes.drawn_documents import settings_with
-from server.routes.runs import ShownRun, begun
+from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
@@ -62,6 +63,8 @@ class TemplateRunBody(BaseModel):
     conversation_id: RowId
     version: Number | None = None
     parameters: dict[ShortText, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    policy: Policy = "offline"
+    model: ModelName = ""
 
 
 class ShownTemplate(BaseModel):
@@ -170,9 +173,11 @@ async def run_template(
         raise _none()
     about, version = found
     document, request = put_in(version, body.parameters, about.name)
+    check_choices("dfs", body.policy, body.model, services)
     choices = RunChoices(
         planner="dfs",
-        policy="offline",
+        policy=body.policy,
+        model=body.model,
         settings=settings_with(document),
         template_id=about.id,
         template_version=version.version,

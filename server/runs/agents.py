@@ -16,6 +16,7 @@ from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
 from server.runs.questions import Asks, Questions
+from server.runs.settling import SettlingExecutor
 from server.runs.turns import Turns
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -80,7 +81,8 @@ class Agents:
 
     async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
-        await self.container()
+        container = await self.container()
+        await container.search()  # which one process owns: where that is another, the run is left to it
         return self._events(run, past, hand)
 
     async def _events(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
@@ -88,7 +90,7 @@ class Agents:
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
-            asking = AskingExecutor(ledger, questions)
+            asking = AskingExecutor(SettlingExecutor(ledger, questions), questions)
             deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
             deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
             if run.settings.get("stop_at_plan"):

@@ -37,7 +37,7 @@ class AskingExecutor:
         storage, run = self._questions.storage, self._questions.run
         key = call_key(tool.id, arguments)
         if await unbroken(storage.effects.get(run.id, key)) is not None:
-            return  # it was allowed, and begun: the ledger knows of it
+            return  # it was allowed, and begun: what became of it is another question
         asked = await unbroken(storage.inputs.get(run.id, key))
         if asked is None:
             if tool.id in await unbroken(storage.allowed_tools.all(run.user_id)):

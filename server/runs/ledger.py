@@ -32,9 +32,16 @@ class LedgerExecutor:
         """The call's result; of one that was begun before, what the ledger has of it, or that nobody knows how it ended."""
         if tool.safe:
             return await self._executor.call(tool, arguments)
+        return await self.attempt(tool, arguments) or CallResult("unknown", "", note=CUT_OFF)
+
+    async def attempt(self, tool: ToolDoc, arguments: JsonObject, number: int = 1) -> CallResult | None:
+        """The result of the call as it is made for the first time, or again; each time has an entry of its own, and is made once.
+
+        None: it was begun before, and nobody knows how it ended.
+        """
         if self._told is not None:
             await self._told()
-        key = call_key(tool.id, arguments)
+        key = call_key(tool.id, arguments) + (f":{number}" if number > 1 else "")
         begun = NewEffect(
             run_id=self._run_id,
             call_key=key,
@@ -67,10 +74,10 @@ def call_key(tool: ToolId, arguments: JsonObject) -> str:
     return sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()
 
 
-def written(effect: Effect) -> CallResult:
-    """A call's result as the ledger has it; unknown where it was begun and did not end."""
+def written(effect: Effect) -> CallResult | None:
+    """A call's result as the ledger has it; None where it was begun and did not end."""
     if effect.finished_at is None or effect.result is None:
-        return CallResult("unknown", "", note=CUT_OFF)
+        return None
     told = cast("dict[str, Any]", dict(effect.result))
     outcome = cast("CallOutcome", told.pop("outcome"))
     bindings = tuple(Binding.model_validate(one) for one in told.pop("secrets"))

@@ -1,12 +1,19 @@
 """The plan that a run waits with: read, edited, approved."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, cast
 
+from agent.plans.checking import PlanProblem
+from agent.reuse import key_of
 from domain.errors import NotFoundError, UsageError
+from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
+from domain.plan import StepResult
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId
+from server.runs.before import runs_before
 from server.storage.inputs import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -14,13 +21,16 @@ from server.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class OpenPlan:
-    """``input``: the question about it; ``document``: as it stands; ``request`` and ``given``: of the subtask that it is for."""
+    """``input``: the question about it; ``document``: as it stands; ``request`` and ``given``: of the subtask that it is for;
+    ``made``: what the given steps were called with.
+    """
 
     run: Run
     input: str
     document: PlanDocument
     request: str
     given: tuple[ToolId, ...]
+    made: tuple[JsonObject, ...] = ()
 
     @property
     def version(self) -> int:
@@ -42,7 +52,7 @@ async def edited(storage: Storage, plan: OpenPlan, document: PlanDocument, versi
     """The plan with another document in place of the one of a version. ``ConflictError``: it was edited or decided on meanwhile."""
     kept: JsonObject = {"input": plan.input, "document": document.model_dump(mode="json")}
     run = await storage.runs.set_plan(plan.run.id, plan.run.user_id, kept, version, plan.input)
-    return OpenPlan(run, plan.input, document, plan.request, plan.given)
+    return OpenPlan(run, plan.input, document, plan.request, plan.given, plan.made)
 
 
 async def approve(storage: Storage, plan: OpenPlan) -> Input:
@@ -56,10 +66,32 @@ def _read(run: Run, question: Input) -> OpenPlan:
     asked = cast("dict[str, Any]", question.question)
     mine = run.plan if run.plan is not None and run.plan.get("input") == question.key else None
     document = PlanDocument.model_validate(asked["plan"] if mine is None else mine["document"])
-    return OpenPlan(run, question.key, document, asked["request"], tuple(asked["given"]))
+    given, made = tuple(asked["given"]), tuple(asked.get("made", ()))
+    return OpenPlan(run, question.key, document, asked["request"], given, made)
 
 
-def refuse(problems: list[str]) -> None:
+async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, StepResult | None]]:
+    """The steps that a plan builds on, with the results that its run, or an earlier one of the conversation, has stored."""
+    stored = await storage.events.of_run(plan.run.id, ("call.finished",))
+    told = [EventRecord.model_validate_json(one.body).event for one in stored]
+    results = [result for run in await runs_before(plan.run, storage) for _, result in run.steps]
+    results += [event.result for event in told if isinstance(event, CallFinished)]
+    found = {key_of(result.tool, result.arguments): result for result in results if result.status == "ok"}
+    return [
+        (tool, found.get(key_of(tool, arguments)) if arguments is not None else None)
+        for tool, arguments in zip_longest(plan.given, plan.made)
+    ]
+
+
+def refuse(problems: Sequence[PlanProblem]) -> None:
     """``UsageError`` with all that is wrong with a plan, if anything is."""
     if problems:
-        raise UsageError(f"the plan cannot be carried out as it stands. {' '.join(problems[:20])}")
+        told = [f"Step {one.step}: {one.message}" if one.step else one.message for one in problems]
+        faults = tuple((_place(one), one.message) for one in problems)
+        raise UsageError(f"the plan cannot be carried out as it stands. {' '.join(told[:20])}", faults)
+
+
+def _place(problem: PlanProblem) -> str:
+    """As ``document.steps.1.city``; steps count from 1, as everywhere in a plan."""
+    step = f"steps.{problem.step}" if problem.step else ""
+    return ".".join(part for part in ("document", step, problem.parameter or "") if part)

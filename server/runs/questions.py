@@ -46,8 +46,8 @@ class Questions:
                 reason="Is this plan to be carried out? It may be changed first.",
                 plan=question.document,
             )
-            given: list[Any] = list(question.given)
-            answer = await self.answered(asked, {"request": question.request, "given": given})
+            given, made = list(question.given), list(question.made)
+            answer = await self.answered(asked, {"request": question.request, "given": given, "made": made})
         return PlanDocument.model_validate(answer["document"]) if answer["decision"] == "allow" else None
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One browser, one of everything, for as many tests as like: starting takes its time."""
+"""One of everything for as many tests as like: starting takes its time. A browser for each: it starts at once."""
 
 from collections.abc import Iterator
 
@@ -6,18 +6,19 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.everything import Up, everything
-from tests.browser.visits import chromium
+from tests.browser.visits import browsing, chromium
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture
 def browser_program(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """Chromium; each visit has cookies of its own."""
-    with chromium(request) as browser:
+    with browsing(chromium(request)) as browser:
         yield browser
 
 
 @pytest.fixture(scope="package")
-def up(browser_program: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Playground, server and page."""
+    chromium(request)
     with everything(tmp_path_factory.mktemp("everything")) as running:
         yield running

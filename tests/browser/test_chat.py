@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
-from tests.browser.visits import asks, ended, logs_in, registers, sidebar, visit
+from tests.browser.visits import asks, chooses, ended, logs_in, registers, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -81,8 +81,7 @@ def test_a_conversation_is_renamed_found_and_deleted(page: Page) -> None:
 
 def test_the_planner_is_chosen(page: Page) -> None:
     registers(page, "emil")
-    page.get_by_label("Planner").click()
-    page.get_by_role("option", name="Most alike").click()
+    chooses(page, "Planner", "Most alike")
     asks(page, QUESTION)
     expect(page.get_by_text("planned as: Most alike")).to_be_visible()
     page.reload()
@@ -131,8 +130,7 @@ def test_the_history_of_a_conversation_is_looked_at(page: Page) -> None:
     ended(page, "Answered", times=2)
     sidebar(page).get_by_role("button", name="History of its runs").click()
     expect(page.get_by_text(re.compile("^2 runs, "))).to_be_visible()
-    page.get_by_label("Look at").click()
-    page.get_by_role("option", name=f"1. {QUESTION}").click()
+    chooses(page, "Look at", f"1. {QUESTION}")
     expect(page.get_by_text(ANSWERED)).to_be_visible()
     expect(page.get_by_text(re.compile("^Plan: .*get_public_holidays"))).to_be_visible()
     sidebar(page).get_by_role("button", name="Conversation", exact=True).click()

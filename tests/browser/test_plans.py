@@ -1,5 +1,6 @@
 """Developer mode in a real browser: a run stops at its plan, which is changed, tried out and approved."""
 
+import re
 from collections.abc import Generator
 
 import pytest
@@ -7,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import answers, asks, ended, registers, visit
+from tests.browser.visits import answers, asks, ended, picks, registers, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -55,3 +56,28 @@ def test_a_plan_that_is_denied_changes_nothing(page: Page, up: Up) -> None:
     answers(page, "Deny")
     ended(page, "Found no way to answer")
     assert made(up, "Sell the car") == 0
+
+
+def test_steps_are_added_moved_and_removed(page: Page) -> None:
+    registers(page, "otto")
+    planned(page, QUESTION)
+    unfolds(page, "Add a step")
+    picks(page, "Any tool that was considered", "Day Count / get_weekday")
+    expect(page.get_by_text("3. Day Count / get_weekday")).to_be_visible()
+    page.get_by_role("button", name="Remove: step 3").click()
+    expect(page.get_by_text("3. Day Count / get_weekday")).to_have_count(0)
+    unfolds(page, "Add a step")
+    picks(page, "Where", "After step 1")
+    page.get_by_role("button", name="Festa / get_next_holiday: often called after find_country").click()
+    expect(page.get_by_text("2. Festa / get_next_holiday")).to_be_visible()
+    page.get_by_role("button", name="Later: step 2").click()
+    expect(page.get_by_text("3. Festa / get_next_holiday")).to_be_visible()
+    page.get_by_role("button", name="Remove: step 2").click()
+    expect(page.get_by_text("2. Festa / get_next_holiday")).to_be_visible()
+    page.get_by_role("button", name="Try it without calling").click()
+    expect(page.get_by_text("2 calls, 0 that change something")).to_be_visible()
+    answers(page, "Approve")
+    ended(page, "Answered")
+    called = page.get_by_text(re.compile(r"^✓ [0-9]\. "))
+    expect(called).to_contain_text(["World Facts / find_country (ok", "Festa / get_next_holiday (ok"])
+    expect(page.locator(".node", has_text="get_next_holiday").first).to_be_visible()

@@ -3,29 +3,37 @@
 import re
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Locator, Page, expect, sync_playwright
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import PASSWORD
 
 PATIENCE = 40_000
 
 
+def chromium(request: pytest.FixtureRequest) -> str:
+    """Where Debian's is; without one a skip, or a failure where it is required."""
+    if program := shutil.which("chromium"):
+        return program
+    why = "chromium is not on the PATH: apt-get install chromium"
+    if "chromium" in (request.config.getoption("require") or []):
+        pytest.fail(f"--require=chromium: {why}", pytrace=False)
+    pytest.skip(f"not tested in a real browser: {why}")
+
+
 @contextmanager
-def chromium(request: pytest.FixtureRequest) -> Generator[Browser]:
-    """Debian's; without one a skip, or a failure where it is required."""
-    if not (program := shutil.which("chromium")):
-        why = "chromium is not on the PATH: apt-get install chromium"
-        if "chromium" in (request.config.getoption("require") or []):
-            pytest.fail(f"--require=chromium: {why}", pytrace=False)
-        pytest.skip(f"not tested in a real browser: {why}")
+def browsing(program: str) -> Generator[Browser]:
+    """A browser for one test: as long as one is open, its driver's event loop runs in this thread, and no other can."""
     with sync_playwright() as playwright:
         expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()
 
 
 @contextmanager
@@ -42,8 +50,10 @@ def visit(browser: Browser, address: str, width: int = 1280) -> Generator[Page]:
 
     page.on("dialog", told)
     page.goto(address)
-    yield page
-    context.close()
+    try:
+        yield page
+    finally:
+        context.close()
     assert not dialogs
 
 
@@ -72,6 +82,17 @@ def asks(page: Page, request: str) -> None:
     box.press("Enter")
 
 
+def picks(page: Page, label: str, option: str) -> None:
+    """Choose from a list. It closes where the page is scrolled under it, as when something has just been unfolded: then once more."""
+    wanted = page.get_by_role("option", name=option)
+    for _ in range(5):
+        page.get_by_label(label, exact=True).click()
+        with suppress(TooLate):
+            wanted.click(timeout=PATIENCE / 10)
+            return
+    pytest.fail(f"{label}: {option} is not to be had")
+
+
 def answers(page: Page, label: str) -> None:
     """Answer what a run asks."""
     page.get_by_role("button", name=label, exact=True).click()
@@ -86,3 +107,22 @@ def ended(page: Page, how: str, times: int = 1) -> None:
 def sidebar(page: Page) -> Locator:
     """Where conversations are listed."""
     return page.get_by_test_id("stSidebar")
+
+
+def chooses(page: Page, label: str, option: str | re.Pattern[str]) -> None:
+    """Take one of a list. What the server tells meanwhile may draw the page anew, which closes the list: then it is opened again."""
+    wanted = page.get_by_role("option", name=option)
+    for _ in range(8):
+        page.get_by_label(label).click()
+        with suppress(TooLate):
+            wanted.click(timeout=PATIENCE / 8)
+            return
+        page.keyboard.press("Escape")
+    raise AssertionError(f"{label} offers no {option}")
+
+
+def unfolds(page: Page, title: str) -> None:
+    """Open what is folded up, once the page has drawn it anew and not the old one beside it."""
+    folded = page.get_by_text(title, exact=True)
+    expect(folded).to_have_count(1)
+    folded.click()

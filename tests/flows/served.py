@@ -4,7 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,17 @@ from typing import Any
 
 import httpx
 
-from domain.event import EventRecord
+from domain.event import EventRecord, InputNeeded
 from playground.record import CATALOGUE, DATA
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct horse battery"
+WRITE = (
+    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
+    "Which id does the task get?"
+)
 INHABITANTS = "How many inhabitants does Meghalpet have?"
 
 
@@ -51,12 +55,19 @@ def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, 
         "FOOTPATH_LEASE_SECONDS": "1",
         "PYTHONPATH": str(ROOT),
     }
+    with started(chosen | variables, home.parent) as server:
+        yield server
+
+
+@contextmanager
+def started(variables: Mapping[str, str], folder: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """The server's program with these settings, and its address; killed at the end."""
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, **chosen, **variables},
-        cwd=home.parent,
+        env={**os.environ, **variables},
+        cwd=folder,
     )
     assert process.stdout is not None
     try:
@@ -121,6 +132,18 @@ def registered(address: str, name: str = "ada") -> Client:
     answer = httpx.post(f"{address}/api/v1/auth/register", json=body, trust_env=False, timeout=30)
     assert answer.status_code == 201, answer.text
     return Client(address, answer.json()["access_token"])
+
+
+def to_its_end(client: Client, place: Place, run: str) -> list[EventRecord]:
+    """The run's events; of a change that was cut off, its user says what became of it as the playground's ledger tells."""
+    records = client.follow(run, until="input.needed")
+    while records[-1].event.kind != "run.finished":
+        asked = records[-1].event
+        if isinstance(asked, InputNeeded) and asked.asks == "unknown_outcome":
+            decision = "happened" if effects(place) else "did_not_happen"
+            client.call("POST", f"/runs/{run}/inputs/{asked.input}", {"decision": decision})
+        records += client.follow(run, after=records[-1].seq, until="input.needed")
+    return records
 
 
 def effects(place: Place) -> list[dict[str, Any]]:

@@ -41,5 +41,5 @@ async def test_killed_at_moments_by_chance(kills: int, seed: int, playground: st
     seen = sum(len(one.seen) for one in life.told)
     print(
         f"\n{kills} kills, {len(life.told)} runs ({fmean(life.under_way):.1f} under way at a kill), {len(life.air)} changes "
-        f"in the air, {seen} events told before a kill; outcomes {dict(outcomes)}"
+        f"in the air, {seen} events told before a kill; outcomes {dict(outcomes)}, said of the changes {dict(life.said)}"
     )

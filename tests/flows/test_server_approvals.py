@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from tests.flows.served import Client, Place, effects, registered, reset, serving
-from tests.flows.test_server_runs import WRITE, place
+from tests.flows.served import WRITE, Client, Place, effects, registered, reset, serving
+from tests.flows.test_server_runs import place
 
 __all__ = ["place"]
 ASKED = "input.needed"
@@ -92,6 +92,7 @@ def test_a_denied_call_is_not_made_and_said_so(fresh: Place, tmp_path: Path) -> 
     assert effects(fresh) == []
     assert end(after).outcome == "gave_up"
     assert "You did not allow this call" in end(after).answer
+    assert "is covered" not in end(after).answer
 
 
 def test_what_is_allowed_always_is_not_asked_again(fresh: Place, tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PASSWORD = "correct horse battery"
+from tests.flows.served import PASSWORD, ROOT, started
 
 
 def command(
@@ -38,22 +37,8 @@ def environment(home: Path) -> dict[str, str]:
 
 @contextmanager
 def serving(home: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(home),
-        cwd=home.parent,
-    )
-    assert process.stdout is not None
-    try:
-        name, _, address = process.stdout.readline().strip().partition(" ")
-        assert name == "server:"
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with started(environment(home), home.parent) as server:
+        yield server
 
 
 def test_an_administrator_is_made_and_can_log_in(tmp_path: Path) -> None:
@@ -84,7 +69,7 @@ def test_a_users_key_survives_a_rotation(tmp_path: Path) -> None:
         assert httpx.put(f"{address}/api/v1/me/tool-keys/w", json=body, headers=headers, timeout=30).status_code == 200
     done = command("rotate_keys.py", "--forget", "--json", home=home)
     assert json.loads(done.stdout) == {"sealed": 1, "forgotten": 1}
-    assert b"sk-1" not in b"".join(file.read_bytes() for file in home.iterdir())
+    assert b"sk-1" not in b"".join(file.read_bytes() for file in home.iterdir() if file.is_file())
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from domain.event import CallFinished, CallStarted, EventRecord, InputNeeded, PlanReady
-from tests.flows.served import Client, Place, effects, registered, serving
+from tests.flows.served import WRITE, Client, Place, effects, registered, serving, to_its_end
 from tests.flows.test_server_approvals import ASKED, end, fresh, stands
-from tests.flows.test_server_runs import WRITE, place
+from tests.flows.test_server_runs import place
 
 __all__ = ["fresh", "place"]
 WEATHER = "What is the weather in Meghalpet today?"
@@ -179,10 +179,10 @@ def test_a_plan_outlives_the_server_as_it_was_edited(fresh: Place, tmp_path: Pat
         process.wait()
     with serving(fresh, home) as (address, _):
         ada.address = address
-        everything = ada.follow(run)
+        everything = to_its_end(ada, fresh, run)
     assert everything[: len(before)] == before
     assert [record.seq for record in everything] == list(range(1, len(everything) + 1))
-    assert sum(isinstance(record.event, InputNeeded) for record in everything) == 1
-    assert len(effects(fresh)) <= 1
-    assert all(one["arguments"]["title"] == "Water the fig" for one in effects(fresh))
+    asked = [record.event.asks for record in everything if isinstance(record.event, InputNeeded)]
+    assert asked in (["plan"], ["plan", "unknown_outcome"])
+    assert [one["arguments"]["title"] for one in effects(fresh)] == ["Water the fig"]
     assert sum(isinstance(record.event, CallStarted) for record in everything) == 1

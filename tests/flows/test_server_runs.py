@@ -1,6 +1,5 @@
 """Runs over HTTP: a server as a process, the playground's tools, followers that come and go, a server that is killed."""
 
-import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +8,7 @@ import pytest
 
 from domain.event import EventRecord, InputNeeded
 from playground.child import running_playground
-from tests.flows.served import INHABITANTS, Place, built, effects, registered, reset, serving
-
-WRITE = (
-    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
-    "Which id does the task get?"
-)
+from tests.flows.served import INHABITANTS, WRITE, Place, built, effects, registered, reset, serving, to_its_end
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -78,15 +72,12 @@ def test_a_killed_server_goes_on_and_changes_nothing_twice(place: Place, tmp_pat
         process.wait()
     with serving(place, home) as (address, _):
         ada.address = address
-        everything = ada.follow(run)
+        everything = to_its_end(ada, place, run)
         shown = ada.call("GET", f"/runs/{run}").json()
     assert everything[: len(before)] == before
     assert [record.seq for record in everything] == list(range(1, len(everything) + 1))
-    assert shown["status"] == "finished"
-    made = [json.dumps([one["tool"], one["arguments"]], sort_keys=True) for one in effects(place)]
-    assert len(made) == len(set(made)) <= 1
-    if not made:
-        assert shown["outcome"] != "answered"  # it was begun, and nobody knows how it ended
+    assert (shown["status"], shown["outcome"]) == ("finished", "answered")
+    assert len(effects(place)) == 1
 
 
 def test_only_so_many_runs_of_one_user(place: Place, tmp_path: Path) -> None:

@@ -7,13 +7,9 @@ import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
-from tests.flows.served import Client, Place, built, registered, serving
+from tests.flows.served import WRITE, Client, Place, built, registered, serving
 
 WIND = "How strong is the wind in Vishalpur at the moment?"
-TASK = (
-    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
-    "Which id does the task get?"
-)
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -73,9 +69,16 @@ def test_a_run_is_made_again_as_it_was_and_with_other_values(ada: Client, wind: 
     records = ada.follow(changed["id"])
     assert calls(records)[0] == ("search_places", {"city": "Meghalpet"})
     assert "23" in ended(records).answer
-    document["steps"][0]["tool"] = "no/such/tool"
+    tool, document["steps"][0]["tool"] = document["steps"][0]["tool"], "no/such/tool"
     refused = ada.call("POST", f"/runs/{wind[1]}/rerun", {"document": document})
     assert (refused.status_code, refused.json()["code"]) == (400, "usage")
+    assert [one["place"] for one in refused.json()["errors"]] == ["document.steps.1"]
+    document["steps"][0] |= {"tool": tool, "arguments": {"city": "Meghalpet", "colour": "red"}}
+    document["steps"][1]["takes"]["latitude"]["field"] = "results[0].nothing"
+    refused = ada.call("POST", f"/runs/{wind[1]}/rerun", {"document": document}).json()
+    assert [one["place"] for one in refused["errors"]] == ["document.steps.1.colour", "document.steps.2.latitude"]
+    kept = ada.call("POST", "/templates", {"name": "Wrong", "document": document}).json()
+    assert kept["errors"] == refused["errors"]
 
 
 def test_a_template_is_made_of_a_run_and_run_with_other_values(ada: Client, wind: tuple[str, str]) -> None:
@@ -100,10 +103,12 @@ def test_a_template_is_made_of_a_run_and_run_with_other_values(ada: Client, wind
     records = ada.follow(shown["id"])
     assert [tool for tool, _ in calls(records)] == ["search_places", "get_current_weather"]
     assert "23" in ended(records).answer
-    for wrong, said in ({"town": 7}, "town"), ({"village": "Oslo"}, "village"):
-        refused = ada.call("POST", f"{path}/runs", {"conversation_id": conversation, "parameters": wrong})
-        assert refused.status_code == 400
-        assert said in refused.json()["detail"]
+    wrong = {"conversation_id": conversation, "parameters": {"town": 7, "village": "Oslo"}}
+    refused = ada.call("POST", f"{path}/runs", wrong)
+    assert (refused.status_code, refused.json()["code"]) == (400, "usage")
+    faults = {one["place"]: one["message"] for one in refused.json()["errors"]}
+    assert faults.keys() == {"parameters", "parameters.town"}
+    assert "village" in faults["parameters"]
 
 
 def test_versions_stay_as_they_were(ada: Client, wind: tuple[str, str]) -> None:
@@ -129,7 +134,7 @@ def test_a_place_that_is_none_is_refused(ada: Client, wind: tuple[str, str]) -> 
 
 
 def test_only_authors_share_and_a_template_of_a_change_asks_as_ever(ada: Client) -> None:
-    conversation, first = ada.ask(TASK)
+    conversation, first = ada.ask(WRITE)
     asked = ada.follow(first, until="input.needed")[-1].event
     assert isinstance(asked, InputNeeded)
     ada.call("POST", f"/runs/{first}/inputs/{asked.input}", {"decision": "allow"})

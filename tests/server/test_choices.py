@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.planners.named import ABOUT, PLANNERS
+from tests.server.matrix import a_template
 from tests.server.world import World, serving
 
 MODELS = {"model_url": "http://127.0.0.1:9/v1", "model_name": "usual", "model_names": "small, usual,,large"}
@@ -58,3 +59,17 @@ async def test_the_model_that_was_chosen_is_asked(tmp_path: Path) -> None:
     assert [one.model.name for one in named] == ["usual", "large"]
     for one in named:
         await one.model.close()
+
+
+async def test_a_template_is_run_with_what_was_chosen(tmp_path: Path) -> None:
+    async with serving(tmp_path, **MODELS) as world:
+        headers = await world.headers_of("user")
+        talk = (await world.client.post("/api/v1/conversations", json={}, headers=headers)).json()["id"]
+        url = f"/api/v1/templates/{(await a_template(world))['template_id']}/runs"
+        chosen = {"conversation_id": talk, "policy": "llm", "model": "small"}
+        made = await world.client.post(url, json=chosen, headers=headers)
+        assert (made.status_code, made.json()["policy"], made.json()["model"]) == (202, "llm", "small")
+        plain = await world.client.post(url, json={"conversation_id": talk}, headers=headers)
+        assert (plain.json()["policy"], plain.json()["model"]) == ("offline", "")
+        for wrong in ({"model": "other"}, {"policy": "offline"}):
+            assert (await world.client.post(url, json={**chosen, **wrong}, headers=headers)).status_code == 400

@@ -9,11 +9,17 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from domain.plan_document import PlanDocument, PlannedStep
+from domain.tool import ToolId
 from tests.architecture.source_tree import ROOT
+from ui import again
 from ui.client import Client, log_in, opened, register, registration
 from ui.problems import ServerError
+from ui.replies import Chosen, Run
+from ui.stream import LAST
 
 PASSWORD = "correct horse battery"
+STEPS = PlanDocument(steps=(PlannedStep(tool=ToolId("atlas/places/rivers"), arguments={"country": "Norvania"}),))
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +87,49 @@ def test_what_a_server_can_is_known(ada: Client) -> None:
     assert ada.can("/runs/{run_id}/events")
     assert not ada.can("/runs/{run_id}/no-such-thing")
     assert "dfs" in [one.name for one in ada.choices().planners]
+
+
+def test_an_answer_to_what_was_never_asked_is_refused(ada: Client) -> None:
+    run = ada.ask(ada.begin("rivers").id, "Which rivers are there?", Chosen())
+    with pytest.raises(ServerError) as refused:
+        ada.answer(run.id, "call-1", "deny")
+    assert refused.value.status == 404
+
+
+def ended(client: Client) -> Run:
+    """A run that has ended: this server has no tools, so it failed at once."""
+    run = client.ask(client.begin("rivers").id, "Which rivers are there?", Chosen())
+    assert list(client.events(run.id))[-1].kind == LAST
+    return client.run(run.id)
+
+
+def test_a_run_is_made_once_more_as_it_was_and_with_other_steps(ada: Client) -> None:
+    run = ended(ada)
+    assert again.done(ada, run.id).document.steps == ()
+    same = again.rerun(ada, run.id)
+    assert (same.rerun_of, same.request) == (run.id, run.request)
+    other = again.rerun(ada, run.id, STEPS)
+    assert (other.rerun_of, other.id) != (None, same.id)
+    with pytest.raises(ServerError, match="at least one step"):
+        again.rerun(ada, run.id, PlanDocument(steps=()))
+
+
+def test_a_template_is_listed_run_and_removed(ada: Client) -> None:
+    place = {"step": 1, "parameter": "country"}
+    body = {"name": "Rivers", "document": STEPS.model_dump(mode="json"), "parameters": {"land": place}}
+    made = again.WholeTemplate.model_validate_json(ada.send("POST", "/templates", json=body).content)
+    assert [one.name for one in again.templates(ada)] == ["Rivers"]
+    assert again.template(ada, made.id) == made
+    assert list(made.content.parameters) == ["land"]
+    run = again.run_template(ada, made.id, ada.begin("rivers").id, {"land": "Caldera"})
+    assert (run.template_id, run.template_version) == (made.id, 1)
+    with pytest.raises(ServerError, match="lake"):
+        again.run_template(ada, made.id, ada.begin("rivers").id, {"lake": "Caldera"})
+    again.remove_template(ada, made.id)
+    assert again.templates(ada) == []
+
+
+def test_a_run_that_called_nothing_makes_no_template(ada: Client) -> None:
+    with pytest.raises(ServerError, match="at least one step") as refused:
+        again.save(ada, ended(ada).id, "Nothing", {})
+    assert refused.value.status == 400

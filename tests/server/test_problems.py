@@ -1,6 +1,7 @@
 """Errors leave the server as problem documents with stable codes, and tell nothing of its inside."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -54,7 +55,11 @@ async def test_an_error_becomes_a_problem(world: World, error: Exception, status
         ("POST", "/api/v1/auth/login", b"{", 422, "invalid_request"),
         ("POST", "/api/v1/auth/login", b'{"name": "a", "password": "\\u0000"}', 422, "invalid_request"),
         ("POST", "/api/v1/auth/login", b'{"name": "\\ud800", "password": "x"}', 422, "invalid_request"),
-        ("POST", "/api/v1/auth/refresh", b'{"refresh_token": "\\ud800"}', 401, "unauthenticated"),
+        ("POST", "/api/v1/auth/refresh", b'{"refresh_token": "\\ud800"}', 422, "invalid_request"),
+        ("POST", "/api/v1/auth/login", b'{"name": "a", "password": NaN}', 422, "invalid_request"),
+        ("POST", "/api/v1/auth/login", b'{"name": "a", "password": 1e999}', 422, "invalid_request"),
+        ("POST", "/api/v1/auth/login", b"[" * 5000, 422, "invalid_request"),
+        ("POST", "/api/v1/auth/login", b" " * 1_000_001, 413, "too_large"),
         ("POST", "/api/v1/auth/register", b'{"name": "a b", "password": "long enough"}', 422, "invalid_request"),
     ],
 )
@@ -62,6 +67,28 @@ async def test_bad_requests(world: World, method: str, path: str, body: bytes | 
     answer = await world.client.request(method, path, content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_body_without_an_end_is_not_read_to_it(world: World) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while sent < 100_000_000:
+            sent += 100_000
+            yield b" " * 100_000
+
+    answer = await world.client.post("/api/v1/auth/login", content=endless())
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert sent < 2_000_000
+
+
+async def test_a_title_is_not_lost_by_leaving_it_out(world: World) -> None:
+    headers = await world.headers_of("user")
+    made = await world.client.post("/api/v1/conversations", json={"title": "Holidays"}, headers=headers)
+    path = f"/api/v1/conversations/{made.json()['id']}"
+    assert (await world.client.patch(path, json={}, headers=headers)).status_code == 422
+    assert (await world.client.get(path, headers=headers)).json()["title"] == "Holidays"
 
 
 async def test_a_database_that_goes_away_is_told(world: World, tmp_path: Path) -> None:

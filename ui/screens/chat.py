@@ -1,20 +1,19 @@
 """The conversation: what was asked and answered, a run that is under way, the next question."""
 
-from collections.abc import Callable
-from functools import partial
-
 import streamlit as st
 
 from ui.client import Client
-from ui.draw import draw, readable, unmarked
+from ui.draw import draw, unmarked
 from ui.following import Following, follower
 from ui.problems import ServerError
-from ui.replies import PLANNERS, Chosen, Run
+from ui.replies import Chosen, Run
+from ui.screens.after import after
+from ui.screens.asking import question, told
 from ui.screens.history import history
 from ui.screens.plan import plan
 from ui.screens.sidebar import sidebar
-from ui.story import Question, Story
-from ui.walk import tool_name
+from ui.screens.templates import choosing_template
+from ui.story import Story, given_values
 
 _TICK = 0.4
 _PAST = 5.0
@@ -25,12 +24,22 @@ _EXAMPLES = (
     'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23.',
 )
 """Of the playground's world."""
+_LEAVES = {"Allow once": ("allow", False), "Always allow": ("allow", True), "Do not allow": ("deny", False)}
+_OUTCOMES = {
+    "It happened": ("happened", False),
+    "It did not: call again": ("did_not_happen", False),
+    "Leave it open": ("leave", False),
+}
 
 
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
-    if conversation and st.query_params.get("view") == "history":
+    view = st.query_params.get("view")
+    if view == "templates":
+        choosing_template(client, conversation)
+        return
+    if conversation and view == "history":
         history(client, conversation)
         return
     runs = _runs(client, conversation)
@@ -96,13 +105,18 @@ def _run(client: Client, run: Run, *, last: bool) -> None:
     if run.finished_at:
         following.wait(_PAST)
     story = following.look()
-    if question := _open_plan(client, run, story):
+    if waits := _open_plan(client, run, story):
         draw(story, unfolded=False)
-        plan(client, run.id, question, story)
+        plan(client, run.id, waits, story)
         _stop(client, run)
     elif story.finished:
-        draw(following.story, unfolded=last)
-        st.caption(f"planned as: {unmarked(PLANNERS.get(run.planner, run.planner))}")
+        given = given_values(story) if run.rerun_of else []
+        if given:
+            st.caption(unmarked(f"The calls of an earlier run with these values: {', '.join(given)[:400]}"))
+        draw(story, unfolded=last)
+        if not given:
+            st.caption(unmarked(run.made_as))
+        after(client, run)
     else:
         st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
 
@@ -114,7 +128,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
         open_questions = client.open_questions(run.id) if story.questions else set[str]()
     except ServerError as error:
         st.error(str(error))
-        st.button("Follow again", key=f"again-{run.id}", on_click=lambda: _forget(run.id))
+        st.button("Follow again", key=f"follow-{run.id}", on_click=lambda: _forget(run.id))
         return
     if story.finished:
         st.rerun(scope="app")
@@ -122,7 +136,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
         st.rerun(scope="app")
     draw(story, unfolded=True)
     for key in open_questions & story.questions.keys():
-        _question(client, run, story.questions[key])
+        question(client, run.id, story.questions[key])
     if not open_questions:
         st.caption("Under way …" if story.seq else "Waiting for its turn …")
     _stop(client, run)
@@ -130,7 +144,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
 
 def _stop(client: Client, run: Run) -> None:
     if st.button("Stop", key=f"stop-{run.id}", icon=":material/stop_circle:"):
-        _told(lambda: client.cancel(run.id))
+        told(lambda: client.cancel(run.id))
         st.rerun()
 
 
@@ -140,28 +154,5 @@ def _open_plan(client: Client, run: Run, story: Story) -> str:
     return next(iter(asked & client.open_questions(run.id)), "") if asked else ""
 
 
-def _question(client: Client, run: Run, question: Question) -> None:
-    with st.container(border=True):
-        st.markdown(f"**{unmarked(tool_name(question.tool))}** needs your leave")
-        st.text(question.reason)
-        st.code(readable(question.arguments), language="json", wrap_lines=True)
-        answers = {"Allow once": (True, False), "Always allow": (True, True), "Do not allow": (False, False)}
-        if question.asks != "call":
-            del answers["Always allow"]
-        for column, (label, (allow, always)) in zip(st.columns(len(answers)), answers.items(), strict=True):
-            answer = partial(client.answer, run.id, question.input, allow=allow, always=always)
-            if column.button(label, key=f"{label}-{question.input}", width="stretch") and _told(answer):
-                st.rerun(scope="fragment")
-
-
 def _forget(run: str) -> None:
     st.session_state.following.pop(run, None)
-
-
-def _told(what: Callable[[], None]) -> bool:
-    try:
-        what()
-    except ServerError as error:
-        st.error(str(error))
-        return False
-    return True

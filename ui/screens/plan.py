@@ -4,15 +4,15 @@ from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from domain.plan_document import PlanDocument
+from domain.plan_document import PlanDocument, Take
 from domain.tool import ToolId
 from ui.client import Client
 from ui.drafts import added, moved, removed
 from ui.draw import unmarked
 from ui.plans import OpenPlan, dry_run, edit, open_plan
 from ui.problems import ServerError
+from ui.screens.adding import adding
 from ui.screens.dry_run import tried
 from ui.screens.step import arguments
 from ui.story import Story
@@ -58,7 +58,7 @@ def plan(client: Client, run: str, question: str, story: Story) -> None:
         _whole_problems(draft.plan)
         for number in range(1, len(draft.plan.document.steps) + 1):
             _step(draft, number)
-        _add(draft, story)
+        adding(draft.plan, story, f"{run}-{draft.turn}", partial(_put_new, draft))
         _decide(draft)
 
 
@@ -81,35 +81,16 @@ def _step(draft: Draft, number: int) -> None:
     tool = shown.tool(step.tool)
     key = f"{draft.run}-{draft.turn}-{number}"
     with st.container(border=True):
-        name, up, down, out = st.columns([12, 1, 1, 1], vertical_alignment="center")
         changes = " :orange-badge[changes something]" if tool.changes else ""
-        name.markdown(f"**{given + number}. {unmarked(tool_name(step.tool))}**{changes}")
         document = shown.document
-        _button(
-            up,
-            ":material/arrow_upward:",
-            f"up-{key}",
-            "Earlier",
-            number > 1,
-            lambda: draft.put(moved(document, number, -1, given)),
-        )
-        last = number == len(document.steps)
-        _button(
-            down,
-            ":material/arrow_downward:",
-            f"down-{key}",
-            "Later",
-            not last,
-            lambda: draft.put(moved(document, number, 1, given)),
-        )
-        _button(
-            out,
-            ":material/close:",
-            f"out-{key}",
-            "Remove this step",
-            True,
-            lambda: draft.put(removed(document, number, given)),
-        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{given + number}. {unmarked(tool_name(step.tool))}**{changes}", width="stretch")
+            _button(
+                "Earlier", "arrow_upward", number, key, number > 1, lambda: moved(document, number, -1, given), draft
+            )
+            later = number < len(document.steps)
+            _button("Later", "arrow_downward", number, key, later, lambda: moved(document, number, 1, given), draft)
+            _button("Remove", "close", number, key, True, lambda: removed(document, number, given), draft)
         if tool.description:
             st.caption(unmarked(tool.description[:300]))
         arguments(shown, number, key, partial(draft.put))
@@ -118,39 +99,24 @@ def _step(draft: Draft, number: int) -> None:
                 st.error(unmarked(one.message))
 
 
-def _button(place: DeltaGenerator, icon: str, key: str, says: str, can: bool, do: Callable[[], None]) -> None:
-    place.button(" ", icon=icon, key=key, help=says, disabled=not can, on_click=do, type="tertiary")
+def _button(
+    does: str, icon: str, number: int, key: str, can: bool, changed: Callable[[], PlanDocument], draft: Draft
+) -> None:
+    """An icon; what it does is read out and told on hovering."""
+    label = f"{does}: step {number + len(draft.plan.given)}"
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        key=f"icon-{does}-{key}",
+        help=label,
+        disabled=not can,
+        on_click=lambda: draft.put(changed()),
+        type="tertiary",
+    )
 
 
-def _add(draft: Draft, story: Story) -> None:
-    """From what the graph suggests, and from all that the walk has seen."""
-    shown, given = draft.plan, len(draft.plan.given)
-    with st.popover("Add a step", icon=":material/add:"):
-        place = -1
-        for count, one in enumerate(shown.suggestions):
-            if one.after != place:
-                place = one.after
-                st.caption(f"After step {given + place}" if place else "Before the first step")
-            put = partial(_put_new, draft, one.tool, one.after, count)
-            label = unmarked(f"{tool_name(one.tool)}: {one.reason}"[:160])
-            st.button(label, key=f"add-{draft.run}-{draft.turn}-{count}", width="stretch", on_click=put)
-        seen = sorted({node.tool for node in story.nodes.values()}, key=tool_name)
-        key = f"other-{draft.run}-{draft.turn}"
-        st.selectbox(
-            "Any tool that was considered",
-            seen,
-            index=None,
-            format_func=tool_name,
-            key=key,
-            placeholder="Type to search",
-            on_change=lambda: _put_new(draft, st.session_state[key], len(shown.document.steps), None),
-        )
-
-
-def _put_new(draft: Draft, tool: ToolId | None, after: int, suggestion: int | None) -> None:
-    if tool:
-        fills = None if suggestion is None else draft.plan.suggestions[suggestion].fills
-        draft.put(added(draft.plan.document, tool, after, fills, len(draft.plan.given)))
+def _put_new(draft: Draft, tool: ToolId, after: int, fills: dict[str, Take]) -> None:
+    draft.put(added(draft.plan.document, tool, after, fills, len(draft.plan.given)))
 
 
 def _decide(draft: Draft) -> None:
@@ -164,16 +130,16 @@ def _decide(draft: Draft) -> None:
             st.error(unmarked(str(error)))
     ready = not draft.plan.problems
     if approve.button("Approve", key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready):
-        _answer(draft, allow=True)
+        _answer(draft, "allow")
     if deny.button("Deny", key=f"deny-{draft.run}", width="stretch"):
-        _answer(draft, allow=False)
+        _answer(draft, "deny")
     if key in st.session_state:
         tried(st.session_state[key])
 
 
-def _answer(draft: Draft, *, allow: bool) -> None:
+def _answer(draft: Draft, decision: str) -> None:
     try:
-        draft.client.answer(draft.run, draft.plan.input, allow=allow)
+        draft.client.answer(draft.run, draft.plan.input, decision)
     except ServerError as error:
         draft.again()
         draft.told = str(error)

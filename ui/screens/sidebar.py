@@ -29,7 +29,7 @@ def sidebar(client: Client) -> str:
         current = next((one for one in found if one.id == chosen), None)
         if current:
             _change(client, current)
-            _views()
+        _views(client, chosen)
         st.divider()
         choosing(client)
         st.caption(f"Logged in as {unmarked(client.account.user.name)}")
@@ -51,13 +51,18 @@ def _change(client: Client, conversation: Conversation) -> None:
             _open("")
 
 
-def _views() -> None:
-    """Conversation or history; which of them stands in the address."""
-    past = st.query_params.get("view") == "history"
-    label, icon = ("Conversation", ":material/chat:") if past else ("History of its runs", ":material/history:")
-    if st.button(label, icon=icon, width="stretch"):
-        st.query_params["view"] = "" if past else "history"
-        st.rerun()
+def _views(client: Client, conversation: str) -> None:
+    """What else there is to see, and the way back; which of them is seen stands in the address."""
+    offered = {"": ("Conversation", "chat")}
+    if conversation:
+        offered["history"] = ("History of its runs", "history")
+    if client.can("/templates"):
+        offered["templates"] = ("Templates", "bookmarks")
+    seen = st.query_params.get("view", "")
+    for view, (label, icon) in offered.items():
+        if view != seen and st.button(label, icon=f":material/{icon}:", width="stretch"):
+            st.query_params["view"] = view
+            st.rerun()
 
 
 def _short(title: str) -> str:

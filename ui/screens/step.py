@@ -8,7 +8,7 @@ import streamlit as st
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, Take
 from ui.drafts import filled
-from ui.draw import unmarked
+from ui.draw import labelled, unmarked
 from ui.plans import OpenPlan
 from ui.values import choices_of, properties_of, required_of, shown, typed
 
@@ -35,7 +35,7 @@ def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
         _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
     rest = [name for name in names if name not in used]
     if rest:
-        with st.popover("More parameters"):
+        with st.expander("More parameters"):
             for name in rest:
                 _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
 
@@ -56,7 +56,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
         put(filled(plan.document, number, name, value))
 
     where.selectbox(
-        f"Where {name} comes from",
+        f"Where {labelled(name)} comes from",
         sources,
         index=sources.index(source),
         format_func=_source,
@@ -67,7 +67,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
     with what:
         if take:
             _text(
-                f"Field for {name}",
+                f"Field for {labelled(name)}",
                 take.field,
                 f"{key}-field",
                 lambda text: put(filled(plan.document, number, name, Take(step=take.step, field=text)), shape=False),
@@ -81,7 +81,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
 
 def _value(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
     value = plan.document.steps[number - 1].arguments[name]
-    label = f"Value of {name}"
+    label = f"Value of {labelled(name)}"
     if not (choices := choices_of(schema)):
         _text(
             label,

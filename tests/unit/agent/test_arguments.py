@@ -11,7 +11,7 @@ from agent.arguments import Fillable, bind, fillable
 from agent.policy import Arguments, ArgumentsQuestion
 from domain.model import JsonObject
 from domain.plan import StepResult
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Flow, Parameter, ToolDoc, tool_id
 
 TODAY = date(2026, 1, 7)  # a Wednesday
 
@@ -201,3 +201,16 @@ def test_no_request_raises_and_every_required_parameter_is_accounted_for(request
         assert {binding.parameter for binding in found.provenance} == set(found.values)
         for binding in found.provenance:
             assert binding.reference in request_text
+
+
+@pytest.mark.parametrize("said", ["in the name of", "under the name of", "on the name of"])
+def test_what_is_booked_in_somebodys_name_is_not_booked_in_the_places(said: str) -> None:
+    found = tool("restaurants", need("city"))
+    flow = Flow(source=found.id, field="[].restaurant_name", share=0.6, count=20)
+    name = need("name", description="name the table is booked under", flows=(flow,))
+    book = tool("reserve_table", need("party_size", "integer"), name)
+    request = f"Reserve a table at the Old Mill Tavern for 2 people, {said} Rosa Delmonte."
+    arguments = bound(
+        request, book.model_copy(update={"method": "POST"}), (found, [{"restaurant_name": "Old Mill Tavern"}])
+    )
+    assert arguments.values == {"party_size": 2, "name": "Rosa Delmonte"}

@@ -10,11 +10,11 @@ from domain.event import (
     StepBacktracked,
     StepChosen,
 )
-from domain.plan import StepResult
+from domain.plan import Binding, StepResult
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw, told
-from ui.story import story_of
+from ui.story import given_values, story_of
 
 FIRST, SECOND = tool_id("c", "s", "first"), tool_id("c", "s", "second")
 
@@ -101,3 +101,22 @@ def test_an_ended_run_asks_nothing() -> None:
     }
     end = RunFinished(outcome="cancelled", answer="", usage=Usage())
     assert not story_of([raw(1, asked), told(2, end)]).questions
+
+
+def test_values_that_were_fixed_before_the_run_are_told_once() -> None:
+    bound = (Binding(parameter="city", origin="user"), Binding(parameter="year", origin="request"))
+    started = CallStarted(step=1, tool=FIRST, arguments={"city": "Rome", "year": 2026}, provenance=bound)
+    again = started.model_copy(update={"step": 2})
+    assert given_values(story_of([told(1, started), told(2, again)])) == ["city: Rome"]
+
+
+def test_no_call_is_under_way_for_ever() -> None:
+    first, second = (CallStarted(step=1, tool=FIRST, arguments={"city": name}) for name in ("Old Mill", "Kamalakot"))
+    cut_off = CallStarted(step=2, tool=SECOND, arguments={})
+    result = StepResult(tool=FIRST, arguments={"city": "Kamalakot"}, status="ok", response="yes")
+    events = [first, second, CallFinished(step=1, result=result), cut_off]
+    story = story_of([told(seq, event) for seq, event in enumerate(events, start=1)])
+    assert [call.result and call.result.status for call in story.calls] == ["unknown", "ok", None]
+    assert "other values" in (story.calls[0].result or result).note
+    story.add(told(5, RunFinished(outcome="cancelled", answer="", usage=Usage())))
+    assert "ended before" in (story.calls[2].result or result).note

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from domain.model import JsonObject
-from ui.values import choices_of, kind_of, properties_of, required_of, shown, typed
+from ui.values import choices_of, hint_of, kind_of, properties_of, required_of, shown, typed
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,18 @@ def test_strange_schemas_are_read_as_far_as_they_go() -> None:
     assert properties_of({"properties": {"a": {"type": "string"}, "b": 3}}) == {"a": {"type": "string"}}
     assert properties_of({}) == {}
     assert required_of({"required": ["a", 3]}) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "hint"),
+    [
+        ({"type": "string"}, ""),
+        ({}, ""),
+        ({"type": "integer"}, "a whole number"),
+        ({"type": "integer", "minimum": 1, "maximum": 10}, "a whole number, 1 to 10"),
+        ({"type": "number", "minimum": 0}, "a number"),
+        ({"type": ["null", "array"]}, "a list as JSON"),
+    ],
+)
+def test_what_is_expected_is_said_where_it_is_not_text(schema: JsonObject, hint: str) -> None:
+    assert hint_of(schema) == hint

@@ -13,7 +13,9 @@ from wiring.settings import read_settings
 def test_the_nearest_setting_is_named() -> None:
     names = ["FOOTPATH_ALLOWED_HOSTS", "FOOTPATH_ALLOW_HOSTS", "FOOTPATH_SECRET_X", "PATH", "footpath_store"]
     assert mistyped(names) == ["FOOTPATH_ALLOWED_HOSTS is no setting and is ignored; is FOOTPATH_ALLOW_HOSTS meant?"]
-    assert mistyped(["FOOTPATH_QQ"]) == ["FOOTPATH_QQ is no setting and is ignored; .env.example lists the settings"]
+    assert mistyped(["FOOTPATH_ZZYZX"]) == [
+        "FOOTPATH_ZZYZX is no setting and is ignored; .env.example lists the settings"
+    ]
 
 
 def test_a_file_of_settings_is_read_as_well(tmp_path: Path) -> None:

@@ -104,3 +104,17 @@ def test_an_undocumented_answer_may_hold_anything() -> None:
 def test_a_template_names_its_parameters() -> None:
     step = PlannedStep(tool=SEARCH.id, named={"city": "where"})
     assert said(step, parameters={"where": {"type": "string"}}) == []
+
+
+def test_changes_that_differ_by_a_named_value_are_two() -> None:
+    named = PlannedStep(tool=BOOK.id, named={"city": "one"})
+    other = PlannedStep(tool=BOOK.id, named={"city": "two"})
+    assert said(named, other, parameters={"one": {}, "two": {}}) == []
+
+
+def test_where_nobody_knows_the_tools_only_the_order_is_looked_at() -> None:
+    document = PlanDocument(
+        steps=(FIRST, taking("lat", 2, "found[0].lat"), PlannedStep(tool=tool_id("no", "such", "tool")))
+    )
+    (found,) = problems(document, Surroundings(None))
+    assert (found.step, found.parameter) == (2, "lat")

@@ -1,5 +1,7 @@
 """Plans gone through without a call, and what a model would take for them."""
 
+import json
+
 import pytest
 
 from agent.executor import CallResult
@@ -8,6 +10,7 @@ from agent.plans.expecting import Price, expected
 from agent.plans.trying import SHOWN, tried
 from agent.policies.offline import OfflinePolicy
 from domain.model import JsonObject
+from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, ok
@@ -18,7 +21,8 @@ POINT = {name: Take(step=1, field=f"results[].{name}") for name in ("latitude", 
 WEATHER = PlanDocument(
     steps=(PlannedStep(tool=GEOCODE.id, arguments={"city": "Paris"}), PlannedStep(tool=NEW_WEATHER.id, takes=POINT))
 )
-LYON = ok({"results": [{"city": "Lyon", "latitude": 45.7, "longitude": 4.8}]})
+FOUND = {"results": [{"city": "Lyon", "latitude": 45.7, "longitude": 4.8}]}
+LYON = ok(FOUND)
 
 
 def nothing(_: JsonObject) -> CallResult:
@@ -95,3 +99,13 @@ def test_a_draft_fixes_only_what_the_request_names() -> None:
     assert unsaid(REMOVE, 'Delete the book "Dune"') == {"title": "Dune"}
     assert unsaid(REMOVE, "Delete the book") == {}
     assert unsaid(NEW_WEATHER, "What is the weather?") == {}
+
+
+async def test_what_earlier_subtasks_have_found_is_used_as_it_was_found() -> None:
+    """Only where nothing is stored of it, its document's example stands in."""
+    plan = PlanDocument(steps=WEATHER.steps[1:])
+    found = StepResult(tool=GEOCODE.id, arguments={"city": "Lyon"}, status="ok", response=json.dumps(FOUND))
+    for result, point in (found, (45.7, 4.8)), (None, (48.85, 2.35)):
+        recorded = ScriptedExecutor(get_daily_forecast=LYON)
+        (call,) = await tried(plan, REQUEST, DOCS, [(GEOCODE.id, result)], OfflinePolicy(), recorded)
+        assert (call.arguments["latitude"], call.arguments["longitude"]) == point

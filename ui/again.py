@@ -1,0 +1,101 @@
+"""Runs once more: the same, with other values, or as a template with names for what may differ."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field, JsonValue
+
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument
+from ui.client import Client, read, read_all
+from ui.replies import Run
+
+
+class Offered(BaseModel):
+    """A value of a run that may be another one next time. ``step`` counts from 1; ``value_schema``: JSON Schema of what it may be."""
+
+    name: str
+    step: int
+    parameter: str
+    value: JsonValue = None
+    value_schema: JsonObject = Field(default_factory=dict, alias="schema")
+
+
+class Done(BaseModel):
+    """What a finished run has done, as a plan. ``parameters``: the values in it that came from the request."""
+
+    document: PlanDocument
+    parameters: list[Offered] = Field(default_factory=list[Offered])
+
+    def schema_of(self, step: int, parameter: str) -> JsonObject:
+        """What a value may be; by the value itself where nothing else is known."""
+        for one in self.parameters:
+            if (one.step, one.parameter) == (step, parameter) and one.value_schema:
+                return one.value_schema
+        value = self.document.steps[step - 1].arguments.get(parameter)
+        return {"type": "string" if isinstance(value, str) else "any"}
+
+
+class Template(BaseModel):
+    """A template in the list. ``version``: the latest; ``own``: whether it is the user's."""
+
+    id: str
+    name: str
+    description: str = ""
+    shared: bool = False
+    own: bool = True
+    version: int = 1
+    updated_at: datetime | None = None
+
+
+class Content(BaseModel):
+    """A template's version. ``request``: what its runs ask; ``parameters``: name to JSON Schema, one with a ``default`` may be left out."""
+
+    version: int
+    request: str = ""
+    document: PlanDocument
+    parameters: dict[str, JsonObject] = Field(default_factory=dict[str, JsonObject])
+
+
+class WholeTemplate(Template):
+    """With its latest version."""
+
+    content: Content
+
+
+def done(client: Client, run: str) -> Done:
+    """Raises ServerError (409): it has not ended."""
+    return read(Done, client.send("GET", f"/runs/{run}/document"))
+
+
+def rerun(client: Client, run: str, document: PlanDocument | None = None) -> Run:
+    """Ask the same once more; with ``document``, carry out these steps."""
+    body = {} if document is None else {"document": document.model_dump(mode="json")}
+    return read(Run, client.send("POST", f"/runs/{run}/rerun", json=body))
+
+
+def templates(client: Client) -> list[Template]:
+    """The user's, and those that others share."""
+    return read_all(Template, client.send("GET", "/templates"))
+
+
+def template(client: Client, template: str) -> WholeTemplate:
+    """One of them, as its latest version is."""
+    return read(WholeTemplate, client.send("GET", f"/templates/{template}"))
+
+
+def save(client: Client, run: str, name: str, parameters: dict[str, Offered]) -> WholeTemplate:
+    """Keep a run as a template. ``parameters``: by the names they get, the values that may differ."""
+    places = {name: {"step": one.step, "parameter": one.parameter} for name, one in parameters.items()}
+    body = {"run_id": run, "name": name, "parameters": places}
+    return read(WholeTemplate, client.send("POST", "/templates", json=body))
+
+
+def run_template(client: Client, template: str, conversation: str, values: JsonObject) -> Run:
+    """With these values. Raises ServerError (400): some do not fit; it says which."""
+    body = {"conversation_id": conversation, "parameters": values}
+    return read(Run, client.send("POST", f"/templates/{template}/runs", json=body))
+
+
+def remove_template(client: Client, template: str) -> None:
+    """With its versions; its runs stay."""
+    client.send("DELETE", f"/templates/{template}")

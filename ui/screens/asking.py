@@ -1,0 +1,60 @@
+"""What a run waits for its user to say: whether a call may be made, or what became of one."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+
+from ui.client import Client
+from ui.draw import readable, unmarked
+from ui.problems import ServerError
+from ui.story import Question
+from ui.walk import tool_name
+
+
+class Answer(NamedTuple):
+    """A button. ``always``: the tool need not ask again."""
+
+    label: str
+    decision: str
+    always: bool = False
+
+
+_LEAVE = (Answer("Allow once", "allow"), Answer("Always allow", "allow", always=True), Answer("Do not allow", "deny"))
+_OUTCOME = (
+    Answer("It happened", "happened"),
+    Answer("It did not: call again", "did_not_happen"),
+    Answer("Leave it open", "leave"),
+)
+
+
+def answers_to(asks: str) -> tuple[Answer, ...]:
+    """What can be said to a question of this kind; to one of a kind that is not known here, yes or no."""
+    if asks == "unknown_outcome":
+        return _OUTCOME
+    return _LEAVE if asks == "call" else (_LEAVE[0], _LEAVE[2])
+
+
+def question(client: Client, run: str, asked: Question) -> None:
+    """In a fragment, which is drawn again when it is answered."""
+    with st.container(border=True):
+        needs = "may have taken effect, or not" if asked.asks == "unknown_outcome" else "needs your leave"
+        st.markdown(f"**{unmarked(tool_name(asked.tool))}** {needs}")
+        st.text(asked.reason)
+        st.code(readable(asked.arguments), language="json", wrap_lines=True)
+        answers = answers_to(asked.asks)
+        for column, one in zip(st.columns(len(answers)), answers, strict=True):
+            answer = partial(client.answer, run, asked.input, one.decision, always=one.always)
+            if column.button(one.label, key=f"{one.label}-{asked.input}", width="stretch") and told(answer):
+                st.rerun(scope="fragment")
+
+
+def told(what: Callable[[], object]) -> bool:
+    """Whether the server did it; what it says against it is shown."""
+    try:
+        what()
+    except ServerError as error:
+        st.error(unmarked(str(error)))
+        return False
+    return True

@@ -1,0 +1,88 @@
+"""Runs that were kept: one of them is chosen, gets its values, and is run in the open conversation."""
+
+import streamlit as st
+
+from domain.model import JsonObject
+from ui.again import Template, WholeTemplate, remove_template, run_template, template, templates
+from ui.client import Client
+from ui.draw import unmarked
+from ui.problems import ServerError
+from ui.screens.asking import told
+from ui.screens.fields import field
+from ui.walk import tool_name
+
+
+def choosing_template(client: Client, conversation: str) -> None:
+    """``conversation``: where it is run; empty: in a new one, of the template's name."""
+    st.title("Templates")
+    listed = templates(client)
+    if not listed:
+        st.caption("Nothing was kept yet. Below a run that was answered is *Save as template*.")
+        return
+    by_id = {one.id: one for one in listed}
+    chosen = st.selectbox("Template", list(by_id), format_func=lambda one: _title(by_id[one]), key="template")
+    found = template(client, chosen)
+    _about(found)
+    _form(client, found, conversation)
+    if found.own:
+        _remove(client, found)
+
+
+def _title(one: Template) -> str:
+    return one.name if one.own else f"{one.name} (shared)"
+
+
+def _about(found: WholeTemplate) -> None:
+    if found.description:
+        st.text(found.description)
+    steps = " → ".join(tool_name(step.tool) for step in found.content.document.steps)
+    st.caption(unmarked(f"Version {found.version}, calls {steps}"))
+    if found.content.request:
+        st.caption("Asks: " + unmarked(found.content.request))
+
+
+def _form(client: Client, found: WholeTemplate, conversation: str) -> None:
+    """A field for each parameter, of its kind, with what it is where nothing else is said."""
+    values: JsonObject = {}
+    with st.form(f"run-{found.id}-{found.version}"):
+        for name, schema in found.content.parameters.items():
+            key = f"value-{found.id}-{found.version}-{name}"
+            value = field(name, schema, key, schema.get("default"), required="default" not in schema)
+            if value is not None:
+                values[name] = value
+        ran = st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
+    if ran:
+        _run(client, found, conversation, values)
+
+
+def _run(client: Client, found: WholeTemplate, conversation: str, values: JsonObject) -> None:
+    missing = missing_of(found.content.parameters, values)
+    if missing:
+        st.error(unmarked(f"Still needed: {', '.join(missing)}."))
+        return
+    begun = ""
+    try:
+        begun = conversation or client.begin(found.name).id
+        run_template(client, found.id, begun, values)
+    except ServerError as error:
+        if begun and not conversation:
+            client.remove(begun)
+        if error.logged_out:
+            raise
+        st.error(unmarked(str(error)))
+        return
+    st.query_params["conversation"] = begun
+    st.query_params.pop("view", None)
+    st.rerun()
+
+
+def missing_of(parameters: dict[str, JsonObject], values: JsonObject) -> list[str]:
+    """The parameters that have to be given and are not."""
+    return [name for name, schema in parameters.items() if name not in values and "default" not in schema]
+
+
+def _remove(client: Client, found: WholeTemplate) -> None:
+    with st.popover("Delete this template"):
+        st.caption("With all its versions. Its runs stay.")
+        if st.button("Delete it", key=f"remove-{found.id}") and told(lambda: remove_template(client, found.id)):
+            st.rerun()
