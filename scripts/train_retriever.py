@@ -12,6 +12,7 @@ import typer
 from _scoring import console, scoring
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from evaluation.queries import read_queries
 from graph.importers import jsonl
@@ -37,7 +38,10 @@ def main(
     others: Annotated[
         Path | None, typer.Option(help="Folder with seal_tools/ and metatool/, catalogues of others.")
     ] = None,
-    most: Annotated[int, typer.Option(help="Requests of each of MetaTool's tools.")] = 3,
+    foreign: Annotated[int, typer.Option(help="Requests of those catalogues, at most.")] = 300,
+    unlike: Annotated[
+        list[str], typer.Option(help="SOURCE=N: of that source of trajectories N requests at most, none to judge by; repeatable.")
+    ] = ["rotbench=300"],  # noqa: B006
     sample: Annotated[int, typer.Option(help="Only so many requests; 0: all.")] = 0,
 ) -> None:
     """Train, stop where held-out requests gain nothing more, and write ``out/model`` and ``out/report.json``."""
@@ -45,15 +49,25 @@ def main(
         chosen = read_recipe(recipe)
         chosen = chosen.model_copy(update={"base": base}) if base else chosen
         documents = [jsonl.tool(record) for record in load_lines(tools)]
-        foreign = [seal_tools(others / "seal_tools"), metatool(others / "metatool", most)] if others else []
+        catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
-        corpus, examples = training_set(documents, walked, read_queries(measured)[0], foreign)
+        corpus, examples = training_set(documents, walked, read_queries(measured)[0], catalogues, foreign, _counts(unlike))
         if sample:
             examples = random.Random(chosen.seed).sample(examples, min(sample, len(examples)))
         trained, counts = _train(corpus, examples, chosen, out)
     report = {"recipe": chosen.model_dump(), "examples": counts, **asdict(trained)}
     (out / "report.json").write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
     sys.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def _counts(given: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in given:
+        source, _, count = one.partition("=")
+        if not (source and count.isdigit()):
+            raise UsageError(f"--unlike wants SOURCE=N, not {one!r}")
+        found[source] = int(count)
+    return found
 
 
 def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:

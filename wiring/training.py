@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from graph.names import NameIndex
 from retriever.training.examples import Corpus, Example, corpus_of
 
 
+_OF_A_PLUGIN = 3
+"""MetaTool has thousands of requests for some plugins, and one for others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """Another catalogue: its documents, and requests with what solves them."""
@@ -31,21 +36,36 @@ def training_set(
     trajectories: Iterable[Trajectory],
     measured: Sequence[Query],
     foreign: Sequence[Foreign] = (),
+    of_foreign: int = 300,
+    most: Mapping[str, int] | None = None,
 ) -> tuple[Corpus, list[Example]]:
-    """All documents, and an example for each request whose trajectory ends in an answer, but those near a measured one."""
-    labelled = labelled_requests(trajectories, NameIndex(documents), measured)
+    """All documents, and an example for each request whose trajectory ends in an answer, but those near a measured one.
+
+    ``of_foreign``: requests of other catalogues, by chance, at most. ``most``: of a source of trajectories that is unlike the requests to be served, so many requests at most, and none to judge by.
+    """
+    names, walked = NameIndex(documents), list(trajectories)
+    unlike = dict(most or {})
+    own = labelled_requests((one for one in walked if one.source not in unlike), names, measured)
     corpus = corpus_of([*documents, *(document for one in foreign for document in one.documents)])
     rows: dict[Key, int] = {}
     for document in sorted(documents, key=lambda one: one.id):
         rows.setdefault(key_of(document.id), corpus.row[document.id])
-    examples = [
-        Example(query.query, solved)
-        for query in labelled
-        if (solved := tuple(sorted(rows[key] for key in query.relevant if key in rows)))
-    ]
+    examples = _examples(own, rows, foreign=False)
+    for source, count in unlike.items():
+        of_source = (one for one in walked if one.source == source)
+        examples += _examples(labelled_requests(of_source, names, measured), rows, foreign=True)[:count]
     others = [pair for one in foreign for pair in one.requests]
+    others = random.Random(7).sample(others, min(of_foreign, len(others)))
     examples += [Example(request, tuple(corpus.row[tool] for tool in tools), foreign=True) for request, tools in others]
     return corpus, examples
+
+
+def _examples(queries: Sequence[Query], rows: Mapping[Key, int], *, foreign: bool) -> list[Example]:
+    return [
+        Example(query.query, solved, foreign)
+        for query in queries
+        if (solved := tuple(sorted(rows[key] for key in query.relevant if key in rows)))
+    ]
 
 
 def seal_tools(folder: Path) -> Foreign:
@@ -65,8 +85,8 @@ def seal_tools(folder: Path) -> Foreign:
     return Foreign(tuple(documents.values()), tuple(requests))
 
 
-def metatool(folder: Path, most: int) -> Foreign:
-    """The catalogue MetaTool: ``plugin_des.json`` and at most ``most`` requests of each tool of ``all_clean_data.csv``."""
+def metatool(folder: Path) -> Foreign:
+    """The catalogue MetaTool: ``plugin_des.json``, and a few requests of each tool of ``all_clean_data.csv``."""
     described = as_object(load(_bytes(folder / "plugin_des.json")), "the file")
     documents = {name.casefold(): _document("plugins", name, name, str(about)) for name, about in described.items()}
     taken: dict[str, int] = {}
@@ -74,7 +94,7 @@ def metatool(folder: Path, most: int) -> Foreign:
     for row in csv.DictReader(io.StringIO(_bytes(folder / "all_clean_data.csv").decode("utf-8", "replace"))):
         name = (row.get("Tool") or "").casefold()
         asked = (row.get("Query") or "").strip()
-        if name in documents and asked and taken.get(name, 0) < most:
+        if name in documents and asked and taken.get(name, 0) < _OF_A_PLUGIN:
             taken[name] = taken.get(name, 0) + 1
             requests.append((asked, (documents[name].id,)))
     return Foreign(tuple(documents.values()), tuple(requests))

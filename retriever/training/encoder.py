@@ -23,6 +23,9 @@ class TrainedEncoder:
         """From ``folder``, or from the recipe's base. ``UnavailableError`` where the weights are not at hand."""
         import torch
         from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
 
         source = str(folder or (bundled_source() if recipe.base == "bundled" else recipe.base))
         try:

@@ -15,7 +15,7 @@ Named = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``solved``: rows of the corpus; at least one. ``foreign``: of another catalogue than the one that is searched."""
+    """``solved``: rows of the corpus; at least one. ``foreign``: unlike the requests to be served, so learnt from and never judged by."""
 
     request: str
     solved: tuple[int, ...]

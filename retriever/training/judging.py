@@ -10,6 +10,10 @@ from retriever.training.encoder import TrainedEncoder
 from retriever.training.examples import Corpus, Example
 
 
+_NEAREST = 8
+"""Documents that come nearest to each held-out request by words, of which the others are told apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """NDCG@5 of the held-out requests after so many steps, in [0, 1], with the mean loss since the last one."""
@@ -25,7 +29,7 @@ class Judge:
     def __init__(self, corpus: Corpus, examples: Sequence[Example], near: Sequence[list[int]]) -> None:
         self._corpus = corpus
         self._examples = examples
-        rows = {row for group in near for row in group} | {row for one in examples for row in one.solved}
+        rows = {row for group in near for row in group[:_NEAREST]} | {row for one in examples for row in one.solved}
         self._rows = sorted(rows)
 
     def ndcg(self, encoder: TrainedEncoder) -> float:

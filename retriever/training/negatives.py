@@ -13,6 +13,8 @@ from retriever.lexical import LexicalIndex
 from retriever.training.examples import Corpus, Example
 from retriever.training.recipe import Recipe
 
+_SIBLINGS = 8
+"""Documents of the tool sets that solved a request, of which a step draws: a tool set may have hundreds."""
 Encode = Callable[[Sequence[str], bool], NDArray[np.float32]]
 """Texts (and whether they are requests) to vectors of unit length, shape (texts, dimension)."""
 _HARDEST = 12
@@ -55,7 +57,8 @@ class Negatives:
         solved = {self._corpus.names[row] for row in example.solved}
         sets = dict.fromkeys(self._corpus.names[row][0] for row in example.solved)
         rows = [row for toolset in sets for row in self._corpus.sets[toolset]]
-        return [row for row in rows if self._corpus.names[row] not in solved]
+        others = [row for row in rows if self._corpus.names[row] not in solved]
+        return random.Random(example.request).sample(others, min(_SIBLINGS, len(others)))
 
     @property
     def state(self) -> dict[str, list[list[int]]]:

@@ -17,7 +17,7 @@ class Recipe(Model):
     that solved it, at most, in one step; ``hard``: its negatives, of which ``siblings`` are of a tool set that solved it. What other requests of
     the step have is a negative, too. ``ceiling``: a negative whose similarity is above this share of the best positive's is taken for one
     that solves the request as well, and left out. ``frozen``: layers that stay as they are, the word embeddings among them where it is above 0.
-    ``held_out``: the share of requests that stopping is judged by; ``patience``: judgements without a better one before it stops.
+    ``held_out``: the share of requests that the encoder does not learn from: stopping is judged by them, and the re-ranker learns from them; ``patience``: judgements without a better one before it stops.
     ``query_prefix``: what the base wants before a request.
     """
 
@@ -30,7 +30,7 @@ class Recipe(Model):
     hard: int = Field(default=2, ge=0)
     siblings: int = Field(default=1, ge=0)
     mined_from: int = Field(
-        default=30, ge=1, description="Documents by BM25 for each request and each name that are looked at."
+        default=10, ge=1, description="Documents by BM25 for each request and each name that are looked at."
     )
     ceiling: float = Field(default=0.95, gt=0, le=1)
     learning_rate: float = Field(default=8e-5, gt=0)
@@ -40,7 +40,7 @@ class Recipe(Model):
     frozen: int = Field(default=0, ge=0)
     query_tokens: int = Field(default=80, ge=8)
     document_tokens: int = Field(default=64, ge=8)
-    held_out: float = Field(default=0.15, gt=0, lt=1)
+    held_out: float = Field(default=0.25, gt=0, lt=1)
     judged: int = Field(default=2, ge=1, description="Judgements of the held-out requests in an epoch.")
     patience: int = Field(default=3, ge=1)
     seed: int = 7
