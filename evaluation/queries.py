@@ -1,7 +1,10 @@
 """Requests with their relevant APIs, as the lines of ``queries_dev.jsonl.gz`` hold them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+import orjson
 
 from domain.errors import UsageError
 from evaluation.names import Key, key
@@ -43,6 +46,15 @@ def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
         except RecordError as error:
             skipped.append(Skipped(str(path), line.number, str(error)))
     return queries, skipped
+
+
+def write_queries(queries: Iterable[Query], path: Path) -> None:
+    """Lines that :func:`read_queries` reads."""
+    with path.open("wb") as file:
+        for one in queries:
+            relevant = [{"tool": tool, "api": api} for tool, api in sorted(one.relevant)]
+            line = {"split": one.split, "query": one.query, "relevant": relevant}
+            file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def _query(body: bytes) -> Query:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from domain.trajectory import Trajectory
 from evaluation.apart import Requests
@@ -37,12 +38,17 @@ def labelled_requests(
             relevant.setdefault(trajectory.query.strip(), set()).update(key_of(tool) for tool in tools)
     guarded = Requests(query.query for query in measured)
     queries = [
-        Query(SEVERAL if len({toolset for toolset, _ in apis}) > 1 else ONE, text, frozenset(apis))
+        Query(split_of(apis), text, frozenset(apis))
         for text, apis in sorted(relevant.items())
         if text and not guarded.near(text)
     ]
     random.Random(seed).shuffle(queries)
     return [query for split in (ONE, SEVERAL) for query in [q for q in queries if q.split == split][:sample]]
+
+
+def split_of(apis: AbstractSet[Key]) -> str:
+    """Whether they are of one tool set or of several."""
+    return SEVERAL if len({toolset for toolset, _ in apis}) > 1 else ONE
 
 
 def objective(figures: Table) -> float:

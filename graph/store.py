@@ -86,6 +86,10 @@ class GraphStore(Protocol):
         """All edges into a tool (or into ``FINISH``), ordered by source id."""
         ...
 
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+        """All edges out of one of these tools or into one, each once, ordered by (source id, target id). One read."""
+        ...
+
     def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
         """All nodes with their facts, with and without documents, ``FINISH`` if it is one; ordered by id, streamed."""
         ...

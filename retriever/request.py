@@ -28,17 +28,12 @@ class ReadyRequest:
         """The vector of the whole text."""
         return self.vectors[0]
 
-    def score(self, vectors: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
-        """Scaled cosine and BM25 score of each tool, in order, in [0, 1].
-
-        Half is the whole text's score, half that of its best sentence: a request asks for several things, and each
-        tool serves one.
-        """
+    def scores(self, vectors: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
+        """Scaled cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1]."""
         if not vectors:
-            return np.zeros(0, np.float32), np.zeros(0, np.float32)
+            return np.zeros((0, len(self.matches)), np.float32), np.zeros((0, len(self.matches)), np.float32)
         cosines = np.clip(np.stack(list(vectors.values())) @ self.vectors.T, 0.0, 1.0)
-        words = np.stack([match.of(list(vectors)) for match in self.matches], axis=1)
-        return _halves(cosines), _halves(words)
+        return cosines, np.stack([match.of(list(vectors)) for match in self.matches], axis=1)
 
 
 class RequestReader:
@@ -75,8 +70,3 @@ class RequestReader:
             made[text] = ReadyRequest(vectors[start:end], matches[start:end])
             start = end
         return made
-
-
-def _halves(scores: Scores) -> Scores:
-    """Column 0 is the whole text's; the mean of it and the best other column."""
-    return scores[:, 0] if scores.shape[1] == 1 else (scores[:, 0] + scores[:, 1:].max(axis=1)) / 2

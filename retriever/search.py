@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from domain.errors import UsageError
 from domain.tool import ToolId, tool_id_parts
+from retriever.candidates import Gathering, Pool, halves
+from retriever.experience import Experience
+from retriever.features import Candidates, features
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
-from retriever.request import ReadyRequest, RequestReader
+from retriever.reranker import Reranker
 from retriever.words import standard_name
 
 
@@ -49,13 +49,17 @@ class ToolSearch:
         index: VectorIndex,
         lexical: LexicalIndex,
         parameters: SearchParameters | None = None,
+        reranker: Reranker | None = None,
+        experience: Experience | None = None,
     ) -> None:
-        self._reader = RequestReader(embedder, lexical)
-        self._index = index
         self._parameters = parameters or SearchParameters()
+        self._gathering = Gathering(embedder, index, lexical, self._parameters.dense_weight, experience)
+        self._reranker = reranker
 
     async def start_tools(self, request: str, limit: int, where: Mapping[str, str] | None = None) -> list[ToolHit]:
         """The best tools, best first, look-alikes grouped; ``where`` may name a ``category``.
+
+        With a re-ranker, in its order: ``score`` is then not in descending order.
 
         Raises:
             UsageError: ``where`` names something else.
@@ -65,52 +69,42 @@ class ToolSearch:
             raise UsageError(f"tools cannot be filtered by {', '.join(sorted(unknown))}; there is: category")
         if limit <= 0 or not request.strip():
             return []
-        (asked,) = await self._reader.read([request])
-        pool = max(self._parameters.candidates, 2 * limit)
-        near, worded = await asyncio.gather(
-            self._index.search(asked.whole, pool, where),
-            asyncio.to_thread(_worded, asked, pool, (where or {}).get("category")),
+        pool = await self._gathering.gather(
+            request, max(self._parameters.candidates, 2 * limit), (where or {}).get("category")
         )
-        found = dict.fromkeys([hit.id for hit in near] + worded)
-        hits = self._fused(asked, await self._index.vectors(found))
-        return _grouped(sorted(hits, key=lambda hit: (-hit.score, hit.id)), limit)
+        return _grouped(_hits(pool.candidates), await self._order(pool), limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
         """Each text's score against each tool, on the scale of ``ToolHit.score``; 0 for a tool that is not indexed."""
         if not texts or not ids:
             return dict.fromkeys(ids, (0.0,) * len(texts))
-        asked = await self._reader.read(texts)
-        vectors = await self._index.vectors(ids)
-        scores = [{hit.id: hit.score for hit in self._fused(one, vectors)} for one in asked]
+        scores = [
+            dict(zip(one.ids, one.fused.tolist(), strict=True)) for one in await self._gathering.relevance(texts, ids)
+        ]
         return {tool: tuple(found.get(tool, 0.0) for found in scores) for tool in ids}
 
-    def _fused(self, asked: ReadyRequest, vectors: Mapping[ToolId, NDArray[np.float32]]) -> list[ToolHit]:
-        dense, lexical = asked.score(vectors)
-        share = self._parameters.dense_weight
-        fused = share * dense + (1 - share) * lexical
-        rows = zip(vectors, fused.tolist(), dense.tolist(), lexical.tolist(), strict=True)
-        return [ToolHit(*row) for row in rows]
+    async def _order(self, pool: Pool) -> list[int]:
+        """Places of the candidates, best first, of equal ones by id."""
+        found = pool.candidates
+        if not found.ids:
+            return []
+        judged = found.fused
+        if self._reranker:
+            judged = self._reranker.judge(await asyncio.to_thread(features, found, pool.walked))
+        scores: list[float] = judged.tolist()
+        return sorted(range(len(scores)), key=lambda place: (-scores[place], found.ids[place]))
 
 
-def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolId]:
-    """Candidates by words, from the whole request and from each sentence."""
-    first = asked.matches[0]
-    allowed = None
-    if category is not None:
-        allowed = np.array([tool_id_parts(tool)[0] == category for tool in first.ids], np.bool_)
-    share = limit // len(asked.matches) + 1
-    found = first.best(limit, allowed)
-    # Where the index was swapped between two sentences, their rows differ: those of the whole request count.
-    for match in asked.matches[1:]:
-        if match.ids is first.ids:
-            found += match.best(share, allowed)
-    return found
+def _hits(found: Candidates) -> list[ToolHit]:
+    dense, lexical = halves(found.cosines), halves(found.worded)
+    rows = zip(found.ids, found.fused.tolist(), dense.tolist(), lexical.tolist(), strict=True)
+    return [ToolHit(*row) for row in rows]
 
 
-def _grouped(hits: Iterable[ToolHit], limit: int) -> list[ToolHit]:
+def _grouped(hits: Sequence[ToolHit], order: Iterable[int], limit: int) -> list[ToolHit]:
     """The first of each group of look-alikes, with the others' ids."""
     groups: dict[tuple[str, str], list[ToolHit]] = {}
-    for hit in hits:
+    for hit in (hits[place] for place in order):
         _, toolset, api = tool_id_parts(hit.id)
         groups.setdefault((standard_name(toolset), standard_name(api)), []).append(hit)
     return [

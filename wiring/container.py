@@ -77,6 +77,9 @@ class Container:
 
         With a Qdrant server, the words follow what other machines have indexed.
         """
+        from retriever.reranker import read_reranker
+        from wiring.experience import GraphExperience
+
         embedder, index, lexical = await self.retrieval()
         if self.vectors_on_server:
             from wiring.words import follow
@@ -85,7 +88,10 @@ class Container:
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             self._read = True
-        return ToolSearch(embedder, index, lexical)
+        reranker = read_reranker() if self.settings.rerank else None
+        if reranker and reranker.encoder != embedder.identity:
+            reranker = None  # It has learnt from another encoder's cosines.
+        return ToolSearch(embedder, index, lexical, reranker=reranker, experience=GraphExperience(self.graph))
 
     def server_index(self) -> "QdrantIndex":
         """A new index on the server of the settings, not set up; who makes it closes it."""

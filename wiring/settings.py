@@ -148,6 +148,9 @@ class Settings(ServerSettings, BaseSettings):
         default=None, ge=0, description="What a million tokens of its answers cost; empty: no costs are told."
     )
 
+    rerank: bool = Field(
+        default=True, description="Put found tools in the order that was learnt for the bundled encoder."
+    )
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
 
     @field_validator("allow_hosts", mode="before")

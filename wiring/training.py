@@ -12,12 +12,11 @@ from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import Trajectory
 from evaluation.names import Key, key_of
 from evaluation.queries import Query
-from evaluation.tuning import labelled_requests
+from evaluation.tuning import labelled_requests, split_of
 from graph.importers.lines import read_lines
 from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, optional_text, text
 from graph.names import NameIndex
 from retriever.training.examples import Corpus, Example, corpus_of
-
 
 _OF_A_PLUGIN = 3
 """MetaTool has thousands of requests for some plugins, and one for others."""
@@ -58,6 +57,15 @@ def training_set(
     others = random.Random(7).sample(others, min(of_foreign, len(others)))
     examples += [Example(request, tuple(corpus.row[tool] for tool in tools), foreign=True) for request, tools in others]
     return corpus, examples
+
+
+def queries_of(corpus: Corpus, examples: Sequence[Example]) -> list[Query]:
+    """Examples as labelled requests."""
+    found: list[Query] = []
+    for example in examples:
+        relevant = frozenset(key_of(corpus.ids[row]) for row in example.solved)
+        found.append(Query(split_of(relevant), example.request, relevant))
+    return found
 
 
 def _examples(queries: Sequence[Query], rows: Mapping[Key, int], *, foreign: bool) -> list[Example]:

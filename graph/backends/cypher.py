@@ -187,6 +187,16 @@ RETURN t.id, r.imported, r.live, r.mark, t.function IS NOT NULL, {_FACTS} ORDER 
 
 IN_EDGES: Final = "MATCH (:Tool {id: $id})<-[r:NEXT]-(t:Tool) RETURN t.id, r.imported, r.live, r.mark ORDER BY t.id"
 
+EDGES_BESIDE: Final = """
+UNWIND $values AS id MATCH (here:Tool {id: id})
+CALL (here) {
+  MATCH (here)-[r:NEXT]->(t:Tool) RETURN here AS s, r, t
+  UNION ALL
+  MATCH (s:Tool)-[r:NEXT]->(here) RETURN s, r, here AS t
+}
+WITH DISTINCT s, r, t RETURN s.id, t.id, r.imported, r.live, r.mark ORDER BY s.id, t.id
+"""
+
 # Each of them is answered by Neo4j's own counters, whatever the size of the graph.
 STATISTICS: Final = """
 CALL () { MATCH (t:Tool) RETURN count(t) AS tools }

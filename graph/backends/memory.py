@@ -131,6 +131,12 @@ class MemoryGraph(MemoryLinks):
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         return [self._out[source][tool] for source in sorted(self._in.get(tool, ()))]
 
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+        asked = set(tools)
+        out = {(tool, target) for tool in asked for target in self._out.get(tool, ())}
+        into = {(source, tool) for tool in asked for source in self._in.get(tool, ())}
+        return [self._out[source][target] for source, target in sorted(out | into)]
+
     async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
         for tool in sorted(self._facts):
             yield tool, self._facts[tool]

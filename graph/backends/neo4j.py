@@ -173,6 +173,10 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         rows = await self._connection.read(cypher.IN_EDGES, {"id": tool})
         return [Edge(source, tool, *counts) for source, *counts in rows]
 
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+        rows = await self._connection.read(cypher.EDGES_BESIDE, {"values": list(dict.fromkeys(tools))})
+        return [Edge(*row) for row in rows]
+
     async def statistics(self) -> GraphStatistics:
         tools, unresolved, finish, edges, finish_edges, batches = (await self._connection.read(cypher.STATISTICS))[0]
         return GraphStatistics(

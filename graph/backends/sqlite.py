@@ -137,6 +137,13 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
 
         return await self._database.read(read)
 
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+        wanted = json_list(tools)
+        found = await self._database.read(
+            lambda c: {Edge(*row) for query in (sql.EDGES_OUT, sql.EDGES_INTO) for row in c.execute(query, (wanted,))}
+        )
+        return sorted(found, key=lambda edge: (edge.source, edge.target))
+
     async def statistics(self) -> GraphStatistics:
         documents, nodes, edges, finish, batches = await self._database.read(
             lambda connection: connection.execute(sql.STATISTICS).fetchone()

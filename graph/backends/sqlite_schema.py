@@ -141,6 +141,14 @@ IN_EDGES = """
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE t.id = ? ORDER BY s.id
 """
+_BESIDE = """
+    SELECT s.id, t.id, e.imported, e.live, m.mark
+    FROM json_each(?) asked CROSS JOIN node {here} ON {here}.id = asked.value
+    CROSS JOIN edge e ON e.{end} = {here}.num CROSS JOIN node {there} ON {there}.num = e.{other}
+    LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
+"""
+EDGES_OUT = _BESIDE.format(here="s", there="t", end="source", other="target")
+EDGES_INTO = _BESIDE.format(here="t", there="s", end="target", other="source")
 FACTS = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id IN (SELECT value FROM json_each(?))"  # noqa: S608
 APPLIED = "SELECT key FROM batch WHERE key IN (SELECT value FROM json_each(?))"
 DOCUMENTS = """

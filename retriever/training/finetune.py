@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def finetune(
     optimizer: Any = torch.optim.AdamW(parameters, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
     per_epoch = math.ceil(len(examples) / recipe.batch)
     total, judged_every = recipe.epochs * per_epoch, max(1, per_epoch // recipe.judged)
-    schedule: Any = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, total, recipe.warm_up))
+    schedule: Any = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, total=total, warm_up=recipe.warm_up))
     state = checkpoints.read(optimizer, schedule)
     negatives.put_back(state.negatives)
     if not state.judgements:

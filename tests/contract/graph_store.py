@@ -207,6 +207,17 @@ class GraphStoreContract:
         assert await graph.in_edges(A) == [Edge(A, A, 4)]
         assert await graph.in_edges(B) == []
 
+    async def test_edges_beside_tools_come_once_and_in_order(self, graph: GraphStore) -> None:
+        await graph.apply(
+            batch("k", {(C, FINISH): 1, (LOST, C): 2, (A, B): 3, (B, A): 5, (A, A): 4, (LOST, FINISH): 6})
+        )
+        await graph.mark(A, B, "mute")
+        among = [Edge(A, A, 4), Edge(A, B, 3, 0, "mute"), Edge(B, A, 5)]
+        assert await graph.edges_beside([A]) == among
+        assert await graph.edges_beside([B, A, A, ToolId("x/y/z")]) == among
+        assert await graph.edges_beside([C]) == sorted([Edge(C, FINISH, 1), Edge(LOST, C, 2)], key=lambda e: e.source)
+        assert await graph.edges_beside([]) == []
+
     async def test_statistics_keep_finish_apart(self, graph: GraphStore) -> None:
         await graph.put_tools([document(A), document(C)])
         await graph.apply(batch("k", {(A, B): 1, (A, FINISH): 1, (B, FINISH): 2, (A, LOST): 1}))

@@ -1,0 +1,141 @@
+"""Which tools a request is ranked over: near by vector, alike by words, of the strongest tool sets, and walked beside the strongest."""
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import FINISH, ToolId, tool_id_parts
+from retriever.experience import Experience, Walked
+from retriever.features import STRONG, Candidates, best_first
+from retriever.index import Embedder, VectorIndex
+from retriever.lexical import LexicalIndex
+from retriever.request import ReadyRequest, RequestReader
+
+_LINKED = 20
+"""Tools that are taken because they were walked beside strong candidates, at most."""
+_SETS, _OF_A_SET = 3, 20
+"""Strongest tool sets whose other tools are taken too, and how many of each at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Candidates with the transitions beside them."""
+
+    candidates: Candidates
+    walked: Sequence[Walked]
+
+
+class Gathering:
+    """Gathers candidates. Safe for concurrent use."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        index: VectorIndex,
+        lexical: LexicalIndex,
+        dense_weight: float,
+        experience: Experience | None = None,
+    ) -> None:
+        self._reader = RequestReader(embedder, lexical)
+        self._index = index
+        self._dense_weight = dense_weight
+        self._experience = experience
+
+    async def gather(self, request: str, size: int, category: str | None) -> Pool:
+        """``size`` from each side, before those that were walked beside strong ones."""
+        (asked,) = await self._reader.read([request])
+        where = None if category is None else {"category": category}
+        near, worded = await asyncio.gather(
+            self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
+        )
+        found = self.judged(request, asked, await self._index.vectors(dict.fromkeys(near + worded)))
+        if not found.ids:
+            return Pool(found, ())
+        walked = await self._beside(found.ids)
+        others = dict.fromkeys([*_siblings(found, asked.matches[0].ids), *_linked(found, walked, category)])
+        more = self.judged(request, asked, await self._index.vectors(others))
+        if not more.ids:
+            return Pool(found, walked)
+        return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *await self._beside(more.ids)])))
+
+    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
+        """Each text's scores against those of the tools that are indexed."""
+        asked = await self._reader.read(texts)
+        vectors = await self._index.vectors(ids)
+        return [self.judged(text, one, vectors) for text, one in zip(texts, asked, strict=True)]
+
+    async def _beside(self, tools: Sequence[ToolId]) -> Sequence[Walked]:
+        return await self._experience.beside(tools) if self._experience else ()
+
+    async def _near(self, asked: ReadyRequest, size: int, where: Mapping[str, str] | None) -> list[ToolId]:
+        return [hit.id for hit in await self._index.search(asked.whole, size, where)]
+
+    def judged(self, request: str, asked: ReadyRequest, vectors: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
+        """The scores of tools with these vectors."""
+        cosines, worded = asked.scores(vectors)
+        share = self._dense_weight
+        fused = (share * halves(cosines) + (1 - share) * halves(worded)).astype(np.float32)
+        return Candidates(request, tuple(vectors), cosines, worded, fused)
+
+
+def halves(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Column 0 is the whole text's; the mean of it and the best other column.
+
+    A request asks for several things, and each tool serves one.
+    """
+    return scores[:, 0] if scores.shape[1] == 1 else (scores[:, 0] + scores[:, 1:].max(axis=1)) / 2
+
+
+def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolId]:
+    """Candidates by words, from the whole request and from each sentence."""
+    first = asked.matches[0]
+    allowed = None
+    if category is not None:
+        allowed = np.array([tool_id_parts(tool)[0] == category for tool in first.ids], np.bool_)
+    share = limit // len(asked.matches) + 1
+    found = first.best(limit, allowed)
+    # Where the index was swapped between two sentences, their rows differ: those of the whole request count.
+    for match in asked.matches[1:]:
+        if match.ids is first.ids:
+            found += match.best(share, allowed)
+    return found
+
+
+def _linked(found: Candidates, walked: Sequence[Walked], category: str | None) -> list[ToolId]:
+    """Tools outside ``found`` that stand beside its strongest, those with the most and the strongest links first."""
+    strong = {found.ids[place]: float(found.fused[place]) for place in best_first(found.fused)[:STRONG]}
+    known, weight = set(found.ids), dict[ToolId, float]()
+    for one in walked:
+        for here, there in ((one.source, one.target), (one.target, one.source)):
+            if here not in strong or there in known or there == FINISH:
+                continue
+            if category in (None, tool_id_parts(there)[0]):
+                weight[there] = weight.get(there, 0.0) + strong[here] * one.count
+    return sorted(weight, key=lambda tool: (-weight[tool], tool))[:_LINKED]
+
+
+def _siblings(found: Candidates, ids: Sequence[ToolId]) -> list[ToolId]:
+    """Tools outside ``found`` of the tool sets that its strongest are of. ``ids``: all that are indexed, ordered."""
+    order = best_first(found.fused)
+    sets = list(dict.fromkeys(found.ids[place].rpartition("/")[0] for place in order[: 4 * _SETS]))[:_SETS]
+    taken: list[ToolId] = []
+    for name in sets:
+        start = bisect_left(ids, f"{name}/")
+        # "0" comes right after "/": the ids that begin with the name end there.
+        taken += ids[start : min(bisect_left(ids, f"{name}0"), start + _OF_A_SET)]
+    known = set(found.ids)
+    return [tool for tool in taken if tool not in known]
+
+
+def _joined(one: Candidates, other: Candidates) -> Candidates:
+    return Candidates(
+        one.request,
+        (*one.ids, *other.ids),
+        np.concatenate([one.cosines, other.cosines]),
+        np.concatenate([one.worded, other.worded]),
+        np.concatenate([one.fused, other.fused]),
+    )

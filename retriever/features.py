@@ -1,0 +1,156 @@
+"""What the re-ranker judges a candidate by: its own scores, its tool set's, its names in the request, and what was walked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import ToolId, tool_id_parts
+from retriever.experience import Walked
+from retriever.words import standard_name, words
+
+Values = NDArray[np.float32]
+
+VERSION = "1"
+"""Of names and meanings below: a re-ranker made with others is refused."""
+
+SCORES = (
+    "cosine whole",
+    "cosine best sentence",
+    "cosine sentences' mean",
+    "bm25 whole",
+    "bm25 best sentence",
+    "bm25 sentences' mean",
+    "fused",
+    "fused below the best",
+    "place by cosine",
+    "place by bm25",
+    "place fused",
+    "best place in a sentence",
+)
+TOOLSET = ("tool set's best other", "tool set's mean of three", "tool set's candidates", "category's share")
+NAMES = ("tool set's words asked for", "api's words asked for", "tool set named")
+WALKED = ("walks", "walked", "linked", "linked at most", "tool set's walks")
+REQUEST = ("sentences", "words")
+NAMES_OF_ALL = (*SCORES, *TOOLSET, *NAMES, *WALKED, *REQUEST)
+
+STRONG = 10
+"""Best candidates by fused score whose neighbours count as linked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """``cosines`` and ``worded``: shape (candidates, 1 + sentences), column 0 the whole request; ``fused``: (candidates,); all in [0, 1]."""
+
+    request: str
+    ids: Sequence[ToolId]
+    cosines: Values
+    worded: Values
+    fused: Values
+
+
+def best_first(scores: Values) -> list[int]:
+    """Places by descending score, equal ones in their order."""
+    return np.argsort(-scores, kind="stable").tolist()
+
+
+def features(found: Candidates, walked: Sequence[Walked]) -> Values:
+    """Shape (candidates, ``NAMES_OF_ALL``). ``walked``: the transitions beside any candidate."""
+    parts = [tool_id_parts(tool) for tool in found.ids]
+    sets = _numbers([standard_name(toolset) for _, toolset, _ in parts])
+    categories = _numbers([category for category, _, _ in parts])
+    columns = [
+        *_scores(found),
+        *_of_sets(found.fused, sets, categories),
+        *_names(found.request, parts),
+        *_walks(found, walked, sets),
+        *_asked(found),
+    ]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _scores(found: Candidates) -> list[Values]:
+    cosines, worded, fused = found.cosines, found.worded, found.fused
+    parts = slice(1, None) if cosines.shape[1] > 1 else slice(0, None)
+    both = cosines[:, parts] + worded[:, parts]
+    return [
+        cosines[:, 0],
+        cosines[:, parts].max(axis=1),
+        cosines[:, parts].mean(axis=1),
+        worded[:, 0],
+        worded[:, parts].max(axis=1),
+        worded[:, parts].mean(axis=1),
+        fused,
+        fused - fused.max(),
+        _places(cosines[:, 0]),
+        _places(worded[:, 0]),
+        _places(fused),
+        np.stack([_places(both[:, part]) for part in range(both.shape[1])]).max(axis=0),
+    ]
+
+
+def _places(scores: Values) -> Values:
+    """1 for the best, ½ for the second …; equal scores by their order."""
+    places = np.empty(len(scores), np.float32)
+    places[best_first(scores)] = 1.0 / np.arange(1, len(scores) + 1, dtype=np.float32)
+    return places
+
+
+def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
+    other, mean, count = (np.zeros(len(fused), np.float32) for _ in range(3))
+    for number in range(int(sets.max()) + 1):
+        rows = np.flatnonzero(sets == number)
+        best = rows[best_first(fused[rows])]
+        mean[rows], count[rows] = fused[best[:3]].mean(), np.log1p(len(rows))
+        if len(rows) > 1:
+            other[rows], other[best[0]] = fused[best[0]], fused[best[1]]
+    top = best_first(fused)[:20]
+    share = np.bincount(categories[top], weights=fused[top], minlength=int(categories.max()) + 1)
+    of_all = (share / max(float(share.sum()), 1e-9)).astype(np.float32)
+    return [other, mean, count, of_all[categories]]
+
+
+def _names(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
+    asked = words(request)
+    known, run = set(asked), f" {' '.join(asked)} "
+    rows = [
+        (_share(words(toolset), known), _share(words(api), known), float(f" {' '.join(words(toolset))} " in run))
+        for _, toolset, api in parts
+    ]
+    return list(np.array(rows, np.float32).reshape(len(parts), 3).T)
+
+
+def _share(named: Sequence[str], asked: set[str]) -> float:
+    return sum(word in asked for word in named) / len(named) if named else 0.0
+
+
+def _walks(found: Candidates, walked: Sequence[Walked], sets: NDArray[np.int64]) -> list[Values]:
+    row = {tool: number for number, tool in enumerate(found.ids)}
+    out, into = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
+    for one in walked:
+        if one.source in row:
+            out[row[one.source]] += one.count
+        if one.target in row:
+            into[row[one.target]] += one.count
+    walks = np.maximum(out, into)
+    strong = {place: float(found.fused[place]) for place in best_first(found.fused)[:STRONG]}
+    linked, most = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
+    for one in walked:
+        for here, there in ((one.source, one.target), (one.target, one.source)):
+            if (start := row.get(here, -1)) in strong and there in row and here != there:
+                part = strong[start] * one.count / max(float(walks[start]), 1.0)
+                linked[row[there]] += part
+                most[row[there]] = max(most[row[there]], part)
+    of_set = np.bincount(sets, weights=walks).astype(np.float32)[sets]
+    return [np.log1p(walks), (walks > 0).astype(np.float32), linked, most, np.log1p(of_set)]
+
+
+def _asked(found: Candidates) -> list[Values]:
+    whole = np.ones(len(found.ids), np.float32)
+    return [whole * (found.cosines.shape[1] - 1), whole * np.log1p(len(found.request.split()))]
+
+
+def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return np.array([number[name] for name in names], np.int64)

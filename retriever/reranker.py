@@ -1,0 +1,65 @@
+"""Orders candidates by what was learnt from the requests of trajectories: a logistic regression over :mod:`retriever.features`."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+from pydantic import ValidationError, model_validator
+
+from domain.errors import UnavailableError
+from domain.model import Model
+from retriever.features import NAMES_OF_ALL, VERSION, Values
+
+_BUNDLED = Path(__file__).parent / "reranker.json"
+
+
+class Learnt(Model):
+    """``weights`` and ``offset`` of standardised features: ``(value - mean) / spread``. ``encoder``: whose cosines it learnt from."""
+
+    version: str
+    encoder: str
+    names: tuple[str, ...]
+    mean: tuple[float, ...]
+    spread: tuple[float, ...]
+    weights: tuple[float, ...]
+    offset: float
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "Learnt":
+        if self.version != VERSION or self.names != NAMES_OF_ALL:
+            raise ValueError("it was learnt from other features")
+        if {len(self.mean), len(self.spread), len(self.weights)} != {len(self.names)}:
+            raise ValueError("it has not one mean, spread and weight for each feature")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Reranker:
+    """Judges candidates; ``encoder`` is the identity of the one whose vectors they must be of."""
+
+    encoder: str
+    weights: NDArray[np.float32]
+    offset: float
+
+    def judge(self, features: Values) -> Values:
+        """The log-odds that each candidate serves the request; shape (candidates,)."""
+        return features @ self.weights + np.float32(self.offset)
+
+
+def reranker_of(learnt: Learnt) -> Reranker:
+    """Standardising is folded into the weights."""
+    spread = np.array(learnt.spread, np.float64)
+    weights = np.array(learnt.weights, np.float64) / spread
+    return Reranker(learnt.encoder, weights.astype(np.float32), learnt.offset - float(weights @ np.array(learnt.mean)))
+
+
+@lru_cache
+def read_reranker(path: Path = _BUNDLED) -> Reranker:
+    """The one that comes with Footpath. ``UnavailableError`` where it cannot be read or was made for other features."""
+    try:
+        return reranker_of(Learnt.model_validate(orjson.loads(path.read_bytes())))
+    except (OSError, orjson.JSONDecodeError, ValidationError) as error:
+        raise UnavailableError(f"the re-ranker {path} cannot be used ({error}); install Footpath anew") from error

@@ -1,0 +1,79 @@
+"""Trains the re-ranker on requests that the encoder did not learn from (extra ``neural``)."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from _scoring import console, scoring
+from rich.progress import Progress
+from rich.table import Table
+
+from domain.trajectory import Trajectory
+from evaluation.corpora.corpus import load_lines
+from evaluation.queries import Query, read_queries
+from evaluation.retrieval import Scored, table
+from evaluation.retrieval import Table as Figures
+from graph.importers import jsonl
+from retriever.features import NAMES, NAMES_OF_ALL, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
+from retriever.training.ranking import cross_fitted, learn
+from wiring.container import open_container
+from wiring.ranking import Asked, asked_of
+
+_GROUPS = {"scores": SCORES, "tool sets": TOOLSET, "names": NAMES, "walks": WALKED, "the request": REQUEST}
+
+
+def main(
+    store: Annotated[Path, typer.Option(help="Folder of the store, tools indexed by the encoder in use.")],
+    trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
+    requests: Annotated[Path, typer.Option(help="Held-out requests that train_retriever.py wrote, JSONL.")],
+    out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("retriever/reranker.json"),
+    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 7,
+) -> None:
+    """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""
+    with scoring():
+        walked = [jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories)]
+        asked, encoder = asyncio.run(_gathered(store, read_queries(requests)[0], walked))
+        judged = [one.judged for one in asked]
+        fused = NAMES_OF_ALL.index("fused")
+        rows = {"fused": _figures(asked, [one.features[:, fused] for one in judged])}
+        rows["re-ranked"] = _figures(asked, cross_fitted(judged, seed))
+        for name, group in _GROUPS.items():
+            rows[f"re-ranked without {name}"] = _figures(asked, cross_fitted(judged, seed, group))
+        out.write_bytes(orjson.dumps(learn(judged, encoder).model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
+    _show(rows)
+    sys.stdout.write(orjson.dumps(rows).decode() + "\n")
+
+
+async def _gathered(store: Path, queries: list[Query], walked: list[Trajectory]) -> tuple[list[Asked], str]:
+    async with open_container(store=store) as container:
+        embedder, _, _ = await container.retrieval()
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+            task = bars.add_task("requests", total=len(queries))
+            found = await asked_of(container, queries, walked, lambda done: bars.update(task, completed=done))
+        return found, embedder.identity
+
+
+def _figures(asked: Sequence[Asked], scores: Sequence[Values]) -> Figures:
+    ranked = [
+        Scored(one.query, tuple(dict.fromkeys(one.keys[place] for place in best_first(judged))))
+        for one, judged in zip(asked, scores, strict=True)
+    ]
+    return table(ranked, lambda query: query.split)
+
+
+def _show(rows: dict[str, Figures]) -> None:
+    shown = Table(box=None)
+    for column in ("", *(f"{split}: {name}" for split in next(iter(rows.values())) for name in ("ndcg@1", "ndcg@5"))):
+        shown.add_column(column, justify="right" if column else "left")
+    for name, figures in rows.items():
+        cells = (f"{row[measure]:.3f}" for row in figures.values() for measure in ("ndcg@1", "ndcg@5"))
+        shown.add_row(name, *cells)
+    console.print(shown)
+
+
+if __name__ == "__main__":
+    typer.run(main)
