@@ -1,0 +1,38 @@
+import pytest
+
+from domain.tool import FINISH
+from domain.trajectory import Trajectory
+from evaluation.walked import OthersWalked
+from retriever.experience import Walked
+from tests.unit.evaluation.test_tuning import NAMES, trajectory
+
+RAIN, WIND, RATES = (NAMES.resolve(name).id for name in ("rain_for_sky", "wind_for_sky", "rates_for_bank"))
+
+
+@pytest.fixture
+def walked() -> OthersWalked:
+    paths: list[Trajectory] = [
+        trajectory("will it rain", "rain_for_sky", "wind_for_sky"),
+        trajectory(" will it rain ", "rain_for_sky", "rates_for_bank"),
+        trajectory("money and rain", "rain_for_sky", "rates_for_bank"),
+        trajectory("given up", "wind_for_sky", finish="give_up"),
+    ]
+    return OthersWalked(paths, NAMES)
+
+
+async def test_all_accepted_paths_count(walked: OthersWalked) -> None:
+    found = await walked.beside([RAIN])
+    assert set(found) == {Walked(RAIN, WIND, 1), Walked(RAIN, RATES, 2)}
+    assert await walked.beside([WIND]) == [
+        Walked(source, target, 1) for source, target in sorted([(RAIN, WIND), (WIND, FINISH)])
+    ]
+
+
+async def test_the_paths_of_the_request_itself_do_not(walked: OthersWalked) -> None:
+    walked.own = "will it rain"
+    assert await walked.beside([RAIN]) == [Walked(RAIN, RATES, 1)]
+    assert await walked.beside([WIND]) == []
+
+
+async def test_nothing_is_beside_the_end(walked: OthersWalked) -> None:
+    assert await walked.beside([FINISH]) == []

@@ -1,0 +1,89 @@
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from domain.errors import UnavailableError
+from domain.tool import ToolId
+from retriever.backends.exact import ExactIndex
+from retriever.experience import Walked
+from retriever.features import NAMES_OF_ALL, VERSION
+from retriever.indexing import index_tools
+from retriever.lexical import LexicalIndex
+from retriever.reranker import Learnt, Reranker, read_reranker, reranker_of
+from retriever.search import SearchParameters, ToolSearch
+from tests.unit.retriever.samples import BagEmbedder, document, stream
+
+FORECAST = document("forecast", "weather forecast for a city")
+SUN = document("sun", "sunrise and sunset times of a city", "Sky")
+LOCATE = document("locate", "coordinates by name", "Places", "Maps")
+MONEY = document("convert", "convert money from one currency to another", "Exchange", "Finance")
+
+
+def learnt(**weights: float) -> Learnt:
+    count = len(NAMES_OF_ALL)
+    chosen = tuple(weights.get(name.replace(" ", "_"), 0.0) for name in NAMES_OF_ALL)
+    return Learnt(
+        version=VERSION,
+        encoder="e",
+        names=NAMES_OF_ALL,
+        mean=(1.0,) * count,
+        spread=(2.0,) * count,
+        weights=chosen,
+        offset=0.5,
+    )
+
+
+class Walks:
+    """Everything leads from the forecast to the place."""
+
+    async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+        asked = set(tools)
+        return [Walked(FORECAST.id, LOCATE.id, 5)] if asked & {FORECAST.id, LOCATE.id} else []
+
+
+async def search(tmp_path: Path, reranker: Reranker | None, experience: Walks | None, candidates: int = 60) -> ToolSearch:
+    embedder, index, lexical = BagEmbedder(), ExactIndex(), LexicalIndex(tmp_path)
+    await index.setup(embedder.identity, embedder.dimension)
+    await index_tools(stream([FORECAST, SUN, LOCATE, MONEY]), embedder, index, lexical)
+    return ToolSearch(embedder, index, lexical, SearchParameters(candidates=candidates), reranker, experience)
+
+
+def test_a_judgement_is_the_weighted_sum_of_standardised_features() -> None:
+    values = np.full((1, len(NAMES_OF_ALL)), 4.0, np.float32)
+    judged = reranker_of(learnt(fused=2.0, walks=-1.0)).judge(values)
+    assert judged.tolist() == [pytest.approx(0.5 + (4 - 1) / 2 * 2.0 - (4 - 1) / 2)]
+
+
+def test_one_of_other_features_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "reranker.json"
+    path.write_bytes(orjson.dumps({**learnt().model_dump(), "version": "0"}))
+    with pytest.raises(UnavailableError, match="other features"):
+        read_reranker(path)
+    path.write_bytes(orjson.dumps({**learnt().model_dump(), "mean": [1.0]}))
+    with pytest.raises(UnavailableError, match="one mean"):
+        read_reranker(path)
+
+
+def test_the_one_that_comes_along_can_be_read() -> None:
+    assert read_reranker().weights.shape == (len(NAMES_OF_ALL),)
+
+
+async def test_the_order_is_the_re_rankers_and_the_scores_stay(tmp_path: Path) -> None:
+    plain = await (await search(tmp_path / "a", None, None)).start_tools("weather forecast for a city", 4)
+    turned = await (await search(tmp_path / "b", reranker_of(learnt(fused=-1.0)), None)).start_tools(
+        "weather forecast for a city", 4
+    )
+    assert [hit.id for hit in turned] == [hit.id for hit in plain][::-1]
+    assert {hit.id: hit.score for hit in turned} == {hit.id: hit.score for hit in plain}
+
+
+async def test_what_was_walked_beside_a_strong_tool_is_found_too(tmp_path: Path) -> None:
+    asked = "weather forecast"
+    without = await (await search(tmp_path / "a", None, None, candidates=1)).start_tools(asked, 1)
+    assert [hit.id for hit in without] == [FORECAST.id]
+    linked = reranker_of(learnt(linked=1.0))
+    found = await (await search(tmp_path / "b", linked, Walks(), candidates=1)).start_tools(asked, 2)
+    assert LOCATE.id in {hit.id for hit in found}
