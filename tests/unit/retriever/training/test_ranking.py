@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from domain.errors import UsageError
+from retriever.features import NAMES_OF_ALL
+from retriever.reranker import reranker_of
+from retriever.training.ranking import Judged, cross_fitted, learn
+
+pytestmark = pytest.mark.neural
+TELLING = NAMES_OF_ALL.index("linked")
+
+
+def requests(count: int = 30) -> list[Judged]:
+    """Candidates of chance, of which the one with the highest ``linked`` serves."""
+    chance = np.random.default_rng(3)
+    found: list[Judged] = []
+    for _ in range(count):
+        features = chance.normal(size=(12, len(NAMES_OF_ALL))).astype(np.float32)
+        features[:, NAMES_OF_ALL.index("sentences")] = 1.0  # a feature without spread
+        found.append(Judged(features, np.arange(12) == features[:, TELLING].argmax()))
+    return found
+
+
+def share_right(given: list[Judged], scores: list[np.ndarray]) -> float:
+    return float(np.mean([one.serves[judged.argmax()] for one, judged in zip(given, scores, strict=True)]))
+
+
+def test_it_finds_what_tells() -> None:
+    learnt = learn(requests(), "encoder")
+    assert learnt.encoder == "encoder"
+    assert max(range(len(learnt.weights)), key=lambda place: learnt.weights[place]) == TELLING
+    fresh = requests(40)[30:]
+    assert share_right(fresh, [reranker_of(learnt).judge(one.features) for one in fresh]) >= 0.8
+
+
+def test_each_is_judged_by_one_that_did_not_learn_from_it() -> None:
+    given = requests()
+    assert share_right(given, cross_fitted(given, 7)) >= 0.8
+    assert share_right(given, cross_fitted(given, 7, ("linked",))) <= 0.5
+
+
+def test_the_same_twice() -> None:
+    assert learn(requests(), "encoder") == learn(requests(), "encoder")
+
+
+def test_nothing_to_learn_from() -> None:
+    with pytest.raises(UsageError, match="nothing to learn from"):
+        learn([Judged(np.zeros((2, len(NAMES_OF_ALL)), np.float32), np.zeros(2, np.bool_))], "encoder")
