@@ -10,7 +10,7 @@ pytestmark = pytest.mark.neural
 TELLING = NAMES_OF_ALL.index("linked")
 
 
-def requests(count: int = 30) -> list[Judged]:
+def requests(count: int = 80) -> list[Judged]:
     """Candidates of chance, of which the one with the highest ``linked`` serves."""
     chance = np.random.default_rng(3)
     found: list[Judged] = []
@@ -29,7 +29,7 @@ def test_it_finds_what_tells() -> None:
     learnt = learn(requests(), "encoder")
     assert learnt.encoder == "encoder"
     assert max(range(len(learnt.weights)), key=lambda place: learnt.weights[place]) == TELLING
-    fresh = requests(40)[30:]
+    fresh = requests(100)[80:]
     assert share_right(fresh, [reranker_of(learnt).judge(one.features) for one in fresh]) >= 0.8
 
 
