@@ -30,13 +30,13 @@ def test_it_finds_what_tells() -> None:
     assert learnt.encoder == "encoder"
     assert max(range(len(learnt.weights)), key=lambda place: learnt.weights[place]) == TELLING
     fresh = requests(100)[80:]
-    assert share_right(fresh, [reranker_of(learnt).judge(one.features) for one in fresh]) >= 0.8
+    assert share_right(fresh, [reranker_of(learnt).judge(one.features) for one in fresh]) >= 0.6
 
 
 def test_each_is_judged_by_one_that_did_not_learn_from_it() -> None:
     given = requests()
-    assert share_right(given, cross_fitted(given, 7)) >= 0.8
-    assert share_right(given, cross_fitted(given, 7, ("linked",))) <= 0.5
+    assert share_right(given, cross_fitted(given, 7)) >= 0.6
+    assert share_right(given, cross_fitted(given, 7, ("linked",))) <= 0.3
 
 
 def test_the_same_twice() -> None:
