@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The encoder that comes with Footpath: all-MiniLM-L6-v2, int8, on the CPU. No torch, no download."""
+"""The encoder that comes with Footpath: all-MiniLM-L6-v2 trained on requests and tools, int8, on the CPU. No torch, no download."""
 
 import asyncio
 import threading
@@ -16,9 +16,9 @@ from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
 from retriever.index import Vectors
 
-MODEL = "all-MiniLM-L6-v2"
+MODEL = "footpath-minilm-1"
 DIMENSION = 384
-SHA256 = "72a52d74ae73ce3c48228c973e13fdbef3a8d1b25d5bc51ea8d90a3164df2e2e"
+SHA256 = "c4b6ce2bca5fb0405f786d4b4993d4c7fb1a7edbf16ec4f96ee84a7c881f6b64"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _FOLDER = Path(__file__).parent / "minilm_int8"
