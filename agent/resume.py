@@ -109,6 +109,12 @@ class Line:
         """What comes next in the record; None at its end."""
         return next(self._ahead(), None)
 
+    @property
+    def recalled(self) -> MemoryRecalled | None:
+        """What memory told at this point of the record; None where nothing is told of it."""
+        asides = takewhile(lambda event: isinstance(event, _ASIDES), self._events[self._at :])
+        return next((event for event in asides if isinstance(event, MemoryRecalled)), None)
+
     def _ahead(self) -> Iterator[Event]:
         return (event for event in self._events[self._at :] if not isinstance(event, _ASIDES))
 

@@ -57,12 +57,17 @@ class RunStarted(Model):
 
 
 class RecalledPath(Model):
-    """A request that was served before, its path, and its likeness to this one (cosine, values left out). ``id``: the memory's."""
+    """A request that was served before, its path, and its likeness to this one (cosine, values left out). ``id``: the memory's.
+
+    ``good`` and ``bad``: how often its path had served, or failed, a later request when it was recalled.
+    """
 
     id: str = ""
     request: str
     path: tuple[ToolId, ...]
     similarity: float
+    good: int = 0
+    bad: int = 0
 
 
 class SubtaskStarted(Model):
