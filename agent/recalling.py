@@ -14,8 +14,8 @@ from agent.resume import Line
 from agent.run_deps import RunDeps
 from agent.tool_text import clean
 from domain.errors import FootpathError
-from domain.event import MemoryRecalled, RecalledPath
 from domain.memory import Memory, Recalled
+from domain.recalled import MemoryRecalled, RecalledPath
 
 SECONDS = 5.0
 """A memory that takes longer than this is done without."""

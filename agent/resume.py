@@ -21,7 +21,6 @@ from domain.event import (
     Event,
     EventRecord,
     InputNeeded,
-    MemoryRecalled,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -32,6 +31,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.plan import StepResult
+from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)

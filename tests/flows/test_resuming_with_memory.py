@@ -9,8 +9,9 @@ import pytest
 
 from agent.memory import LongTermMemory
 from agent.policies.offline import OfflinePolicy
-from domain.event import CallStarted, EventRecord, MemoryRecalled, StepChosen
+from domain.event import CallStarted, EventRecord, StepChosen
 from domain.memory import Recalled
+from domain.recalled import MemoryRecalled
 from domain.trajectory import Solved
 from graph.backends.memories import SqliteMemories
 from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, WordEmbedder, ok
