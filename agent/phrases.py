@@ -14,6 +14,7 @@ _NOT_NAMES = frozenset(
     {
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
         "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "url", "id", "json", "iso",
+        "celsius", "fahrenheit",
     }
 )  # fmt: skip
 _OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
