@@ -1,12 +1,12 @@
 """What keeps a plan from being carried out as it stands: unknown tools and parameters, values that do not fit, places with nothing in them."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.evidence import Evidence
 from agent.frontier import Path
+from agent.plans.places import any_item
 from agent.reuse import key_of
 from agent.tool_text import clean
 from agent.validation import checked
@@ -14,8 +14,6 @@ from domain.errors import UsageError
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.outputs import OutputField, output_fields
-
-_INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def _late(take: Take) -> str:
 
 def _unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
     """Why a documented field cannot fill a parameter; empty where it can, or where nothing is documented."""
-    fields, path = output_fields(producer), _INDEX.sub("[]", take.field)
+    fields, path = output_fields(producer), any_item(take.field)
     if not fields or not path or any(flow.source == producer.id and flow.field == path for flow in parameter.flows):
         return ""
     same = next((field for field in fields if field.path == path), None)

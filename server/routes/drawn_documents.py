@@ -1,12 +1,14 @@
 """Documents of runs: what a finished run has done as a plan, the tools that a document names, and new runs of one."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 
 from agent.plans.checking import PlanProblem, Surroundings, problems
 from agent.plans.drawn import Offered, drawn
+from agent.plans.places import any_item
 from agent.validation import value_schema
 from domain.errors import ConflictError, UnavailableError, UsageError
-from domain.event import EventRecord
+from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import Parameter, ToolDoc, ToolId
@@ -30,16 +32,23 @@ async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[O
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
     events = await services.storage.events.of_run(run.id, _KINDS)
-    return drawn([EventRecord.model_validate_json(event.body) for event in events])
+    records = [EventRecord.model_validate_json(event.body) for event in events]
+    called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
+    docs = await _tools(called, services)
+    return await asyncio.to_thread(drawn, records, docs)  # long answers are read anew
 
 
 async def tools_of(document: PlanDocument, services: Services) -> Mapping[ToolId, ToolDoc] | None:
     """The tools that a document names, as far as they are there; None where this server has no tools yet."""
+    return await _tools({step.tool for step in document.steps}, services)
+
+
+async def _tools(ids: Iterable[ToolId], services: Services) -> Mapping[ToolId, ToolDoc] | None:
     try:
         container = await services.agents.container()
     except UnavailableError:
         return None
-    return await container.graph.get_tools({step.tool for step in document.steps})
+    return await container.graph.get_tools(ids)
 
 
 def check_document(
@@ -59,8 +68,10 @@ def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocu
         return False
     ours, theirs = document.steps[: problem.step], proven.steps[: problem.step]
     same = [one.tool for one in ours] == [one.tool for one in theirs]
-    take = ours[-1].takes.get(problem.parameter)
-    return same and take is not None and take == theirs[-1].takes.get(problem.parameter)
+    take, before = ours[-1].takes.get(problem.parameter), theirs[-1].takes.get(problem.parameter)
+    if take is None or before is None:
+        return False
+    return same and (take.step, any_item(take.field)) == (before.step, any_item(before.field))
 
 
 def schema_for(tool: ToolDoc | None, name: str, value: object = None) -> JsonObject:

@@ -51,8 +51,8 @@ def test_a_run_is_a_document(ada: Client, wind: tuple[str, str]) -> None:
     assert (place["arguments"], place["takes"]) == ({"city": "Vishalpur"}, {})
     assert weather["arguments"] == {}
     assert weather["takes"] == {
-        "latitude": {"step": 1, "field": "results[0].latitude"},
-        "longitude": {"step": 1, "field": "results[0].longitude"},
+        "latitude": {"step": 1, "field": "results[].latitude"},
+        "longitude": {"step": 1, "field": "results[].longitude"},
     }
     (city,) = told["parameters"]
     assert (city["name"], city["step"], city["parameter"], city["value"]) == ("city", 1, "city", "Vishalpur")
