@@ -18,7 +18,9 @@ from graph.outputs import OutputField, output_fields
 
 @dataclass(frozen=True, slots=True)
 class PlanProblem:
-    """What is wrong, in a sentence. ``step``: in the plan, from 1; None: of the whole. ``parameter``: of the step's tool."""
+    """What is wrong, in a sentence. ``step``: in the plan, from 1; None: of the whole. ``parameter``: of the step's tool; of the plan
+    where there is no step.
+    """
 
     step: int | None
     parameter: str | None
@@ -28,12 +30,13 @@ class PlanProblem:
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a plan is checked against. ``docs``: of all tools that it names, as far as there are any, None where nobody knows the tools; ``given``:
-    of the steps before its own; ``depth``: how many steps are allowed.
+    of the steps before its own; ``depth``: how many steps are allowed; ``template``: whether it may have parameters, which get values later.
     """
 
     docs: Mapping[ToolId, ToolDoc] | None
     given: Sequence[ToolId] = ()
     depth: int = 50
+    template: bool = False
 
 
 async def known(document: PlanDocument, evidence: Evidence) -> Path:
@@ -50,7 +53,7 @@ async def known(document: PlanDocument, evidence: Evidence) -> Path:
 
 def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem, ...]:
     """All that is wrong with a plan; what is merely left open is not: it is found when its step is reached."""
-    found = list(_whole(document, around))
+    found = [*_whole(document, around), *_parameters(document, around)]
     for number, step in enumerate(document.steps, start=1):
         tool = (around.docs or {}).get(step.tool)
         if tool is None and around.docs is None:
@@ -58,7 +61,7 @@ def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem,
         elif tool is None:
             found.append(PlanProblem(number, None, f"There is no tool {clean(step.tool, 120)}."))
         else:
-            found += [PlanProblem(number, name, said) for name, said in _step(step, tool, document)]
+            found += [PlanProblem(number, name, said) for name, said in _step(step, tool)]
             found += [PlanProblem(number, name, said) for name, said in _takes(number, step, tool, document, around)]
     return tuple(found)
 
@@ -77,7 +80,25 @@ def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem
                 yield PlanProblem(number, None, "An earlier step makes the same change; a run makes it once.")
 
 
-def _step(step: PlannedStep, tool: ToolDoc, document: PlanDocument) -> Iterator[tuple[str | None, str]]:
+def _parameters(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
+    """What is wrong with the plan's own parameters, and with the names that its steps use."""
+    used: set[str] = set()
+    for number, step in enumerate(document.steps, start=1):
+        for name, parameter in step.named.items():
+            used.add(parameter)
+            if parameter not in document.parameters:
+                yield PlanProblem(number, name, f"The plan has no parameter {clean(parameter, 80)}.")
+    for parameter in document.parameters:
+        told = clean(parameter, 80)
+        if not around.template:
+            said = f"The plan of a run gets no values for parameters: put that of {told} in its places, or make it a template."
+            yield PlanProblem(None, parameter, said)
+        elif parameter not in used:
+            said = f"No step uses the plan's parameter {told}: name it in a step, or take it out."
+            yield PlanProblem(None, parameter, said)
+
+
+def _step(step: PlannedStep, tool: ToolDoc) -> Iterator[tuple[str | None, str]]:
     """What is wrong with the names and the fixed values of a step."""
     own = {parameter.name: parameter for parameter in tool.parameters}
     told = Counter((*step.arguments, *step.takes, *step.named))
@@ -89,9 +110,6 @@ def _step(step: PlannedStep, tool: ToolDoc, document: PlanDocument) -> Iterator[
                 name,
                 f"{clean(name, 80)} has two values: keep one of the value, the earlier step and the plan's parameter.",
             )
-    for name, parameter in step.named.items():
-        if parameter not in document.parameters:
-            yield name, f"The plan has no parameter {clean(parameter, 80)}."
     fixed = {name: value for name, value in step.arguments.items() if name in own}
     with_values = tool.model_copy(update={"parameters": tuple(own[name] for name in fixed)})
     yield from ((name or None, said) for name, said in checked(with_values, fixed)[1])

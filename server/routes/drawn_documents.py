@@ -1,13 +1,13 @@
 """Documents of runs: what a finished run has done as a plan, the tools that a document names, and new runs of one."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from agent.plans.checking import PlanProblem, Surroundings, problems
 from agent.plans.drawn import Offered, drawn
 from agent.plans.places import any_item
 from agent.validation import value_schema
-from domain.errors import ConflictError, UnavailableError, UsageError
+from domain.errors import ConflictError, UnavailableError
 from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
@@ -56,9 +56,14 @@ def check_document(
     docs: Mapping[ToolId, ToolDoc] | None,
     services: Services,
     proven: PlanDocument | None = None,
+    *,
+    template: bool = False,
 ) -> None:
-    """``UsageError`` with all that keeps it from being carried out. ``proven``: what was carried out: the places it took from are there."""
-    wrong = problems(document, Surroundings(docs, depth=services.settings.max_depth))
+    """``UsageError`` with all that keeps it from being carried out, or from being a template.
+
+    ``proven``: what was carried out: the places it took from are there.
+    """
+    wrong = problems(document, Surroundings(docs, depth=services.settings.max_depth, template=template))
     refuse([one for one in wrong if not (proven and _taken_before(one, document, proven))])
 
 
@@ -92,11 +97,3 @@ def settings_with(document: PlanDocument, run: Run | None = None) -> JsonObject:
     """The settings of a run that carries a document out; the rest as another run had them."""
     kept = {name: value for name, value in (run.settings if run else {}).items() if name != "stop_at_plan"}
     return {**kept, "document": document.model_dump(mode="json")}
-
-
-def without_parameters(document: PlanDocument, what: str) -> PlanDocument:
-    """The document, where nothing in it waits for a value. ``UsageError`` otherwise."""
-    names: Sequence[str] = [name for step in document.steps for name in step.named.values()]
-    if names or document.parameters:
-        raise UsageError(f"{what} has no values for parameters; put values in their places, or make it a template")
-    return document

@@ -35,7 +35,7 @@ async def content(
     docs, named = await tools_of(document, services), document
     for name, place in places.items():
         named = _with_parameter(named, name, place, docs or {})
-    check_document(named, docs, services, document if run else None)
+    check_document(named, docs, services, document if run else None, template=True)
     if run is not None and not request:
         at = {(place.step, place.parameter): name for name, place in places.items()}
         meant = [
