@@ -14,10 +14,10 @@ from server.routes.drawn_documents import (
     drawn_from,
     schema_for,
     settings_with,
-    tools_of,
 )
 from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId
+from server.routes.tools import tools_of
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 

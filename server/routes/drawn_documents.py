@@ -1,17 +1,18 @@
 """Documents of runs: what a finished run has done as a plan, the tools that a document names, and new runs of one."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from agent.plans.checking import PlanProblem, Surroundings, problems
 from agent.plans.drawn import Offered, drawn
 from agent.plans.places import any_item
 from agent.validation import value_schema
-from domain.errors import ConflictError, UnavailableError
+from domain.errors import ConflictError
 from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import Parameter, ToolDoc, ToolId
+from server.routes.tools import tools
 from server.runs.plans import refuse
 from server.services import Services
 from server.storage.runs import Run
@@ -34,21 +35,8 @@ async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[O
     events = await services.storage.events.of_run(run.id, _KINDS)
     records = [EventRecord.model_validate_json(event.body) for event in events]
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
-    docs = await _tools(called, services)
+    docs = await tools(called, services)
     return await asyncio.to_thread(drawn, records, docs)  # long answers are read anew
-
-
-async def tools_of(document: PlanDocument, services: Services) -> Mapping[ToolId, ToolDoc] | None:
-    """The tools that a document names, as far as they are there; None where this server has no tools yet."""
-    return await _tools({step.tool for step in document.steps}, services)
-
-
-async def _tools(ids: Iterable[ToolId], services: Services) -> Mapping[ToolId, ToolDoc] | None:
-    try:
-        container = await services.agents.container()
-    except UnavailableError:
-        return None
-    return await container.graph.get_tools(ids)
 
 
 def check_document(

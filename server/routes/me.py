@@ -9,6 +9,7 @@ from domain.errors import NotFoundError
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.texts import GivenPassword, Host, Password, RowId, ToolKeyName, ToolName
+from server.routes.tools import known_tool, meant
 from server.storage.tokens import Session
 from server.storage.tool_keys import ToolKey
 from server.storage.users import User
@@ -92,12 +93,18 @@ async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[st
     return await services.storage.allowed_tools.all(user.id)
 
 
-@router.put("/allowed-tools/{tool:path}", status_code=204, summary="Let a tool change things without asking me")
+@router.put(
+    "/allowed-tools/{tool:path}",
+    status_code=204,
+    summary="Let a tool change things without asking me",
+    responses=problems(404),
+)
 async def allow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
-    await services.storage.allowed_tools.allow(user.id, tool)
+    await services.storage.allowed_tools.allow(user.id, await known_tool(tool, services))
 
 
 @router.delete("/allowed-tools/{tool:path}", status_code=204, summary="Have it ask again", responses=problems(404))
 async def disallow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
-    if not await services.storage.allowed_tools.disallow(user.id, tool):
+    gone = [await services.storage.allowed_tools.disallow(user.id, one) for one in meant(tool)]
+    if not any(gone):
         raise NotFoundError("this tool is not on your list")
