@@ -3,12 +3,12 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.texts import GivenPassword, Host, Password, RowId, ToolKeyName, ToolName
+from server.routes.texts import GivenPassword, Host, KeyValue, Password, RowId, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant
 from server.storage.tokens import Session
 from server.storage.tool_keys import ToolKey
@@ -27,11 +27,11 @@ class ConfirmBody(BaseModel):
 
 
 class ToolKeyBody(BaseModel):
-    value: Annotated[SecretStr, Field(min_length=1, max_length=10_000)]
+    value: KeyValue
     hosts: list[Host] = Field(
         min_length=1,
         max_length=20,
-        description="Where it may be sent: host, host:port, or http://host to allow it unencrypted.",
+        description="Where it may be sent: host, host:port (IPv6 in brackets), or http://host to allow it unencrypted.",
         examples=[["api.example.com"]],
     )
 
