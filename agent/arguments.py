@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from functools import lru_cache
+from datetime import date
 
 from pydantic.types import JsonValue
 
+from agent.deciding import asker_decides
 from agent.expected import UNTOUCHED, feeding, unmeasured
 from agent.feeding import fed
 from agent.measured import unit_of
 from agent.needs import Need, need_of
 from agent.pointing import pointed
 from agent.policy import Arguments, ArgumentsQuestion
-from agent.readings import Reading, readings
-from agent.spans import Span, spans
+from agent.spans import Span
+from agent.told_values import today as current_day
+from agent.told_values import told
 from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding
@@ -29,9 +30,6 @@ _REUSED = 0.7
 _NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbol", "country"})
 Avoid = frozenset[tuple[str, str]]
 """Parameters and values, as text, that are not to be bound."""
-
-_DECIDED = frozenset({"date", "time", "year", "number"})
-"""What a call that changes something takes from the request only: when and how much is for the asker to say."""
 
 _PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
 """What a query that looks for such a thing wants is a name, not a sentence."""
@@ -71,7 +69,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
     weakly, is taken instead.
     """
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
-    choices = _choices(question, needs, today or _today(), avoid)
+    choices = _choices(question, needs, today or current_day(), avoid)
     bound = _assign(choices, needs)
     bound |= _measured(question, needs, bound)
     values: JsonObject = {}
@@ -89,14 +87,15 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
 
 def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> Fillable:
     """Which required parameters nothing could fill yet, and which steps of the path feed the tool (by their documents)."""
-    day = today or _today()
+    day = today or current_day()
     missing: list[str] = []
     feeds: list[Feed] = []
     taken: list[tuple[Span, Need]] = []
-    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
+    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), tool, request, day)):
         need = need_of(parameter)
-        best = next((c for c in _from_request(need, request, day) if not _taken(c.span, need, taken)), None)
-        source = None if need.kind in _DECIDED and not tool.safe else feeding(parameter, need, tool, path)
+        best = next((c for c in told(need, tool, request, day) if not _taken(c.span, need, taken)), None)
+        decided = asker_decides(need, tool, told=best is not None)
+        source = None if decided else feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:
@@ -110,11 +109,11 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     )
 
 
-def _later(need: Need, request: str, today: date) -> float:
+def _later(need: Need, tool: ToolDoc, request: str, today: date) -> float:
     """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
     if need.kind != "unit" or not need.role:
         return 0.0
-    return -max((item.score for item in _from_request(need, request, today)), default=0.0)
+    return -max((item.score for item in told(need, tool, request, today)), default=0.0)
 
 
 def _measured(
@@ -136,29 +135,16 @@ def _measured(
     return found
 
 
-def _today() -> date:
-    return datetime.now().astimezone().date()
-
-
-def _from_request(need: Need, request: str, today: date, *, lenient: bool = False) -> tuple[Reading, ...]:
-    return () if need.kind in UNTOUCHED else _read(need, request, today, lenient)
-
-
-@lru_cache(maxsize=16_384)
-def _read(need: Need, request: str, today: date, lenient: bool) -> tuple[Reading, ...]:
-    """What a request says of a need: asked for again at every node of a walk, for every candidate."""
-    return tuple(readings(need, spans(request, today), request, lenient=lenient))
-
-
-def is_named(tool: ToolDoc, parameter: str) -> bool:
-    """Whether a parameter wants the name of something, of which a request may hold several."""
-    return any(need_of(own).kind in _NAMES for own in tool.parameters if own.name == parameter)
+def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
+    """Whether a parameter wants the name of something, of which a request may hold several; but not in whose name a change is made."""
+    kinds = _NAMES if tool.safe else _NAMES - {"person"}
+    return any(need_of(own).kind in kinds for own in tool.parameters if own.name == parameter)
 
 
 def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
     """The spans of a request that a call of the tool would take its values from."""
     needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
-    choices = _choices(ArgumentsQuestion(request, tool, ()), needs, _today(), frozenset())
+    choices = _choices(ArgumentsQuestion(request, tool, ()), needs, current_day(), frozenset())
     return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
@@ -167,12 +153,14 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
-        for item in _from_request(need, question.request, today, lenient=parameter.name in avoided):
+        found = told(need, question.tool, question.request, today, lenient=parameter.name in avoided)
+        decided = need.kind in UNTOUCHED or asker_decides(need, question.tool, told=bool(found))
+        for item in found:
             if (parameter.name, str(item.value)) in avoid:
                 continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
             choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
-        if parameter.required and need.kind not in UNTOUCHED and (question.tool.safe or need.kind not in _DECIDED):
+        if parameter.required and not decided:
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from agent.asides import is_wish_for_marks, without_headings, without_reasons
 from agent.coordination import atoms, coordinated
 from agent.need_kinds import GENERIC
+from agent.stories import explains, is_occasion, tells
 from agent.support import telling
 
 MOST = 6
@@ -22,15 +23,17 @@ _ASKS = (
     "identify|determine|describe|explain|summari[sz]e|compare|verify|validate|analy[sz]e|detect|create|delete|remove|cancel|"
     "add|send|remind|obtain|discover|count|help|enter|let me|let us|who|what|when|where|how|why|whose|which"
 )
-_ASKS_WITH_OBJECT = "list|name|check|search|book|plan|play|order|rate|report|return|reserve|register|schedule|track|post|put|note|mark|mail|message|email|make|move|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
+_ASKS_WITH_OBJECT = "list|check|search|book|plan|play|order|rate|report|return|reserve|register|schedule|track|post|put|note|mark|mail|message|email|make|move|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
 _OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|that|these|those|if|whether|what|you|i|there|up)\b|\d|(?-i:[A-Z\"'~])"
 _WISH = r"i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
 _OF_WHAT = r"(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b"
-_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_WISH}|{_OF_WHAT})"
+_NAMING = r"name\s+(?:an?|the|me|us|all|any|some|for|its|their|his|her|this|that|these|those|\d+)\b"
+"""``name its author``; what stands behind *name* with a capital is called so."""
+_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_NAMING}|{_WISH}|{_OF_WHAT})"
 
 _JOIN = re.compile(
     rf"(?:\s*,\s*|\s+)(?:and then|and also|and|then|also|plus|but also|as well as)\s+(?:then\s+|also\s+|please\s+|finally\s+)*(?={_OPENER})"
-    rf"|\s*,\s*(?=(?:(?!(?:who|which|where|when|whose)\b){_OPENER}))",
+    rf"|\s*,\s*(?:(?:so|now|please)\s+){{0,3}}(?=(?:(?!(?:who|which|where|when|whose)\b){_OPENER}))",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -40,16 +43,6 @@ _LEAD = re.compile(
     r"|i (?:also )?(?:want|need|wish)(?: you)?(?: to)?\s+|i(?:'m| am) looking for\s+|help me (?:to )?|let me know\s+|tell me\s+|give me\s+)+",
     re.IGNORECASE,
 )
-_STORY = re.compile(
-    r"^(?:i|we|my|our|it|this|that|he|she|they|as an?|(?:thinking|dreaming) (?:of|about)|(?:moving|flying|travelling|traveling|going|heading|planning|hoping) (?:on|to|for)|there (?:is|are|will|was)|(?:the|an?) (?:[\w'-]+ ){1,5}?(?:should|must|will|is|are|was|were|"
-    r"has|have|had|needs?|reads?|says?|shows?|leaves?|starts?|begins?|ends?|runs?|costs?|takes?|lies|weighs?|measures?|arrives?|departs?))\b",
-    re.IGNORECASE,
-)
-_TOLD = re.compile(
-    r"^(?:(?-i:[A-Z~])[\w'~-]*(?: [\w'~-]+){0,7}? (?:is|are|was|were|has|have|had|won|lost|beat|played|plays|wrote|lives|works|made)\b"
-    r"|.{1,80}\b(?:is|are|was|were) (?:my|our|his|her|their)\b)", re.IGNORECASE
-)  # fmt: skip
-"""A statement about somebody or something: no question, no order."""
 _QUESTION = re.compile(
     rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
 )
@@ -57,7 +50,6 @@ _MEANS = re.compile(r"\b(?:it|its|they|them|their|there|ones?|both|the (?:two|sa
 """What stands for something named before."""
 _IDENTIFIES = frozenset({"code", "email"})
 """Kinds of values that are told for nothing but to be looked up; a place that is named may only be where somebody is."""
-_EXPLAINS = re.compile(r"^(?:i mean|it(?:'s| is| was)|that(?:'s| is)|this is|meaning)\b", re.IGNORECASE)
 _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
     re.IGNORECASE,
@@ -133,12 +125,12 @@ def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
     before = ""
     kinds = [{atom.kind for atom in atoms(_unmask(part, quotes))} - {"number"} for part in parts]
     for at, part in enumerate(parts):
-        if not _STORY.match(part) and (_QUESTION.match(part) or not _TOLD.match(part)):
+        if not tells(part, asks=_QUESTION.match(part) is not None):
             meant = before and kinds[at - 1] & _IDENTIFIES and not any(kinds[at:]) and _MEANS.search(part)
             vague = before and (meant or not telling(_unmask(part, quotes)))
             kept.append(f"{before}. {part}" if vague else part)
             before = ""
-        elif kept and _EXPLAINS.match(part):
+        elif kept and explains(part):
             kept[-1] = f"{kept[-1]}. {part}"
         else:
             before = part
@@ -200,7 +192,12 @@ def _parts(sentence: str) -> list[str]:
     for count, piece in enumerate(pieces, start=1):
         clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
         lone = len(_WORD.findall(clean)) == 1
-        if count < len(pieces) and not parts and not setting and (lone or _SETTING.match(clean)):
+        if (
+            count < len(pieces)
+            and not parts
+            and not setting
+            and (lone or (_SETTING.match(clean) and not is_occasion(clean)))
+        ):
             setting = f"{clean} and " if lone else f"{clean}, "
             continue
         clean, setting = setting + clean, ""

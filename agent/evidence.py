@@ -8,6 +8,7 @@ from agent.secrets import Secrets
 from agent.secrets_env import EnvironmentSecrets
 from agent.supplied import with_supplied
 from agent.support import plain, supported, vocabulary
+from agent.whether import told_only_whether, wants_value
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
 from graph.flows import FlowStore, with_flows
@@ -87,8 +88,12 @@ class Evidence:
     def _judged(self, tool: ToolId, similar: Sequence[float]) -> tuple[float, ...]:
         if tool not in self._docs:
             return (0.0,) * len(self.clauses)
-        known = vocabulary(self._docs[tool])
-        return tuple(supported(value, clause, known) for value, clause in zip(similar, self.clauses, strict=True))
+        doc = self._docs[tool]
+        known, values = vocabulary(doc), vocabulary(doc) - told_only_whether(doc)
+        return tuple(
+            supported(value, clause, values if wants_value(clause) else known)
+            for value, clause in zip(similar, self.clauses, strict=True)
+        )
 
     async def present(self, ids: Iterable[ToolId]) -> set[ToolId]:
         """Which of these tools have a document."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent.deciding import of_another
 from agent.measured import unit_of
 from agent.needs import Need, need_of
 from domain.event import Feed
@@ -19,7 +20,9 @@ def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[Tool
     best: Feed | None = None
     for step, producer in enumerate(path, start=1):
         coupling = best_field(producer, parameter, tool)
-        if coupling is not None and (best is None or coupling.score >= best.score):
+        if coupling is None or of_another(coupling.field.path, need, tool):
+            continue
+        if best is None or coupling.score >= best.score:
             best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
     return best
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from pydantic.types import JsonValue
 
+from agent.deciding import of_another
 from agent.lexicon import STARTERS
 from agent.needs import Need
 from agent.picking import placed, ranked, ranks
@@ -53,6 +54,8 @@ def fed(
         response = _read(result.response)
         bonus = _CHAINED if _chained(request, consumer, producer) else 0.0
         for coupling in couplings(response.fields, producer, parameter, consumer)[:3]:
+            if of_another(coupling.field.path, need, consumer):
+                continue
             leaves = response.leaves.get(coupling.field.path, [])
             about = _about(coupling.field, producer)
             place_value = _best_item(leaves, response, request, need, about)

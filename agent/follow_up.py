@@ -31,6 +31,7 @@ _THERE = re.compile(
     r"\b(?:over )?there\b|\b(?:in|at|to|from|of) (?:that|this|the same) (?:city|town|place|village|country)\b",
     re.IGNORECASE,
 )
+_LED_THERE = re.compile(r"\b(from|to|of|near|around)\s+(?:over )?there\b", re.IGNORECASE)
 _THAT = re.compile(
     r"\b(?:that|this|the same) (?:city|town|place|country|book|novel|film|movie|company|firm|person|author|product|recipe|team|hotel|"
     r"restaurant|parcel|order|word|currency|airport|employer|job|player|share|stock)\b",
@@ -81,6 +82,9 @@ def meant(request: str, earlier: Sequence[AskedEarlier]) -> Meant | None:
     if _LIST.search(request) or _lists(request, last):
         return Meant(request, steps, True, "it asks about what was found before")
     text, thing = _said(_LEAD.sub("", request), last, known)
+    own = any(atom.kind in _NAMES for atom in atoms(request))
+    if own and _point(last) and _point(last) in text:  # what is known of the place is not of what else it names
+        return Meant(text, (), False, "it asks more about the same place")
     source = next((one for one in known if any(_calls_for(thing, result) for _, _, result in one.steps)), last)
     return Meant(text, tuple(number for number, _, _ in source.steps), False, "it asks more about the same")
 
@@ -157,8 +161,11 @@ def _said(request: str, last: AskedEarlier, known: Sequence[AskedEarlier]) -> tu
     """A request with the thing that was asked about before in place of the words that stand for it, and that thing; empty where none is known."""
     text = _EXISTS.sub(lambda hit: hit[0].replace("there", "\0"), request)
     place, _ = _named(last, known, places=True)
-    if place and _THERE.search(text):
-        return _THERE.sub(f"in {place}", text).replace("\0", "there"), place
+    point = _point(last)
+    if (place or point) and _THERE.search(text):
+        where = f"at {point}" if point else f"in {place}"
+        text = _LED_THERE.sub(lambda hit: f"{hit[1]} {point or place}", text)
+        return _THERE.sub(where, text).replace("\0", "there"), place
     thing, kind = _named(last, known, places=False)
     text = text.replace("\0", "there")
     personal = any(hit[0].lower() in _PERSONAL for hit in (*_OWNS.finditer(text), *_IS.finditer(text)))
@@ -178,7 +185,13 @@ def _named(last: AskedEarlier, known: Sequence[AskedEarlier], *, places: bool) -
             if told and (not places or kind in _PLACES):
                 return str(value), kind
     names = [atom for atom in atoms(last.request) if atom.kind in _NAMES]
-    return (names[-1].text, "") if names else ("", "")
+    return (names[-1].text, "") if names else ("" if places else _point(last), "")
+
+
+def _point(last: AskedEarlier) -> str:
+    """The coordinates that the last question gave for a place."""
+    points = [atom.text for atom in atoms(last.request) if atom.kind == "coordinates"]
+    return points[-1] if points else ""
 
 
 def _calls_for(thing: str, result: StepResult) -> bool:

@@ -73,7 +73,7 @@ TOPIC_CUES = frozenset({"about", "on", "for", "regarding", "of", "with", "by", "
 FROM_WORDS = frozenset(
     {"from", "source", "origin", "base", "departure", "start", "begin", "since", "have", "check", "checkin"}
 )
-TO_WORDS = frozenset({"to", "target", "destination", "arrival", "end", "until", "want", "finish", "checkout"})
+TO_WORDS = frozenset({"to", "target", "destination", "arrival", "end", "until", "want", "finish", "checkout", "out"})
 
 STARTERS = _words(
     "a an and are as at be but by can check compare compute convert could did do does explain fetch find for from get give gives "
@@ -86,6 +86,10 @@ OPENERS = STARTERS | _words(
     "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading"
 )
 """What a capital at the start of a sentence makes no name of; within a phrase some of them are nouns."""
+ORDERS = _words(
+    "book reserve cancel order delete remove register schedule rent hire buy send move mark rename postpone reschedule"
+)
+"""What opens an order where an article or a pronoun follows: a capital makes no name of it."""
 ARTICLES = frozenset(
     {"the", "a", "an", "my", "our", "your", "his", "her", "its", "their", "some", "any", "all", "me", "us", "this"}
 )

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from agent.returning import ALIKE
 from agent.scoring import FAILED
 from agent.transcript import Transcript
-from domain.event import CandidatesConsidered, EventRecord, MemoryRecalled, StepChosen
+from domain.event import CandidatesConsidered, EventRecord, StepChosen
+from domain.recalled import MemoryRecalled
 from domain.tool import ToolId, tool_id_parts
 from domain.trajectory import Solved
 

@@ -54,6 +54,8 @@ def unnamed(
     own, best = matches[index], max(match.score for match in matches)
     if own.score and own.score == best:
         if sum(match.score == best for match in matches) > 1:
+            if _criterion(items, text, about) == index:
+                return _strange(items[index], text, known, telling_too=False)
             return f"the request names more than one of its {len(items)} entries"
         return "" if own.strong else _strange(items[index], text, known, telling_too=True)
     if best:

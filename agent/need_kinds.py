@@ -31,6 +31,9 @@ _PLACE = frozenset({"city", "location", "place", "address", "region", "town", "d
                     "area", "where", "venue", "state", "province", "locality", "departure", "arrival"})  # fmt: skip
 _PERSON = frozenset({"author", "artist", "actor", "player", "person", "director", "singer", "scholar", "firstname", "lastname",
                      "surname", "writer", "composer", "username", "nickname", "celebrity"})  # fmt: skip
+_ROLES = frozenset({"guest", "patient", "applicant", "customer", "client", "visitor", "attendee", "participant", "passenger", "holder",
+                    "traveller", "traveler", "recipient", "sender", "employee", "member", "student", "buyer", "user"})  # fmt: skip
+"""Parts that somebody plays: with *name* behind them, a person's."""
 _ORGANIZATION = frozenset(
     {"organization", "company", "firm", "university", "affiliation", "institution", "employer", "institute"}
 )
@@ -41,6 +44,8 @@ WORK_WORDS = frozenset(
     {"book", "novel", "paper", "article", "film", "movie", "song", "album", "poem", "publication", "story", "title"}
 )
 """What has a title."""
+_BOOKED = frozenset({"booked", "reserved", "book", "reserve", "booking", "reservation"})
+"""With *under*: ``name the table is booked under``."""
 _WHEREABOUTS = frozenset({"where", "region"})
 GENERIC = (
     frozenset({"country", "capital", "town", "city", "birthplace", "money", "currency", "village", "there"})
@@ -140,6 +145,11 @@ def kind_of(
     return "number" if own & _NUMERIC else _textual(own, described)
 
 
+def names_person(told: frozenset[str]) -> bool:
+    """Whether words say that a thing is a person: by what people do, or the part that they play."""
+    return not told.isdisjoint(_PERSON | _ROLES)
+
+
 def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
     if own <= (FROM_WORDS | TO_WORDS | {"symbol"}):
         for word in _ENDS:
@@ -148,7 +158,7 @@ def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
         if own & {"base"}:
             return "currency"
         return "entity" if not described & _PLACE else "place"
-    if own & _PERSON or ("name" in own and own & {"first", "last", "full", "user"}):
+    if own & _PERSON or ("name" in own and own & (_ROLES | {"first", "last", "full"})):
         return "person"
     says_nothing = own == frozenset({"name"}) or (own <= _TEXT and "name" in described)
     named = _whose_name(described) if says_nothing else None
@@ -162,7 +172,7 @@ def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
 
 def _whose_name(described: frozenset[str]) -> NeedKind | None:
     """What a mere ``name``, or a ``text`` that is described as a name, is the name of, where the description speaks of people, or of one other kind of thing only."""
-    if described & _PERSON:
+    if described & _PERSON or ("under" in described and described & _BOOKED):
         return "person"
     kinds: tuple[tuple[frozenset[str], NeedKind], ...] = (
         (frozenset({"country", "nation"}), "country"), (_PLACE - _WHEREABOUTS, "place"), (_ORGANIZATION, "organization"),

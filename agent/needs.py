@@ -85,7 +85,7 @@ def _need(
 ) -> Need:  # fmt: skip
     own, described = words(name) if len(name) > 1 else _initial_of(name, description), text_words(description)
     semantic = kind_of(frozenset(own), own, kind, form, described)
-    role = "from" if FROM_WORDS & set(own) else "to" if TO_WORDS & set(own) else ""
+    role = "from" if FROM_WORDS & set(own) and "out" not in own else "to" if TO_WORDS & set(own) else ""
     return Need(
         name, kind, semantic, own, described, role, required, enum, minimum, maximum, f"{form} {description}", example
     )

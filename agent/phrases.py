@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agent.asides import reasons_in
-from agent.lexicon import ARTICLES, OPENERS, PHRASE_ENDS, TOPIC_CUES
+from agent.lexicon import ARTICLES, OPENERS, ORDERS, PHRASE_ENDS, TOPIC_CUES
 from agent.need_kinds import ORGANIZATION_WORDS, WORK_WORDS
 from graph.identifiers import singular
 
@@ -14,8 +14,10 @@ _NOT_NAMES = frozenset(
     {
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
         "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "url", "id", "json", "iso",
+        "celsius", "fahrenheit",
     }
 )  # fmt: skip
+_OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
 _MAX_WORDS = 7
 _WITHIN = _JOINING | {
     "in",
@@ -74,9 +76,11 @@ def _is_name(token: re.Match[str], request: str) -> bool:
     word = token[0]
     if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
         return False
+    starts = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
+    if starts and word.lower() in ORDERS and _OBJECT.match(request, token.end()):
+        return False
     if word.lower() not in OPENERS:
         return True
-    starts = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
     return not starts and len(word) > 2 and word.lower() not in ARTICLES
 
 

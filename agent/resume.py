@@ -21,7 +21,6 @@ from domain.event import (
     Event,
     EventRecord,
     InputNeeded,
-    MemoryRecalled,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -32,6 +31,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.plan import StepResult
+from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
@@ -108,6 +108,12 @@ class Line:
     def next(self) -> Event | None:
         """What comes next in the record; None at its end."""
         return next(self._ahead(), None)
+
+    @property
+    def recalled(self) -> MemoryRecalled | None:
+        """What memory told at this point of the record; None where nothing is told of it."""
+        asides = takewhile(lambda event: isinstance(event, _ASIDES), self._events[self._at :])
+        return next((event for event in asides if isinstance(event, MemoryRecalled)), None)
 
     def _ahead(self) -> Iterator[Event]:
         return (event for event in self._events[self._at :] if not isinstance(event, _ASIDES))

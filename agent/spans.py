@@ -80,6 +80,9 @@ _TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b
 _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
+_TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
+_WITHIN = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
+"""No inches: ``a table for 4 in the garden``."""
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
 _MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
 """What is measured and looks like a code: dust by its size, gases by their formulas."""
@@ -157,22 +160,21 @@ def _numbers(request: str) -> Iterator[Span]:
     money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
         value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
-        tail = re.match(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])", request[hit.end() :])
+        tail = _tail(request, hit.end())
         head = request[hit.start() - 1 : hit.start()]
-        unit = _unit(tail[1] if tail else "", head)
-        if money and not unit and tail and re.fullmatch(r"[A-Z]{3}", tail[1]):
-            unit = tail[1]
+        unit = _unit(tail, head)
+        if money and not unit and re.fullmatch(r"[A-Z]{3}", tail):
+            unit = tail
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
     for start, end, number in spelled_in(request):
-        tail = re.match(r"\s*([^\W\d_]+)", request[end:])
-        yield Span(
-            "number",
-            request[start:end],
-            f"{negated(request, start)}{number}",
-            start,
-            end,
-            unit=_unit(tail[1] if tail else "", ""),
-        )
+        value, unit = f"{negated(request, start)}{number}", _unit(_tail(request, end), "")
+        yield Span("number", request[start:end], value, start, end, unit=unit)
+
+
+def _tail(request: str, end: int) -> str:
+    """What stands right behind a number and may be its unit."""
+    tail = _TAIL.match(request, end)
+    return "" if tail is None or _WITHIN.match(request, tail.start(1)) else tail[1]
 
 
 def _unit(tail: str, head: str) -> str:
@@ -213,7 +215,8 @@ def _terms(request: str) -> Iterator[Span]:
         for size in (2, 1):
             last = tokens[min(at + size, len(tokens)) - 1]
             text = request[token.start() : last.end()]
-            term = _term(text, after_number=bool(re.search(r"\d\s*°?$", request[: token.start()])))
+            counted = re.search(r"\d\s*°?$", request[: token.start()]) and not _WITHIN.match(request, token.start())
+            term = _term(text, after_number=bool(counted))
             if term and (size == 1 or len(tokens) > at + 1):
                 yield Span(term[0], text, term[1], token.start(), last.end())
                 break

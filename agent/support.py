@@ -25,7 +25,7 @@ _ASKING = frozenset(
         "put", "pick", "read", "just", "present", "find", "write", "buy", "did", "getting", "called", "call", "possible", "early", "left",
         "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
         "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
-        "if", "off", "back", "whether", "bring", "bad",
+        "if", "off", "back", "whether", "bring", "bad", "until", "till",
     }
 )  # fmt: skip
 _HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",

@@ -99,7 +99,7 @@ class Turn(Served):
     async def _find_out(self) -> AsyncIterator[Event]:
         """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
         progress = self.progress
-        recalled = await recall(self._request, self._deps, self.evidence)
+        recalled = await recall(self._request, self._deps, self.evidence, self._past)
         if recalled is not None:
             yield recalled
         while True:

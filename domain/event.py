@@ -9,6 +9,7 @@ from domain.learned import WeightsLearned
 from domain.model import JsonObject, Model
 from domain.plan import Binding, Plan, StepResult
 from domain.plan_document import PlanDocument
+from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 from domain.usage import Usage
 
@@ -56,15 +57,6 @@ class RunStarted(Model):
     earlier: tuple[EarlierStep, ...] = ()
 
 
-class RecalledPath(Model):
-    """A request that was served before, its path, and its likeness to this one (cosine, values left out). ``id``: the memory's."""
-
-    id: str = ""
-    request: str
-    path: tuple[ToolId, ...]
-    similarity: float
-
-
 class SubtaskStarted(Model):
     """A part of the request is begun; all events of it carry its number. A request that is not split has one subtask: itself.
 
@@ -82,14 +74,6 @@ class SubtaskStarted(Model):
     given: int = 0
     earlier: tuple[int, ...] = ()
     reread: bool = False
-
-
-class MemoryRecalled(Model):
-    """What long-term memory holds of requests like this one, the most alike first. ``note``: why it could not be asked."""
-
-    kind: Literal["memory.recalled"] = "memory.recalled"
-    memories: tuple[RecalledPath, ...]
-    note: str = ""
 
 
 class CandidatesConsidered(Model):

@@ -1,7 +1,8 @@
 """All that is known of one tool: what ``show_tool`` prints."""
 
+import asyncio
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 
 from pydantic.types import JsonValue
@@ -118,15 +119,28 @@ async def _predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParam
     return links
 
 
+async def near_ids(graph: GraphStore, name: str, most: int = 5) -> list[ToolId]:
+    """The tools whose id or function is like a name, the likest first."""
+    known: dict[str, ToolId] = {}
+    async for document in graph.documents():
+        known.setdefault(document.function.lower(), document.id)
+        known[document.id.lower()] = document.id
+    near = await asyncio.to_thread(_near, name.lower(), known, 2 * most)
+    return list(dict.fromkeys(known[key] for key in near))[:most]
+
+
 async def _near_names(graph: GraphStore, name: str, most: int = 5) -> list[str]:
-    wanted = name.lower()
     known: dict[str, str] = {}
     async for document in graph.documents():
         known[document.function.lower()] = document.function
         known[document.id.lower()] = document.id
+    return [known[key] for key in _near(name.lower(), known, most)]
+
+
+def _near(wanted: str, known: Collection[str], most: int) -> list[str]:
     near = difflib.get_close_matches(wanted, known, n=most, cutoff=0.6)
-    holding = sorted((k for k in known if wanted and wanted in k), key=len)
-    return [known[key] for key in dict.fromkeys([*near, *holding])][:most]
+    holding = sorted((one for one in known if wanted and wanted in one), key=len)
+    return list(dict.fromkeys([*near, *holding]))[:most]
 
 
 def _heaviest_first(links: Iterable[Link]) -> list[Link]:

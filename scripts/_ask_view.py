@@ -16,7 +16,6 @@ from domain.event import (
     ConsideredTool,
     Event,
     InputNeeded,
-    MemoryRecalled,
     PathEnded,
     Planning,
     PlanReady,
@@ -31,6 +30,7 @@ from domain.event import (
 )
 from domain.learned import WeightsLearned
 from domain.plan import Binding
+from domain.recalled import MemoryRecalled
 from domain.tool import ToolId, tool_id_parts
 
 _EXCERPT = 160

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from domain import errors
+from server.json_words import said
 
 _log = logging.getLogger(__name__)
 
@@ -110,9 +111,9 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
 
 async def _invalid(_: Request, given: Exception) -> JSONResponse:
     """What was sent is not repeated: it may hold a password."""
-    found = cast("RequestValidationError", given).errors()
-    faults = [Fault(place=".".join(str(part) for part in one["loc"]), message=str(one["msg"])) for one in found]
-    return answer(422, "invalid_request", "; ".join(f"{one.place}: {one.message}" for one in faults), faults)
+    told = [said(error) for error in cast("RequestValidationError", given).errors()]
+    faults = [Fault(place=place, message=message) for place, message in told]
+    return answer(422, "invalid_request", "; ".join(f"{place}: {message}" for place, message in told), faults)
 
 
 async def _http(_: Request, given: Exception) -> JSONResponse:

@@ -41,12 +41,19 @@ class Requests:
         token = REQUEST_ID.set(request_id)
         secrecy.begin()
         answer = _Answer(send, request_id)
-        with self._traces().request(scope["method"], headers) as ended:
-            try:
-                await self._app(scope, receive, answer.send)
-            finally:
-                ended(self._tell(scope, answer), answer.status)
-                REQUEST_ID.reset(token)
+        try:
+            with self._traces().request(scope["method"], headers) as ended:
+                try:
+                    await self._app(scope, receive, answer.send)
+                finally:
+                    ended(self._tell(scope, answer), answer.status)
+        except Exception:
+            # It is in the log, with the id (server/problems.py); who serves would write all of it once more. Where the answer has no
+            # end, who serves closes the connection.
+            if not answer.started:
+                raise
+        finally:
+            REQUEST_ID.reset(token)
 
     def _tell(self, scope: Scope, answer: "_Answer") -> str:
         route = self._routes.get(scope.get("endpoint"), "unmatched")
@@ -58,7 +65,7 @@ class Requests:
 
 
 class _Answer:
-    """Passes an answer on. ``seconds``: to its end; to its first byte where it is a stream."""
+    """Passes an answer on. ``seconds``: to its end; to its first byte where it is a stream. ``started``: its status was sent."""
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
@@ -67,10 +74,11 @@ class _Answer:
         self.began = time.perf_counter()
         self.status = 499  # who asked has gone before there was an answer
         self.seconds = 0.0
+        self.started = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status, self.started = message["status"], True
             headers = MutableHeaders(scope=message)
             headers[_HEADER] = self._request_id
             self._stream = headers.get("content-type", "").startswith("text/event-stream")

@@ -13,7 +13,6 @@ from domain.event import (
     CandidatesConsidered,
     Event,
     EventRecord,
-    MemoryRecalled,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -26,6 +25,7 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
+from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 from domain.usage import Usage
 from ui.stream import LAST, Told

@@ -27,22 +27,22 @@ class CarryingOut(Delegating):
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         step = self._steps[len(question.earlier) - self._given]
-        fixed = _fixed(step, question)
+        planned = fixed(step, question)
         required = [parameter.name for parameter in question.tool.required]
-        left = [name for name in required if name not in fixed.values and name not in fixed.missing]
-        if fixed.missing or not left:
-            return fixed
+        left = [name for name in required if name not in planned.values and name not in planned.missing]
+        if planned.missing or not left:
+            return planned
         found = await self._policy.arguments(question)
         values = {name: value for name, value in found.values.items() if name in left}
         return Arguments(
-            fixed.values | values,
-            (*fixed.provenance, *(binding for binding in found.provenance if binding.parameter in left)),
+            planned.values | values,
+            (*planned.provenance, *(binding for binding in found.provenance if binding.parameter in left)),
             tuple(name for name in found.missing if name in left),
-            settled=fixed.settled,
+            settled=planned.settled,
         )
 
 
-def _fixed(step: PlannedStep, question: ArgumentsQuestion) -> Arguments:
+def fixed(step: PlannedStep, question: ArgumentsQuestion) -> Arguments:
     """The values that a plan gives. Missing: what it takes from where nothing is, or by a name that nobody has filled."""
     values: JsonObject = dict(step.arguments)
     provenance = [Binding(parameter=name, origin="user", reference=FIXED) for name in values]

@@ -1,12 +1,12 @@
 """What keeps a plan from being carried out as it stands: unknown tools and parameters, values that do not fit, places with nothing in them."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.evidence import Evidence
 from agent.frontier import Path
+from agent.plans.places import any_item
 from agent.reuse import key_of
 from agent.tool_text import clean
 from agent.validation import checked
@@ -15,12 +15,12 @@ from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.outputs import OutputField, output_fields
 
-_INDEX = re.compile(r"\[\d+\]")
-
 
 @dataclass(frozen=True, slots=True)
 class PlanProblem:
-    """What is wrong, in a sentence. ``step``: in the plan, from 1; None: of the whole. ``parameter``: of the step's tool."""
+    """What is wrong, in a sentence. ``step``: in the plan, from 1; None: of the whole. ``parameter``: of the step's tool; of the plan
+    where there is no step.
+    """
 
     step: int | None
     parameter: str | None
@@ -30,12 +30,13 @@ class PlanProblem:
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a plan is checked against. ``docs``: of all tools that it names, as far as there are any, None where nobody knows the tools; ``given``:
-    of the steps before its own; ``depth``: how many steps are allowed.
+    of the steps before its own; ``depth``: how many steps are allowed; ``template``: whether it may have parameters, which get values later.
     """
 
     docs: Mapping[ToolId, ToolDoc] | None
     given: Sequence[ToolId] = ()
     depth: int = 50
+    template: bool = False
 
 
 async def known(document: PlanDocument, evidence: Evidence) -> Path:
@@ -52,7 +53,7 @@ async def known(document: PlanDocument, evidence: Evidence) -> Path:
 
 def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem, ...]:
     """All that is wrong with a plan; what is merely left open is not: it is found when its step is reached."""
-    found = list(_whole(document, around))
+    found = [*_whole(document, around), *_parameters(document, around)]
     for number, step in enumerate(document.steps, start=1):
         tool = (around.docs or {}).get(step.tool)
         if tool is None and around.docs is None:
@@ -60,7 +61,7 @@ def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem,
         elif tool is None:
             found.append(PlanProblem(number, None, f"There is no tool {clean(step.tool, 120)}."))
         else:
-            found += [PlanProblem(number, name, said) for name, said in _step(step, tool, document)]
+            found += [PlanProblem(number, name, said) for name, said in _step(step, tool)]
             found += [PlanProblem(number, name, said) for name, said in _takes(number, step, tool, document, around)]
     return tuple(found)
 
@@ -79,7 +80,25 @@ def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem
                 yield PlanProblem(number, None, "An earlier step makes the same change; a run makes it once.")
 
 
-def _step(step: PlannedStep, tool: ToolDoc, document: PlanDocument) -> Iterator[tuple[str | None, str]]:
+def _parameters(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
+    """What is wrong with the plan's own parameters, and with the names that its steps use."""
+    used: set[str] = set()
+    for number, step in enumerate(document.steps, start=1):
+        for name, parameter in step.named.items():
+            used.add(parameter)
+            if parameter not in document.parameters:
+                yield PlanProblem(number, name, f"The plan has no parameter {clean(parameter, 80)}.")
+    for parameter in document.parameters:
+        told = clean(parameter, 80)
+        if not around.template:
+            said = f"The plan of a run gets no values for parameters: put that of {told} in its places, or make it a template."
+            yield PlanProblem(None, parameter, said)
+        elif parameter not in used:
+            said = f"No step uses the plan's parameter {told}: name it in a step, or take it out."
+            yield PlanProblem(None, parameter, said)
+
+
+def _step(step: PlannedStep, tool: ToolDoc) -> Iterator[tuple[str | None, str]]:
     """What is wrong with the names and the fixed values of a step."""
     own = {parameter.name: parameter for parameter in tool.parameters}
     told = Counter((*step.arguments, *step.takes, *step.named))
@@ -91,9 +110,6 @@ def _step(step: PlannedStep, tool: ToolDoc, document: PlanDocument) -> Iterator[
                 name,
                 f"{clean(name, 80)} has two values: keep one of the value, the earlier step and the plan's parameter.",
             )
-    for name, parameter in step.named.items():
-        if parameter not in document.parameters:
-            yield name, f"The plan has no parameter {clean(parameter, 80)}."
     fixed = {name: value for name, value in step.arguments.items() if name in own}
     with_values = tool.model_copy(update={"parameters": tuple(own[name] for name in fixed)})
     yield from ((name or None, said) for name, said in checked(with_values, fixed)[1])
@@ -125,7 +141,7 @@ def _late(take: Take) -> str:
 
 def _unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
     """Why a documented field cannot fill a parameter; empty where it can, or where nothing is documented."""
-    fields, path = output_fields(producer), _INDEX.sub("[]", take.field)
+    fields, path = output_fields(producer), any_item(take.field)
     if not fields or not path or any(flow.source == producer.id and flow.field == path for flow in parameter.flows):
         return ""
     same = next((field for field in fields if field.path == path), None)

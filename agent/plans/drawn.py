@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pydantic.types import JsonValue
 
 from agent.plans.carrying_out import FIXED
+from agent.plans.items import found_again
 from agent.plans.places import value_at
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.plan import Binding, StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.tool import ToolDoc, ToolId
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,15 @@ class Offered:
     said: str = ""
 
 
-def drawn(records: Sequence[EventRecord]) -> tuple[PlanDocument, list[Offered]]:
-    """The document, and the values that came from the request, from an earlier one or from a person. No steps where no call succeeded."""
-    made = Transcript.of(records).steps
-    results = {number: result for number, result in made.items() if result.status == "ok"}
+def drawn(
+    records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc] | None = None
+) -> tuple[PlanDocument, list[Offered]]:
+    """The document, and the values that came from the request, from an earlier one or from a person. No steps where no call succeeded.
+
+    ``docs``: of the tools, as far as there are any; without them an item of a list is named by its place only (:func:`found_again`).
+    """
+    transcript = Transcript.of(records)
+    results = {number: result for number, result in transcript.steps.items() if result.status == "ok"}
     place = {number: at for at, number in enumerate(results, start=1)}
     steps: list[PlannedStep] = []
     offered: list[Offered] = []
@@ -42,7 +49,8 @@ def drawn(records: Sequence[EventRecord]) -> tuple[PlanDocument, list[Offered]]:
                 said = binding.reference if binding.origin == "request" else ""
                 name = _name(binding.parameter, at, offered)
                 offered.append(Offered(name, at, binding.parameter, value, said))
-    return PlanDocument(steps=tuple(steps)), offered
+    document = PlanDocument(steps=tuple(steps))
+    return found_again(document, tuple(results.values()), docs or {}, transcript.request), offered
 
 
 def _take(

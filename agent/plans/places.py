@@ -7,6 +7,8 @@ from pydantic.types import JsonValue
 from graph.literals import read_value
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+INDEX = re.compile(r"\[\d+\]")
+"""In a field: the item of a list that stands there."""
 ITEM = "[]"
 """In a field: the item of the list that the request names or means, else the first, is found when the response is there."""
 
@@ -20,3 +22,8 @@ def value_at(response: str, field: str) -> JsonValue:
         else:
             value = value.get(part[2]) if isinstance(value, dict) else None
     return value
+
+
+def any_item(field: str) -> str:
+    """A place with ``[]`` for each of its indices: ``items[2].lat`` → ``items[].lat``."""
+    return INDEX.sub(ITEM, field)

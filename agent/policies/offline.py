@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.answer import compose
-from agent.arguments import WHOLE, bind, fillable, is_named
+from agent.arguments import WHOLE, bind, fillable, may_mean_another
 from agent.decomposition import DecomposeQuestion, Decomposition
 from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
@@ -163,12 +163,15 @@ class OfflinePolicy:
 
 
 def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:
-    """Other values for the names that a call took from the request and that led to nothing; the last ones where there are no others."""
+    """Other values for the names that a call took from the request and that led to nothing; the last ones where there are no others.
+
+    In whose name a change is made stays as the request says.
+    """
     avoid = frozenset(
         (binding.parameter, str(made.values[binding.parameter]))
         for made in tried
         for binding in made.provenance
-        if binding.origin == "request" and is_named(question.tool, binding.parameter)
+        if binding.origin == "request" and may_mean_another(question.tool, binding.parameter)
     )
     found = bind(question, avoid=avoid) if avoid else tried[-1]
     return tried[-1] if found.missing or any(b.reference == WHOLE for b in found.provenance) else found

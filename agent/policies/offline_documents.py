@@ -7,6 +7,7 @@ from agent.coordination import atoms
 from agent.policies.offline_gaps import answers, speaks
 from agent.policy import Situation
 from agent.support import telling
+from agent.whether import told_only_whether, wants_value
 from domain.tool import ToolDoc
 
 Share = Callable[[Sequence[ToolDoc], str], float]
@@ -40,5 +41,7 @@ def by_documents(situation: Situation, share: Share) -> Situation:
 def _answers_all(taking: Sequence[ToolDoc], clause: str, share: Share) -> bool:
     """Whether the last of some tools speaks of all that a clause asks, in a field of its answer at least once, and they take all that it tells."""
     tool, asked = taking[-1], telling(clause)
-    known = asked and all(speaks(tool, group) for group in asked) and any(answers(tool, group) for group in asked)
+    whether = told_only_whether(tool) if wants_value(clause) else frozenset[str]()
+    speaking = asked and all(speaks(tool, group) and not group & whether for group in asked)
+    known = speaking and any(answers(tool, group) for group in asked)
     return bool(known and tool.safe and atoms(clause)) and share(taking, clause) >= 1.0

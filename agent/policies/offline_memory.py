@@ -12,10 +12,12 @@ from agent.changing import makes, may_call, told_to_change
 from agent.clauses import clauses
 from agent.judgements import Adoption, Proposal
 from agent.memory import vote
+from agent.pinpointed import finds_what_is_given
 from agent.policies.offline_gaps import unsaid
 from agent.policy import Choice, Situation
 from agent.remembering import next_of
 from agent.returning import rivalled, working
+from agent.whether import asks_whether, wants_value
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolDoc, ToolId
 
@@ -68,6 +70,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         if candidate.tool.id in votes
         and working(candidate.availability)
         and may_call(candidate.tool, situation.request)
+        and not finds_what_is_given(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
         and _told_enough(candidate.tool, situation, votes[candidate.tool.id].best)
     }
@@ -95,9 +98,13 @@ def adoptable(proposal: Proposal) -> Adoption:
         return Adoption(
             adopted=False, reason=f"{barred.api} would change something, which the request does not ask for"
         )
+    if any(finds_what_is_given(tool, proposal.request) for tool in proposal.path):
+        return Adoption(adopted=False, reason="it would look up the coordinates that the request gives")
     if not _makes_all(proposal.path, clauses(proposal.request) or (proposal.request,)):
         return Adoption(adopted=False, reason="it would not change what the request tells to")
     one = proposal.recalled
+    if _asks_other(proposal.request, one):
+        return Adoption(adopted=False, reason=f'"{one.memory.request}" was answered by yes or no')
     return Adoption(adopted=True, reason=f'as for "{one.memory.request}" ({one.similarity:.2f})')
 
 
@@ -121,11 +128,18 @@ def _told_enough(tool: ToolDoc, situation: Situation, recalled: Recalled) -> boo
     return own(situation.request) or not own(recalled.memory.request)
 
 
+def _asks_other(request: str, recalled: Recalled) -> bool:
+    """Whether a value is asked for where what is remembered asked whether something is so."""
+    return wants_value(request) and asks_whether(recalled.memory.request)
+
+
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     """For each tool that a memory's path goes on to from here, and for ``FINISH``, what speaks for it."""
     path = [tool.id for tool in situation.path]
     votes: dict[ToolId, _Vote] = {}
     for one in situation.recalled:
+        if _asks_other(situation.request, one):
+            continue
         following = next_of(one.memory.path, path)
         if following is not None:
             weight = vote(one)

@@ -14,11 +14,10 @@ from server.routes.drawn_documents import (
     drawn_from,
     schema_for,
     settings_with,
-    tools_of,
-    without_parameters,
 )
 from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId
+from server.routes.tools import tools_of
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 
@@ -75,7 +74,7 @@ async def rerun(run_id: RowId, body: RerunBody, user: CurrentUser, services: Cur
     if body.document is not None:
         proven = (await drawn_from(run, services))[0] if run.status == "finished" else None
         docs = await tools_of(body.document, services)
-        check_document(without_parameters(body.document, "a run"), docs, services, proven)
+        check_document(body.document, docs, services, proven)
         settings = settings_with(body.document, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})

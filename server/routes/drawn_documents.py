@@ -1,15 +1,18 @@
 """Documents of runs: what a finished run has done as a plan, the tools that a document names, and new runs of one."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Mapping
 
 from agent.plans.checking import PlanProblem, Surroundings, problems
 from agent.plans.drawn import Offered, drawn
+from agent.plans.places import any_item
 from agent.validation import value_schema
-from domain.errors import ConflictError, UnavailableError, UsageError
-from domain.event import EventRecord
+from domain.errors import ConflictError
+from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import Parameter, ToolDoc, ToolId
+from server.routes.tools import tools
 from server.runs.plans import refuse
 from server.services import Services
 from server.storage.runs import Run
@@ -30,16 +33,10 @@ async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[O
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
     events = await services.storage.events.of_run(run.id, _KINDS)
-    return drawn([EventRecord.model_validate_json(event.body) for event in events])
-
-
-async def tools_of(document: PlanDocument, services: Services) -> Mapping[ToolId, ToolDoc] | None:
-    """The tools that a document names, as far as they are there; None where this server has no tools yet."""
-    try:
-        container = await services.agents.container()
-    except UnavailableError:
-        return None
-    return await container.graph.get_tools({step.tool for step in document.steps})
+    records = [EventRecord.model_validate_json(event.body) for event in events]
+    called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
+    docs = await tools(called, services)
+    return await asyncio.to_thread(drawn, records, docs)  # long answers are read anew
 
 
 def check_document(
@@ -47,9 +44,14 @@ def check_document(
     docs: Mapping[ToolId, ToolDoc] | None,
     services: Services,
     proven: PlanDocument | None = None,
+    *,
+    template: bool = False,
 ) -> None:
-    """``UsageError`` with all that keeps it from being carried out. ``proven``: what was carried out: the places it took from are there."""
-    wrong = problems(document, Surroundings(docs, depth=services.settings.max_depth))
+    """``UsageError`` with all that keeps it from being carried out, or from being a template.
+
+    ``proven``: what was carried out: the places it took from are there.
+    """
+    wrong = problems(document, Surroundings(docs, depth=services.settings.max_depth, template=template))
     refuse([one for one in wrong if not (proven and _taken_before(one, document, proven))])
 
 
@@ -59,8 +61,10 @@ def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocu
         return False
     ours, theirs = document.steps[: problem.step], proven.steps[: problem.step]
     same = [one.tool for one in ours] == [one.tool for one in theirs]
-    take = ours[-1].takes.get(problem.parameter)
-    return same and take is not None and take == theirs[-1].takes.get(problem.parameter)
+    take, before = ours[-1].takes.get(problem.parameter), theirs[-1].takes.get(problem.parameter)
+    if take is None or before is None:
+        return False
+    return same and (take.step, any_item(take.field)) == (before.step, any_item(before.field))
 
 
 def schema_for(tool: ToolDoc | None, name: str, value: object = None) -> JsonObject:
@@ -81,11 +85,3 @@ def settings_with(document: PlanDocument, run: Run | None = None) -> JsonObject:
     """The settings of a run that carries a document out; the rest as another run had them."""
     kept = {name: value for name, value in (run.settings if run else {}).items() if name != "stop_at_plan"}
     return {**kept, "document": document.model_dump(mode="json")}
-
-
-def without_parameters(document: PlanDocument, what: str) -> PlanDocument:
-    """The document, where nothing in it waits for a value. ``UsageError`` otherwise."""
-    names: Sequence[str] = [name for step in document.steps for name in step.named.values()]
-    if names or document.parameters:
-        raise UsageError(f"{what} has no values for parameters; put values in their places, or make it a template")
-    return document

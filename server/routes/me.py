@@ -3,12 +3,13 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.texts import GivenPassword, Host, Password, RowId, ToolKeyName, ToolName
+from server.routes.texts import GivenPassword, Host, KeyValue, Password, RowId, ToolKeyName, ToolName
+from server.routes.tools import known_tool, meant
 from server.storage.tokens import Session
 from server.storage.tool_keys import ToolKey
 from server.storage.users import User
@@ -26,11 +27,11 @@ class ConfirmBody(BaseModel):
 
 
 class ToolKeyBody(BaseModel):
-    value: Annotated[SecretStr, Field(min_length=1, max_length=10_000)]
+    value: KeyValue
     hosts: list[Host] = Field(
         min_length=1,
         max_length=20,
-        description="Where it may be sent: host, host:port, or http://host to allow it unencrypted.",
+        description="Where it may be sent: host, host:port (IPv6 in brackets), or http://host to allow it unencrypted.",
         examples=[["api.example.com"]],
     )
 
@@ -92,12 +93,18 @@ async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[st
     return await services.storage.allowed_tools.all(user.id)
 
 
-@router.put("/allowed-tools/{tool:path}", status_code=204, summary="Let a tool change things without asking me")
+@router.put(
+    "/allowed-tools/{tool:path}",
+    status_code=204,
+    summary="Let a tool change things without asking me",
+    responses=problems(404),
+)
 async def allow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
-    await services.storage.allowed_tools.allow(user.id, tool)
+    await services.storage.allowed_tools.allow(user.id, await known_tool(tool, services))
 
 
 @router.delete("/allowed-tools/{tool:path}", status_code=204, summary="Have it ask again", responses=problems(404))
 async def disallow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
-    if not await services.storage.allowed_tools.disallow(user.id, tool):
+    gone = [await services.storage.allowed_tools.disallow(user.id, one) for one in meant(tool)]
+    if not any(gone):
         raise NotFoundError("this tool is not on your list")

@@ -10,7 +10,8 @@ from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.tool import ToolDoc, ToolId
-from server.routes.drawn_documents import check_document, drawn_from, schema_for, tools_of
+from server.routes.drawn_documents import check_document, drawn_from, schema_for
+from server.routes.tools import tools_of
 from server.services import Services
 from server.storage.runs import Run
 from server.storage.templates import TemplateContent, TemplateVersion
@@ -35,7 +36,7 @@ async def content(
     docs, named = await tools_of(document, services), document
     for name, place in places.items():
         named = _with_parameter(named, name, place, docs or {})
-    check_document(named, docs, services, document if run else None)
+    check_document(named, docs, services, document if run else None, template=True)
     if run is not None and not request:
         at = {(place.step, place.parameter): name for name, place in places.items()}
         meant = [

@@ -20,7 +20,8 @@ from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 from server.storage.runs import RunChoices
-from server.storage.templates import Template, TemplateContent, TemplateVersion
+from server.storage.templates import MAY_SHARE, Template, TemplateContent, TemplateVersion
+from server.storage.users import User
 
 router = APIRouter(prefix="/templates", tags=["templates"], responses=problems(401))
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whitespace=True), Plain]
@@ -98,12 +99,13 @@ class WholeTemplate(ShownTemplate):
 async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentServices) -> WholeTemplate:
     made = await _content(body, user.id, services)
     added = await services.storage.templates.add(user.id, body.name, made, description=body.description)
-    return await _whole(added.id, user.id, services)
+    return await _whole(added.id, user, services)
 
 
 @router.get("", summary="Your templates, and those that are shared")
 async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownTemplate]:
-    return [ShownTemplate(**_shown(one, user.id)) for one in await services.storage.templates.all(user.id)]
+    found = await services.storage.templates.all(user.id, admin=_admin(user))
+    return [ShownTemplate(**_shown(one, user.id)) for one in found]
 
 
 @router.get("/{template_id}", summary="A template at its latest version, or another", responses=problems(404))
@@ -113,12 +115,12 @@ async def template(
     services: CurrentServices,
     version: Annotated[Number | None, Query()] = None,
 ) -> WholeTemplate:
-    return await _whole(template_id, user.id, services, version or 0)
+    return await _whole(template_id, user, services, version or 0)
 
 
 @router.get("/{template_id}/versions", summary="All versions of a template, the first first", responses=problems(404))
 async def versions(template_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownVersion]:
-    found = await services.storage.templates.versions(template_id, user.id)
+    found = await services.storage.templates.versions(template_id, user.id, admin=_admin(user))
     if not found:
         raise _none()
     return [_version(one) for one in found]
@@ -139,10 +141,11 @@ async def add_version(
 async def change_template(
     template_id: RowId, body: TemplateChange, user: CurrentUser, services: CurrentServices
 ) -> ShownTemplate:
-    if body.shared and user.role == "user":
+    """Administrators may also end the sharing of another's."""
+    if body.shared and user.role not in MAY_SHARE:
         raise ForbiddenError("templates are shared by authors; an administrator can make you one")
     changed = await services.storage.templates.change(
-        template_id, user.id, description=body.description, shared=body.shared
+        template_id, user.id, description=body.description, shared=body.shared, admin=_admin(user)
     )
     return ShownTemplate(**_shown(changed, user.id))
 
@@ -155,7 +158,8 @@ async def change_template(
     responses=problems(404),
 )
 async def remove_template(template_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
-    if not await services.storage.templates.remove(template_id, user.id):
+    """Administrators may also remove another's that is shared."""
+    if not await services.storage.templates.remove(template_id, user.id, admin=_admin(user)):
         raise _none()
 
 
@@ -168,7 +172,7 @@ async def remove_template(template_id: RowId, user: CurrentUser, services: Curre
 async def run_template(
     template_id: RowId, body: TemplateRunBody, user: CurrentUser, services: CurrentServices
 ) -> ShownRun:
-    found = await services.storage.templates.get(template_id, user.id, body.version or 0)
+    found = await services.storage.templates.get(template_id, user.id, body.version or 0, admin=_admin(user))
     if found is None:
         raise _none()
     about, version = found
@@ -190,11 +194,15 @@ async def _content(body: VersionBody, user_id: str, services: Services) -> Templ
     return await content(source, body.parameters, body.request, services)
 
 
-async def _whole(template_id: str, user_id: str, services: Services, version: int = 0) -> WholeTemplate:
-    found = await services.storage.templates.get(template_id, user_id, version)
+async def _whole(template_id: str, user: User, services: Services, version: int = 0) -> WholeTemplate:
+    found = await services.storage.templates.get(template_id, user.id, version, admin=_admin(user))
     if found is None:
         raise _none()
-    return WholeTemplate(**_shown(found[0], user_id), content=_version(found[1]))
+    return WholeTemplate(**_shown(found[0], user.id), content=_version(found[1]))
+
+
+def _admin(user: User) -> bool:
+    return user.role == "admin"
 
 
 def _shown(one: Template, user_id: str) -> dict[str, Any]:

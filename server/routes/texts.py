@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
+from server.routes.hosts import PATTERN, checked_host
+
 
 def _storable(text: str) -> str:
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
@@ -14,6 +16,13 @@ def _storable(text: str) -> str:
 def _secret_storable(secret: SecretStr) -> SecretStr:
     _storable(secret.get_secret_value())
     return secret
+
+
+def _one_line(secret: SecretStr) -> SecretStr:
+    """Keys are sent in headers, where a line break would begin another one."""
+    if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in secret.get_secret_value()):
+        raise ValueError("holds a control character (a line break at its end, perhaps): a key is one line of text")
+    return _secret_storable(secret)
 
 
 Plain = AfterValidator(_storable)
@@ -35,4 +44,7 @@ ShortText = Annotated[str, StringConstraints(max_length=200, strip_whitespace=Tr
 ToolKeyName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 ToolName = Annotated[str, StringConstraints(min_length=1, max_length=500), Plain]
 RowId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f-]{36}$")]
-Host = Annotated[str, StringConstraints(max_length=260, pattern=r"^(https?://)?[A-Za-z0-9.\-_\[\]:]+$")]
+KeyValue = Annotated[SecretStr, Field(min_length=1, max_length=10_000), AfterValidator(_one_line)]
+Host = Annotated[
+    str, StringConstraints(max_length=270), AfterValidator(checked_host), Field(json_schema_extra={"pattern": PATTERN})
+]

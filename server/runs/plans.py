@@ -92,6 +92,6 @@ def refuse(problems: Sequence[PlanProblem]) -> None:
 
 
 def _place(problem: PlanProblem) -> str:
-    """As ``document.steps.1.city``; steps count from 1, as everywhere in a plan."""
-    step = f"steps.{problem.step}" if problem.step else ""
+    """As ``document.steps.1.city`` or ``document.parameters.city``; steps count from 1, as everywhere in a plan."""
+    step = f"steps.{problem.step}" if problem.step else "parameters" if problem.parameter else ""
     return ".".join(part for part in ("document", step, problem.parameter or "") if part)

@@ -2,18 +2,23 @@
 
 from datetime import datetime
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.identity import new_id
+from server.storage.rows.accounts import UserRow
 from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
+from server.storage.users import Role
+
+MAY_SHARE: tuple[Role, ...] = ("author", "admin")
+"""What others share counts while they have one of these roles."""
 
 
 class Template(Model):
-    """``version``: the latest. ``shared``: others may see and run it; only its owner changes it."""
+    """``version``: the latest. ``shared``: others may see and run it, while its owner may share; only its owner changes it."""
 
     id: str
     user_id: str
@@ -41,7 +46,7 @@ class TemplateVersion(TemplateContent):
 
 
 class Templates:
-    """The templates of a database."""
+    """The templates of a database. ``admin``: for an administrator, who sees all that is marked as shared, whoever shared it."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -83,47 +88,68 @@ class Templates:
             session.add(row)
         return _version(row)
 
-    async def get(self, template_id: str, user_id: str, version: int = 0) -> tuple[Template, TemplateVersion] | None:
+    async def get(
+        self, template_id: str, user_id: str, version: int = 0, *, admin: bool = False
+    ) -> tuple[Template, TemplateVersion] | None:
         """One that is this user's or shared, at a version (0: the latest)."""
-        seen = or_(TemplateRow.user_id == user_id, TemplateRow.shared)
+        seen = _seen(user_id, admin=admin)
         async with self._database.reading() as session:
             row = await session.scalar(select(TemplateRow).where(TemplateRow.id == template_id, seen))
             found = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
             return (_template(row), _version(found)) if row and found else None
 
-    async def versions(self, template_id: str, user_id: str) -> list[TemplateVersion]:
+    async def versions(self, template_id: str, user_id: str, *, admin: bool = False) -> list[TemplateVersion]:
         """All versions of one that is this user's or shared, the first first."""
-        seen = or_(TemplateRow.user_id == user_id, TemplateRow.shared)
+        seen = _seen(user_id, admin=admin)
         statement = select(TemplateVersionRow).join(TemplateRow, TemplateRow.id == TemplateVersionRow.template_id)
         chosen = statement.where(TemplateRow.id == template_id, seen)
         async with self._database.reading() as session:
             return [_version(row) for row in await session.scalars(chosen.order_by(TemplateVersionRow.version))]
 
-    async def all(self, user_id: str) -> list[Template]:
+    async def all(self, user_id: str, *, admin: bool = False) -> list[Template]:
         """A user's own and those that are shared, by name."""
-        seen = or_(TemplateRow.user_id == user_id, TemplateRow.shared)
+        seen = _seen(user_id, admin=admin)
         async with self._database.reading() as session:
             rows = await session.scalars(select(TemplateRow).where(seen).order_by(TemplateRow.name, TemplateRow.id))
             return [_template(row) for row in rows]
 
     async def change(
-        self, template_id: str, user_id: str, *, description: str | None = None, shared: bool | None = None
+        self,
+        template_id: str,
+        user_id: str,
+        *,
+        description: str | None = None,
+        shared: bool | None = None,
+        admin: bool = False,
     ) -> Template:
-        """``NotFoundError``: this user has no such template."""
+        """An administrator may end the sharing of another's, and no more. ``NotFoundError``: this user has no such template."""
         given = {"description": description, "shared": shared}
         values = {name: value for name, value in given.items() if value is not None} | {"updated_at": self._clock()}
-        owned = (TemplateRow.id == template_id) & (TemplateRow.user_id == user_id)
+        ends = admin and shared is False and description is None
+        owned = (TemplateRow.id == template_id) & _may_end(user_id, admin=ends)
         async with self._database.writing() as session:
             row = await session.scalar(update(TemplateRow).where(owned).values(values).returning(TemplateRow))
             if row is None:
                 raise _none()
             return _template(row)
 
-    async def remove(self, template_id: str, user_id: str) -> bool:
-        """With all its versions; runs that were made from it stay. Whether this user had it."""
-        owned = (TemplateRow.id == template_id) & (TemplateRow.user_id == user_id)
+    async def remove(self, template_id: str, user_id: str, *, admin: bool = False) -> bool:
+        """With all its versions; runs that were made from it stay. Whether this user had it, or may remove what is shared."""
+        owned = (TemplateRow.id == template_id) & _may_end(user_id, admin=admin)
         async with self._database.writing() as session:
             return await session.scalar(delete(TemplateRow).where(owned).returning(TemplateRow.id)) is not None
+
+
+def _seen(user_id: str, *, admin: bool) -> ColumnElement[bool]:
+    shared: ColumnElement[bool] = TemplateRow.shared.is_(True)
+    if not admin:
+        shared &= TemplateRow.user_id.in_(select(UserRow.id).where(UserRow.role.in_(MAY_SHARE)))
+    return or_(TemplateRow.user_id == user_id, shared)
+
+
+def _may_end(user_id: str, *, admin: bool) -> ColumnElement[bool]:
+    own = TemplateRow.user_id == user_id
+    return or_(own, TemplateRow.shared.is_(True)) if admin else own
 
 
 def _none() -> NotFoundError:

@@ -8,8 +8,9 @@ import pytest
 from agent.executor import Executor
 from agent.memory import LongTermMemory
 from agent.run_deps import RunDeps
-from domain.event import Event, MemoryRecalled, RunFinished
+from domain.event import Event, RunFinished
 from domain.learned import WeightsLearned
+from domain.recalled import MemoryRecalled
 from graph.backends.memories import SqliteMemories
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph

@@ -21,8 +21,9 @@ from agent.policy import Policy
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.errors import UnavailableError
-from domain.event import Event, MemoryRecalled, PathEnded, ReflectionMade, RunFinished, StepChosen
+from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.memory import Memory, Recalled
+from domain.recalled import MemoryRecalled
 from graph.backends.memories import SqliteMemories
 from tests.flows.small_world import (
     FORECAST,

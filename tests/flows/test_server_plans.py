@@ -118,6 +118,17 @@ def test_a_plan_with_problems_is_kept_told_and_not_carried_out(place: Place, tmp
             refused = ada.call("POST", f"/runs/{run}/inputs/plan-1", {"decision": "allow"})
             assert (refused.status_code, refused.json()["code"]) == (400, "usage")
             assert told["problems"][0]["message"] in refused.json()["detail"]
+        named: dict[str, Any] = {
+            "steps": [{"tool": SEARCH, "named": {"city": "town"}}],
+            "parameters": {"town": {}, "day": {}},
+        }
+        body: dict[str, Any] = {"version": len(WRONG), "document": named}
+        told = ada.call("PUT", f"/runs/{run}/plan", body).json()["problems"]
+        assert [(one["step"], one["parameter"]) for one in told] == [(None, "town"), (None, "day")]
+        refused = ada.call("POST", f"/runs/{run}/inputs/plan-1", {"decision": "allow"}).json()
+        assert refused["errors"] == [
+            {"place": f"document.parameters.{one['parameter']}", "message": one["message"]} for one in told
+        ]
         always = ada.call("POST", f"/runs/{run}/inputs/plan-1", {"decision": "allow", "always": True})
         assert always.status_code == 400
         stands(ada, run, "waiting")

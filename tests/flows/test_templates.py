@@ -51,8 +51,8 @@ def test_a_run_is_a_document(ada: Client, wind: tuple[str, str]) -> None:
     assert (place["arguments"], place["takes"]) == ({"city": "Vishalpur"}, {})
     assert weather["arguments"] == {}
     assert weather["takes"] == {
-        "latitude": {"step": 1, "field": "results[0].latitude"},
-        "longitude": {"step": 1, "field": "results[0].longitude"},
+        "latitude": {"step": 1, "field": "results[].latitude"},
+        "longitude": {"step": 1, "field": "results[].longitude"},
     }
     (city,) = told["parameters"]
     assert (city["name"], city["step"], city["parameter"], city["value"]) == ("city", 1, "city", "Vishalpur")
@@ -79,6 +79,14 @@ def test_a_run_is_made_again_as_it_was_and_with_other_values(ada: Client, wind: 
     assert [one["place"] for one in refused["errors"]] == ["document.steps.1.colour", "document.steps.2.latitude"]
     kept = ada.call("POST", "/templates", {"name": "Wrong", "document": document}).json()
     assert kept["errors"] == refused["errors"]
+    named: dict[str, Any] = {
+        "steps": [{"tool": tool, "named": {"city": "town"}}],
+        "parameters": {"town": {}, "day": {}},
+    }
+    refused = ada.call("POST", f"/runs/{wind[1]}/rerun", {"document": named}).json()
+    assert [one["place"] for one in refused["errors"]] == ["document.parameters.town", "document.parameters.day"]
+    kept = ada.call("POST", "/templates", {"name": "Wrong", "document": named}).json()
+    assert [one["place"] for one in kept["errors"]] == ["document.parameters.day"]
 
 
 def test_a_template_is_made_of_a_run_and_run_with_other_values(ada: Client, wind: tuple[str, str]) -> None:

@@ -63,8 +63,24 @@ async def an_ended_run(world: World) -> Mapping[str, str]:
 
 
 async def a_template(world: World) -> Mapping[str, str]:
+    return await _template_of("user", world)
+
+
+async def a_shared_template(world: World) -> Mapping[str, str]:
+    """Of the author."""
+    return await _template_of("author", world, shared=True)
+
+
+async def a_template_that_is_shared_no_more(world: World) -> Mapping[str, str]:
+    """Of one who was an author when it was shared."""
+    return await _template_of("user", world, shared=True)
+
+
+async def _template_of(who: str, world: World, *, shared: bool = False) -> Mapping[str, str]:
     content = TemplateContent(parameters={}, plan={"steps": [{"tool": "a/b/c"}], "parameters": {}})
-    made = await world.services.storage.templates.add(world.people["user"].id, new_id(), content)
+    templates, owner = world.services.storage.templates, world.people[who].id
+    made = await templates.add(owner, new_id(), content)
+    await templates.change(made.id, owner, shared=shared)
     return {"template_id": made.id}
 
 
@@ -187,3 +203,17 @@ EXPECTED: dict[tuple[str, str], Access] = {
     # The template is found; the conversation, whose id is made up, is not.
     ("POST", "/api/v1/templates/{template_id}/runs"): own(404, a_template, {"conversation_id": NO_ID}),
 }
+OTHERS = "/api/v1/templates/{template_id}"
+END = {"shared": False}
+ALSO: list[tuple[str, str, Access]] = [
+    ("GET", OTHERS, Access(401, 200, 200, 200, 200, None, a_shared_template)),
+    ("GET", f"{OTHERS}/versions", Access(401, 200, 200, 200, 200, None, a_shared_template)),
+    ("PATCH", OTHERS, Access(401, 404, 404, 200, 404, {"description": "new"}, a_shared_template)),
+    ("PATCH", OTHERS, Access(401, 404, 404, 200, 200, END, a_shared_template)),
+    ("DELETE", OTHERS, Access(401, 404, 404, 204, 204, None, a_shared_template)),
+    ("GET", OTHERS, Access(401, 200, 404, 404, 200, None, a_template_that_is_shared_no_more)),
+    ("GET", f"{OTHERS}/versions", Access(401, 200, 404, 404, 200, None, a_template_that_is_shared_no_more)),
+    ("PATCH", OTHERS, Access(401, 200, 404, 404, 200, END, a_template_that_is_shared_no_more)),
+    ("DELETE", OTHERS, Access(401, 204, 404, 404, 204, None, a_template_that_is_shared_no_more)),
+]
+"""The same operations about other things, where that makes a difference."""

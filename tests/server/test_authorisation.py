@@ -4,7 +4,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from server.app import create_app
-from tests.server.matrix import EXPECTED, Access
+from tests.server.matrix import ALSO, EXPECTED, Access
 from tests.server.world import World
 
 WHO = ("nobody", "user", "other", "author", "admin")
@@ -38,9 +38,12 @@ def test_the_document_tells_of_every_operation() -> None:
 
 
 @pytest.mark.parametrize("who", WHO)
-@pytest.mark.parametrize(("method", "path"), KNOWN, ids=" ".join)
-async def test_access(world: World, method: str, path: str, who: str) -> None:
-    access: Access = EXPECTED[method, path]
+@pytest.mark.parametrize(
+    ("method", "path", "access"),
+    [*((*key, EXPECTED[key]) for key in KNOWN), *ALSO],
+    ids=lambda part: part.things.__name__ if isinstance(part, Access) else part,
+)
+async def test_access(world: World, method: str, path: str, access: Access, who: str) -> None:
     place = path.format(**await access.things(world))
     answer = await world.client.request(method, place, json=access.body, headers=await world.headers_of(who))
     assert answer.status_code == access.of(who), answer.text

@@ -101,7 +101,7 @@ async def test_versions_are_counted_one_by_one(storage: Storage) -> None:
 
 
 async def test_others_see_a_template_when_it_is_shared_and_change_it_never(storage: Storage) -> None:
-    ada, eve = await user(storage), await user(storage, "eve")
+    ada, eve = await user(storage, role="author"), await user(storage, "eve")
     made = await storage.templates.add(ada.id, "weather", CONTENT)
     assert (await storage.templates.get(made.id, eve.id), await storage.templates.all(eve.id)) == (None, [])
     shared = await storage.templates.change(made.id, ada.id, shared=True, description="how warm it is")
@@ -115,3 +115,37 @@ async def test_others_see_a_template_when_it_is_shared_and_change_it_never(stora
     assert not await storage.templates.remove(made.id, eve.id)
     assert await storage.templates.remove(made.id, ada.id)
     assert await storage.templates.versions(made.id, ada.id) == []
+
+
+async def test_what_is_shared_counts_while_its_owner_may_share_and_administrators_may_end_it(storage: Storage) -> None:
+    ada, eve, boss = (
+        await user(storage, role="author"),
+        await user(storage, "eve"),
+        await user(storage, "boss", "admin"),
+    )
+    templates = storage.templates
+    made, kept = [await templates.add(ada.id, name, CONTENT) for name in ("weather", "wind")]
+    await templates.change(made.id, ada.id, shared=True)
+    await storage.users.change(ada.id, role="user")
+    assert (await templates.get(made.id, eve.id), await templates.all(eve.id)) == (None, [])
+    assert await templates.versions(made.id, eve.id) == []
+    assert [one.id for one in await templates.all(ada.id)] == [made.id, kept.id]
+    assert [one.id for one in await templates.all(boss.id, admin=True)] == [made.id]
+    await storage.users.change(ada.id, role="author")
+    assert [one.id for one in await templates.all(eve.id)] == [made.id]
+    for refused in (
+        templates.change(made.id, boss.id, description="mine", admin=True),
+        templates.change(made.id, boss.id, description="mine", shared=False, admin=True),
+        templates.change(made.id, boss.id, shared=True, admin=True),
+        templates.change(kept.id, boss.id, shared=False, admin=True),
+    ):
+        with pytest.raises(NotFoundError):
+            await refused
+    assert not (await templates.change(made.id, boss.id, shared=False, admin=True)).shared
+    assert await templates.all(eve.id) == []
+    assert not await templates.remove(made.id, boss.id, admin=True)
+    await templates.change(made.id, ada.id, shared=True)
+    assert not await templates.remove(made.id, boss.id)
+    assert await templates.remove(made.id, boss.id, admin=True)
+    mine = await templates.add(boss.id, "mine", CONTENT)
+    assert not (await templates.change(mine.id, boss.id, shared=False, admin=True)).shared

@@ -103,3 +103,29 @@ def test_a_request_that_stands_alone_is_left_alone(one: Asked) -> None:
 def test_nothing_was_asked_before() -> None:
     assert meant("What is the weather there?", []) is None
     assert meant("What is the weather there?", [AskedEarlier("How many inhabitants does Paris have?")]) is None
+
+
+POINT = asked(
+    "What is the elevation of 58.2, 11.6?", GEOCODE, {"latitude": 58.2, "longitude": 11.6}, {"elevation": 624}, 3
+)
+
+
+@pytest.mark.parametrize(
+    ("request_", "description", "steps"),
+    [
+        ("And what is the capital there?", "what is the capital at 58.2, 11.6?", (3,)),
+        ("Which town is there?", "Which town is at 58.2, 11.6?", (3,)),
+        ("Which country is it in?", "Which country is 58.2, 11.6 in?", (3,)),
+        ("How far is it from there to Oslo?", "How far is it from 58.2, 11.6 to Oslo?", ()),
+    ],
+)
+def test_coordinates_are_a_place(request_: str, description: str, steps: tuple[int, ...]) -> None:
+    found = meant(request_, [POINT])
+    assert found is not None
+    assert (found.description, found.steps) == (description, steps)
+
+
+def test_from_there_is_from_the_place() -> None:
+    found = meant("How far is it from there to Rome?", [PARIS])
+    assert found is not None
+    assert found.description == "How far is it from Paris to Rome?"

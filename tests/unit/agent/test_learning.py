@@ -11,19 +11,10 @@ from agent.learning import Learner, learn_from, taught
 from agent.memory import LongTermMemory
 from agent.policies.offline import OfflinePolicy
 from domain.errors import UnavailableError
-from domain.event import (
-    CandidatesConsidered,
-    ConsideredTool,
-    Event,
-    EventRecord,
-    MemoryRecalled,
-    PlanReady,
-    RecalledPath,
-    RunFinished,
-    StepChosen,
-)
+from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, RunFinished, StepChosen
 from domain.learned import WeightsLearned
 from domain.plan import Plan
+from domain.recalled import MemoryRecalled, RecalledPath
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Solved
 from graph.backends.memories import SqliteMemories

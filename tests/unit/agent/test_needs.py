@@ -18,6 +18,9 @@ from domain.tool import JsonType, Parameter
         ("firm", "string", "", "organization"),
         ("text", "string", "name of the firm", "organization"),
         ("text", "string", "What to translate.", "text"),
+        ("name", "string", "name the table is booked under", "person"),
+        ("guest_name", "string", "", "person"),
+        ("room_name", "string", "", "query"),
         ("text", "string", "The name of the file to keep it under.", "text"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from domain.errors import AmbiguousNameError, UsageError
 from domain.tool import FINISH, Parameter, ToolDoc, tool_id
 from graph.backends.memory import MemoryGraph
-from graph.description import Link, describe, find
+from graph.description import Link, describe, find, near_ids
 from graph.weights import WeightParameters
 from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
 
@@ -81,3 +81,10 @@ async def test_an_unknown_name_like_nothing(graph: MemoryGraph, name: str) -> No
     with pytest.raises(UsageError) as caught:
         await find(graph, name)
     assert "near names" not in str(caught.value)
+
+
+async def test_near_tools_are_told_by_their_ids_each_once(graph: MemoryGraph) -> None:
+    assert await near_ids(graph, "geocod_for_geo") == [A]
+    assert await near_ids(graph, A.upper()) == [A]
+    assert (await near_ids(graph, "now_for_meteo"))[0] in (B, C)
+    assert await near_ids(graph, "zzzzqqqq") == []

@@ -36,8 +36,10 @@ FIRST = PlannedStep(tool=SEARCH.id, arguments={"city": "Paris"})
 def said(
     *steps: PlannedStep, given: tuple[ToolId, ...] = (), parameters: Mapping[str, dict[str, JsonValue]] | None = None
 ) -> list[tuple[int | None, str | None, str]]:
+    """``parameters``: of a template; a plan for one run without them."""
     document = PlanDocument(steps=steps, parameters=dict(parameters or {}))
-    return [(one.step, one.parameter, one.message) for one in problems(document, Surroundings(DOCS, given, 3))]
+    around = Surroundings(DOCS, given, 3, template=parameters is not None)
+    return [(one.step, one.parameter, one.message) for one in problems(document, around)]
 
 
 def taking(name: str, step: int, field: str) -> PlannedStep:
@@ -104,6 +106,19 @@ def test_an_undocumented_answer_may_hold_anything() -> None:
 def test_a_template_names_its_parameters() -> None:
     step = PlannedStep(tool=SEARCH.id, named={"city": "where"})
     assert said(step, parameters={"where": {"type": "string"}}) == []
+
+
+@pytest.mark.parametrize("docs", [DOCS, None])
+def test_parameters_that_nothing_fills_or_uses_are_told(docs: Mapping[ToolId, ToolDoc] | None) -> None:
+    step = PlannedStep(tool=SEARCH.id, named={"city": "where"})
+    document = PlanDocument(steps=(step,), parameters={"where": {}, "when": {}})
+    (unused,) = problems(document, Surroundings(docs, template=True))
+    assert (unused.step, unused.parameter, "No step uses" in unused.message) == (None, "when", True)
+    of_a_run = problems(document, Surroundings(docs))
+    assert [(one.step, one.parameter) for one in of_a_run] == [(None, "where"), (None, "when")]
+    assert all("gets no values" in one.message for one in of_a_run)
+    (unknown,) = problems(PlanDocument(steps=(step,)), Surroundings(docs, template=True))
+    assert (unknown.step, unknown.parameter, unknown.message) == (1, "city", "The plan has no parameter where.")
 
 
 def test_changes_that_differ_by_a_named_value_are_two() -> None:

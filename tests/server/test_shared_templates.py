@@ -1,0 +1,32 @@
+"""What an author shares is there for others while they are one."""
+
+from tests.server.matrix import NO_ID, a_shared_template
+from tests.server.world import World
+
+
+async def test_a_demoted_author_shares_nothing_and_an_administrator_still_sees_it(world: World) -> None:
+    template = (await a_shared_template(world))["template_id"]
+    admin = await world.headers_of("admin")
+
+    async def listed(who: str) -> list[str]:
+        answer = await world.client.get("/api/v1/templates", headers=await world.headers_of(who))
+        return [one["id"] for one in answer.json()]
+
+    async def run_by_other() -> str:
+        body = {"conversation_id": NO_ID}
+        headers = await world.headers_of("other")
+        return (await world.client.post(f"/api/v1/templates/{template}/runs", json=body, headers=headers)).json()[
+            "detail"
+        ]
+
+    assert (await listed("other"), await listed("admin")) == ([template], [template])
+    assert "conversation" in await run_by_other()
+    author = f"/api/v1/users/{world.people['author'].id}"
+    assert (await world.client.patch(author, json={"role": "user"}, headers=admin)).status_code == 200
+    assert (await listed("other"), await listed("author"), await listed("admin")) == ([], [template], [template])
+    assert "template" in await run_by_other()
+    assert (await world.client.patch(author, json={"role": "author"}, headers=admin)).status_code == 200
+    assert await listed("other") == [template]
+    ended = await world.client.patch(f"/api/v1/templates/{template}", json={"shared": False}, headers=admin)
+    assert (ended.json()["shared"], ended.json()["own"]) == (False, False)
+    assert (await listed("other"), await listed("admin")) == ([], [])
