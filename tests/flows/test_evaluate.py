@@ -1,6 +1,7 @@
 """``scripts/evaluate.py`` on a small store, as a user runs it."""
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,9 @@ from wiring.container import open_container
 from wiring.settings import Settings
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "evaluate.py"
-MEASURES = {"n", "ndcg@1", "ndcg@5", "recall@5", "recall@10", "comp@5", "mrr"}
+MEASURES = {
+    "n", "ndcg@1", "ndcg@5", "ndcg@5 lenient (ToolGen)", "recall@5", "recall@10", "comp@5", "mrr", "intervals",
+}  # fmt: skip
 
 
 def document(toolset: str, api: str, description: str) -> ToolDoc:
@@ -72,21 +75,67 @@ def test_one_json_object(store: Path, tmp_path: Path) -> None:
     done = evaluate(store, write(tmp_path / "q.jsonl", *map(orjson.dumps, QUERIES)), "--json")
     assert done.returncode == 0, done.stderr
     found = orjson.loads(done.stdout)
-    assert set(found["groups"]) == {"I1", "I3"}
-    assert set(found["groups"]["I1"]) == MEASURES
-    assert found["groups"]["I1"]["ndcg@1"] == 1
-    assert found["groups"]["I3"]["ndcg@1"] == 0.5
-    assert (found["missing"], found["relevant"]) == (1, 3)
-    assert set(found["seen"]) == {"I1"}
-    assert found["unseen"]["I3"]["n"] == 2
-    assert "MiniLM" in found["model"]
+    assert list(found["rows"])[:3] == ["bm25", "dense", "fused"]
+    fused = found["rows"]["fused"]
+    assert set(fused["groups"]) == {"I1", "I3", "all"}
+    assert set(fused["groups"]["I1"]) == MEASURES
+    assert fused["groups"]["I1"]["ndcg@1"] == 1
+    assert fused["groups"]["I3"]["ndcg@1"] == 0.5
+    assert (found["missing"], found["relevant"], found["unseen"]) == (1, 3, 2)
+    assert set(fused["seen"]) == {"I1", "all"}
+    assert fused["unseen"]["I3"]["n"] == 2
+    assert "MiniLM" in fused["model"]
+    assert fused["against"]["row"] == "bm25"
+    assert "against" not in found["rows"]["bm25"]
 
 
 def test_for_people_and_a_broken_line(store: Path, tmp_path: Path) -> None:
-    done = evaluate(store, write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]), b"{broken"))
+    queries = write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]), b"{broken")
+    done = evaluate(store, queries, "--rows", "dense,bm25")
     assert done.returncode == 1
     assert "q.jsonl:2" in done.stderr
     assert "ndcg@1" in done.stdout
+    assert "less dense" in done.stdout
+    assert "fused" not in done.stdout
+
+
+def test_rows_of_another_store(store: Path, tmp_path: Path) -> None:
+    """The same store under another name: the rows repeat, and differ by nothing."""
+    copy = tmp_path / "base"
+    shutil.copytree(store, copy)
+    queries = write(tmp_path / "q.jsonl", *map(orjson.dumps, QUERIES))
+    chosen = write(tmp_path / "base.env", b"FOOTPATH_ENCODER_THREADS=1")
+    more = ("--rows", "fused", "--against", str(copy), "--against-settings", str(chosen), "--json")
+    done = evaluate(store, queries, *more)
+    assert done.returncode == 0, done.stderr
+    rows = orjson.loads(done.stdout)["rows"]
+    assert list(rows) == ["fused", "fused, base"]
+    assert rows["fused, base"]["against"]["groups"]["all"]["ndcg@1"] == 0
+    chosen.write_bytes(b"FOOTPATH_ENCODER_THREADS=none")
+    assert "FOOTPATH_ENCODER_THREADS" in evaluate(store, queries, *more).stderr
+
+
+def test_requests_of_trajectories(store: Path, tmp_path: Path) -> None:
+    call = {"category": "c", "tool": "Sky Net", "api": "Forecast", "function": "Forecast", "status": "ok"}
+    body = {"id": "t", "source": "s", "query": "will it rain", "finish": "give_answer", "path": [call], "calls": [call]}
+    paths = write(tmp_path / "t.jsonl", orjson.dumps(body), b"{broken")
+    command = [sys.executable, str(SCRIPT), "retrieval", "--store", str(store), "--trajectories", str(paths), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    found = orjson.loads(done.stdout)
+    assert found["requests"] == 1
+    assert list(found["rows"]["fused"]["splits"]) == ["one tool set"]
+    assert "t.jsonl:2" in done.stderr
+
+
+def test_wrong_use(store: Path, tmp_path: Path) -> None:
+    queries = write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]))
+    done = evaluate(store, queries, "--rows", "bm25,best")
+    assert done.returncode == 2
+    assert "no row is called best; there are: bm25" in done.stderr
+    done = evaluate(store, queries, "--trajectories", str(queries))
+    assert done.returncode == 2
+    assert "either --queries or --trajectories" in done.stderr
 
 
 def test_no_store_and_no_file(store: Path, tmp_path: Path) -> None:
