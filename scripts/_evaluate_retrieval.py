@@ -1,11 +1,12 @@
 """`evaluate.py retrieval`: start tools against the relevant APIs of each request, one row for each way to find them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import orjson
 import typer
 from _labelled import read_labelled
 from _retrieval_view import show_retrieval
@@ -16,10 +17,13 @@ from rich.progress import Progress
 from domain.errors import UsageError
 from evaluation.queries import Query, read_queries
 from evaluation.retrieval import Scores, rank_all
+from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
 from wiring.rankings import rankings
 from wiring.settings import Settings, read_settings
+
+Step = Callable[[Container], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -59,6 +63,10 @@ def retrieval(
     against_settings: Annotated[
         Path | None, typer.Option(help="Settings of that store where they differ, as in a .env file.")
     ] = None,
+    errors: Annotated[
+        int, typer.Option(min=0, help="Write that many requests whose first tool is wrong by the last row, to read.")
+    ] = 0,
+    out: Annotated[Path | None, typer.Option(help="Where to: FILE.jsonl and FILE.md.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How well start tools match: NDCG, recall, COMP, MRR with intervals, by group, split, and seen and unseen APIs."""
@@ -66,16 +74,22 @@ def retrieval(
     with scoring():
         if (queries is None) == (trajectories is None):
             raise UsageError("name either --queries or --trajectories")
+        if bool(errors) != (out is not None):
+            raise UsageError("--errors and --out go together: how many to write, and where to")
         asked, skipped = read_queries(queries) if queries else ([], [])
         run = Scoring([name.strip() for name in rows.split(",") if name.strip()], asked)
 
-        async def labelled(container: Container) -> None:
+        async def prepared(container: Container) -> None:
             if trajectories is not None:
                 documents = [document async for document in container.graph.documents()]
                 run.asked = read_labelled(trajectories, measured, without, documents, sample)
 
+        async def written(container: Container) -> None:
+            if out is not None:
+                await _write_errors(run, container, errors, out)
+
         try:
-            asyncio.run(_score(run, store, labelled))
+            asyncio.run(_score(run, store, prepared, written))
             if against is not None:
                 asyncio.run(_score_beside(run, against, _settings(against_settings)))
         except KeyboardInterrupt:
@@ -99,11 +113,25 @@ def _settings(path: Path | None) -> Settings:
     return read_settings(**given)
 
 
-async def _score(run: Scoring, store: Path | None, prepared: Callable[[Container], Any]) -> None:
+async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) -> None:
     async with open_container(store=store) as container:
         await prepared(container)
         run.known = await known(run.asked, container.graph)
         await _rank(run, container, "")
+        await after(container)
+
+
+async def _write_errors(run: Scoring, container: Container, count: int, out: Path) -> None:
+    """Of the last row of the store itself."""
+    *_, (name, search) = (await rankings(container, run.names)).items()
+    found = await errors_of(wrong_first(run.scores.get(name, []), count), search, container.graph)
+    title = f"{len(found)} requests whose first tool is wrong by {name}"
+    try:
+        out.with_suffix(".jsonl").write_bytes(b"".join(orjson.dumps(one.record()) + b"\n" for one in found))
+        out.with_suffix(".md").write_text(markdown(found, title), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error}); name a file in a folder that is there") from error
+    console.print(f"{title}: {out.with_suffix('.jsonl')}, {out.with_suffix('.md')}", markup=False, soft_wrap=True)
 
 
 async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:

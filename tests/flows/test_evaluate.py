@@ -128,6 +128,20 @@ def test_requests_of_trajectories(store: Path, tmp_path: Path) -> None:
     assert "t.jsonl:2" in done.stderr
 
 
+def test_errors_to_read(store: Path, tmp_path: Path) -> None:
+    """What the first tool of the last row is wrong for, and nothing else."""
+    wrong = query("G1_tool", "weather forecast for a city", "Bank", "Rates")
+    queries = write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]), orjson.dumps(wrong))
+    done = evaluate(store, queries, "--rows", "fused", "--errors", "5", "--out", str(tmp_path / "wrong.jsonl"))
+    assert done.returncode == 0, done.stderr
+    (line,) = (tmp_path / "wrong.jsonl").read_bytes().splitlines()
+    told = orjson.loads(line)
+    assert told["found"][0]["id"] == DOCUMENTS[0].id
+    assert told["relevant"][0]["document"] == DOCUMENTS[2].id
+    assert "weather forecast for a city" in (tmp_path / "wrong.md").read_text(encoding="utf-8")
+    assert "wrong.md" in done.stderr
+
+
 def test_wrong_use(store: Path, tmp_path: Path) -> None:
     queries = write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]))
     done = evaluate(store, queries, "--rows", "bm25,best")
@@ -136,6 +150,7 @@ def test_wrong_use(store: Path, tmp_path: Path) -> None:
     done = evaluate(store, queries, "--trajectories", str(queries))
     assert done.returncode == 2
     assert "either --queries or --trajectories" in done.stderr
+    assert "--errors and --out go together" in evaluate(store, queries, "--errors", "3").stderr
 
 
 def test_no_store_and_no_file(store: Path, tmp_path: Path) -> None:
