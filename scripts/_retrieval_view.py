@@ -10,6 +10,7 @@ from evaluation.retrieval import MEASURES
 from evaluation.retrieval_figures import ALL
 
 _SPARE = {"groups": "", "seen": "seen APIs only, ", "unseen": "unseen APIs only, ", "zero_shot": "zero-shot, "}
+_WIDTH = 120
 
 
 def show_retrieval(figures: dict[str, Any]) -> None:
@@ -41,18 +42,20 @@ def _show(title: str, parts: dict[str, Any], compared: dict[str, Any]) -> None:
     shown = Table(title=f"{title}: {requests} requests, percent, 95 % interval", title_justify="left", box=None)
     shown.add_column(no_wrap=True)
     for measure in MEASURES:
-        shown.add_column(measure, justify="right")
+        shown.add_column(measure, justify="right", overflow="fold")
     for sign, rows in (("", parts), ("+", compared)):
         for name, part in rows.items():
             if part:
                 shown.add_row(name, *(_figure(part, measure, sign) for measure in MEASURES))
-    Console().print(shown)
-    Console().print()
+    page = Console()
+    if not page.is_terminal:
+        page.width = max(page.width, _WIDTH)  # a file has no edge to break lines at
+    page.print(shown, "")
 
 
 def _figure(part: dict[str, Any], measure: str, sign: str) -> str:
     low, high = part["intervals"][measure]
-    return f"{100 * part[measure]:{sign}.1f}\n{100 * low:{sign}.1f} to {100 * high:{sign}.1f}"
+    return f"{100 * part[measure]:{sign}.1f}\n{100 * low:{sign}.1f}…{100 * high:{sign}.1f}"
 
 
 def _remark(figures: dict[str, Any]) -> None:
