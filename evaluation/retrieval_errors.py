@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolDoc, ToolId, tool_id_parts
 from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import DEPTH, Scored, Search
@@ -100,12 +100,12 @@ def markdown(errors: Sequence[RetrievalError], title: str) -> str:
 
 def _section(place: int, error: RetrievalError) -> str:
     found = [
-        f"{n}. {'**relevant** ' if tool.relevant else ''}{_plain(tool.id)} "
+        f"{n}. {'**relevant** ' if tool.relevant else ''}{_named(tool.id)} "
         f"({', '.join(f'{name} {value:.3f}' for name, value in tool.scores.items())}): {_plain(tool.description)}"
         for n, tool in enumerate(error.found, 1)
     ]
     relevant = [
-        f"- {one.place}: {_plain(one.document or f'{one.toolset} / {one.api}')}: {_plain(one.description)}"
+        f"- {one.place}: {_named(one.document) if one.document else _plain(f'{one.toolset} / {one.api}')}: {_plain(one.description)}"
         for one in error.relevant
     ]
     lines = [f"## {place}. {_plain(error.split)}", _plain(error.request), "Found:", "\n".join(found) or "nothing"]
@@ -121,6 +121,10 @@ def _scores(hit: ToolHit) -> dict[str, float]:
 def _first_words(document: ToolDoc | None) -> str:
     words = document.description.split() if document else []
     return " ".join(words[:_WORDS]) + (" …" if len(words) > _WORDS else "")
+
+
+def _named(tool: ToolId) -> str:
+    return _plain(" / ".join(tool_id_parts(tool)))
 
 
 def _plain(text: str) -> str:

@@ -1,8 +1,8 @@
 """What is told of rankings: means with intervals by group, by split, for seen and unseen APIs, and paired differences.
 
 ``seen`` and ``unseen`` repeat the measures with one half of the relevant APIs each: those on an accepted path of the store's
-trajectories, and the others; the other half then leaves the ranking, so that finding it is neither a hit nor a miss.
-``zero_shot`` takes nothing out: it is the requests none of whose relevant APIs lies on such a path.
+trajectories or otherwise trained on, and the others; the other half then leaves the ranking, so that finding it is neither
+a hit nor a miss. ``zero_shot`` takes nothing out: it is the requests none of whose relevant APIs was seen.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,19 +29,19 @@ Row = dict[str, dict[str, Part]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Of the relevant APIs: which have a document in the store, and which lie on a path that it learnt."""
+    """Of the relevant APIs: which have a document in the store, and which lie on a path that it learnt or were trained on."""
 
     relevant: frozenset[Key]
     documented: frozenset[Key]
     seen: frozenset[Key]
 
 
-async def known(queries: Iterable[Query], graph: GraphStore) -> Known:
-    """What the store knows of the queries' relevant APIs."""
+async def known(queries: Iterable[Query], graph: GraphStore, trained: frozenset[Key] = frozenset()) -> Known:
+    """What the store knows of the queries' relevant APIs. ``trained``: those that the encoder was trained on besides."""
     relevant = frozenset[Key]().union(*(query.relevant for query in queries))
     documents = await documents_of(graph, relevant)
-    seen = frozenset([api for api, tools in documents.items() if await _walked(graph, tools)])
-    return Known(relevant, frozenset(documents), seen)
+    walked = frozenset([api for api, tools in documents.items() if await _walked(graph, tools)])
+    return Known(relevant, frozenset(documents), walked | (relevant & trained))
 
 
 async def documents_of(graph: GraphStore, apis: frozenset[Key]) -> dict[Key, list[ToolId]]:

@@ -15,6 +15,7 @@ from dotenv import dotenv_values
 from rich.progress import Progress
 
 from domain.errors import UsageError
+from evaluation.names import Key
 from evaluation.queries import Query, read_queries
 from evaluation.retrieval import Scores, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
@@ -31,7 +32,8 @@ class Scoring:
     """What is scored, and what was until now: an interruption loses none of it."""
 
     names: list[str]
-    asked: list[Query] = field(default_factory=list[Query])
+    asked: list[Query]
+    trained: frozenset[Key]
     known: Known | None = None
     scores: Scores = field(default_factory=dict[str, Any])
     models: dict[str, str] = field(default_factory=dict[str, str])
@@ -63,6 +65,9 @@ def retrieval(
     against_settings: Annotated[
         Path | None, typer.Option(help="Settings of that store where they differ, as in a .env file.")
     ] = None,
+    trained_on: Annotated[
+        list[Path] | None, typer.Option(help="Queries that the encoder was trained on: their APIs count as seen.")
+    ] = None,
     errors: Annotated[
         int, typer.Option(min=0, help="Write that many requests whose first tool is wrong by the last row, to read.")
     ] = 0,
@@ -77,7 +82,8 @@ def retrieval(
         if bool(errors) != (out is not None):
             raise UsageError("--errors and --out go together: how many to write, and where to")
         asked, skipped = read_queries(queries) if queries else ([], [])
-        run = Scoring([name.strip() for name in rows.split(",") if name.strip()], asked)
+        names = [name.strip() for name in rows.split(",") if name.strip()]
+        run = Scoring(names, asked, _trained(trained_on or []))
 
         async def prepared(container: Container) -> None:
             if trajectories is not None:
@@ -103,6 +109,10 @@ def retrieval(
         raise typer.Exit(130)
 
 
+def _trained(paths: list[Path]) -> frozenset[Key]:
+    return frozenset[Key]().union(*(query.relevant for path in paths for query in read_queries(path)[0]))
+
+
 def _settings(path: Path | None) -> Settings:
     """The process's settings, those of the file before them."""
     if path is None:
@@ -116,7 +126,7 @@ def _settings(path: Path | None) -> Settings:
 async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) -> None:
     async with open_container(store=store) as container:
         await prepared(container)
-        run.known = await known(run.asked, container.graph)
+        run.known = await known(run.asked, container.graph, run.trained)
         await _rank(run, container, "")
         await after(container)
 

@@ -84,6 +84,12 @@ async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: MemoryGraph) ->
     assert told["zero_shot"]["I1"]["mrr"] == 0.5
 
 
+async def test_what_was_trained_on_is_seen_though_no_path_went_through_it(graph: MemoryGraph) -> None:
+    queries = [Query("G1_tool", "a", keys(NEVER, LAST))]
+    assert (await known(queries, graph)).seen == keys(LAST)
+    assert (await known(queries, graph, keys(NEVER, WALKED))).seen == keys(LAST, NEVER)
+
+
 async def test_nothing_to_score(graph: MemoryGraph) -> None:
     told = await figures([], FixedSearch(), graph)
     assert all(parts == {} for parts in told.values())

@@ -64,5 +64,6 @@ async def test_the_page_shows_all_and_no_text_becomes_a_mark() -> None:
     assert page.startswith("# errors\n\n## 1. G1\\_tool\n\nwill it \\*rain\\* \\# today\n")
     assert "\\<b\\>wind" in page
     assert "no document: gone / gone" in page
+    assert "**relevant** c / sky / rain (score 0.500" in page
     assert page.count("\n## ") == 1
     assert page.rstrip().endswith("Cause:")
