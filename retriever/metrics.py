@@ -18,6 +18,16 @@ def ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
     return min(gain / ideal, 1.0)
 
 
+def lenient_ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
+    """NDCG@k as ToolGen's evaluator computes it: a relevant item missing from the first ``k`` leaves the ideal too.
+
+    One of three relevant items found, in the first place, gives 1 here and 0.469 by :func:`ndcg`. It is not below that one,
+    and serves comparison with figures of that line only (Reason-Wang/ToolGen, ``evaluation/retrieval/metrics.py``).
+    """
+    found = relevant & set(ranking[:k])
+    return ndcg(ranking, found, k) if found else 0.0
+
+
 def recall(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
     """Share of the relevant items among the first ``k``."""
     return sum(item in relevant for item in ranking[:k]) / len(relevant)

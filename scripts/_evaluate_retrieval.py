@@ -1,56 +1,175 @@
-"""`evaluate.py retrieval`: start tools against the relevant APIs of each request."""
+"""`evaluate.py retrieval`: start tools against the relevant APIs of each request, one row for each way to find them."""
 
 import asyncio
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import orjson
 import typer
+from _labelled import read_labelled
+from _retrieval_view import show_retrieval
 from _scoring import console, scoring, tell
-from rich.console import Console
+from dotenv import dotenv_values
 from rich.progress import Progress
-from rich.table import Table
 
+from domain.errors import UsageError
+from evaluation.names import Key
 from evaluation.queries import Query, read_queries
-from evaluation.retrieval import evaluate_retrieval
-from wiring.container import open_container
+from evaluation.retrieval import Scores, rank_all
+from evaluation.retrieval_errors import errors_of, markdown, wrong_first
+from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
+from wiring.container import Container, open_container
+from wiring.rankings import rankings
+from wiring.settings import Settings, read_settings
+
+Step = Callable[[Container], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Scoring:
+    """What is scored, and what was until now: an interruption loses none of it."""
+
+    names: list[str]
+    asked: list[Query]
+    trained: frozenset[Key]
+    known: Known | None = None
+    scores: Scores = field(default_factory=dict[str, Any])
+    models: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def retrieval(
-    queries: Annotated[Path, typer.Option(help="Requests with their relevant APIs, JSONL, plain or gzip.")],
+    queries: Annotated[
+        Path | None, typer.Option(help="Requests with their relevant APIs, JSONL, plain or gzip.")
+    ] = None,
+    trajectories: Annotated[
+        Path | None,
+        typer.Option(help="Instead of queries: trajectories, whose requests the APIs of their paths label."),
+    ] = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option(help="With trajectories: queries that are measured on; requests near them are left out."),
+    ] = None,
+    without: Annotated[str, typer.Option(help="A source of trajectories to leave out.")] = "rotbench",
+    sample: Annotated[
+        int, typer.Option(min=1, help="Requests of trajectories, of one and of several tool sets each.")
+    ] = 200,
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    rows: Annotated[
+        str, typer.Option(help="Ways to search, with commas; by default all. The others are compared with the first.")
+    ] = "",
+    against: Annotated[
+        Path | None, typer.Option(help="Another store, of the same tools with another encoder: its rows follow.")
+    ] = None,
+    against_settings: Annotated[
+        Path | None, typer.Option(help="Settings of that store where they differ, as in a .env file.")
+    ] = None,
+    trained_on: Annotated[
+        list[Path] | None, typer.Option(help="Queries that the encoder was trained on: their APIs count as seen.")
+    ] = None,
+    errors: Annotated[
+        int, typer.Option(min=0, help="Write that many requests whose first tool is wrong by the last row, to read.")
+    ] = 0,
+    out: Annotated[Path | None, typer.Option(help="Where to: FILE.jsonl and FILE.md.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
-    """How well start tools match: NDCG, recall, COMP, MRR by group, by split, and for seen and unseen APIs."""
+    """How well start tools match: NDCG, recall, COMP, MRR with intervals, by group, split, and seen and unseen APIs."""
+    stopped = False
     with scoring():
-        asked, skipped = read_queries(queries)
-        figures = asyncio.run(_retrieval(asked, store))
-    tell(figures, _show, as_json=as_json, skipped=skipped)
+        if (queries is None) == (trajectories is None):
+            raise UsageError("name either --queries or --trajectories")
+        if bool(errors) != (out is not None):
+            raise UsageError("--errors and --out go together: how many to write, and where to")
+        asked, skipped = read_queries(queries) if queries else ([], [])
+        names = [name.strip() for name in rows.split(",") if name.strip()]
+        run = Scoring(names, asked, _trained(trained_on or []))
+
+        async def prepared(container: Container) -> None:
+            if trajectories is not None:
+                documents = [document async for document in container.graph.documents()]
+                run.asked = read_labelled(trajectories, measured, without, documents, sample)
+
+        async def written(container: Container) -> None:
+            if out is not None:
+                await _write_errors(run, container, errors, out)
+
+        try:
+            asyncio.run(_score(run, store, prepared, written))
+            if against is not None:
+                asyncio.run(_score_beside(run, against, _settings(against_settings)))
+        except KeyboardInterrupt:
+            if not run.scores:
+                raise
+            stopped = True
+            console.print("interrupted; these are the figures of what was scored so far")
+        figures = {**_figures(run), "stopped": stopped}
+    tell(figures, show_retrieval, as_json=as_json, skipped=skipped)
+    if stopped:
+        raise typer.Exit(130)
 
 
-async def _retrieval(asked: list[Query], store: Path | None) -> dict[str, Any]:
+def _trained(paths: list[Path]) -> frozenset[Key]:
+    return frozenset[Key]().union(*(query.relevant for path in paths for query in read_queries(path)[0]))
+
+
+def _settings(path: Path | None) -> Settings:
+    """The process's settings, those of the file before them."""
+    if path is None:
+        return read_settings()
+    if not path.is_file():
+        raise UsageError(f"{path} is no file; name a file of settings, a line each, as in .env.example")
+    given = {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(path).items()}
+    return read_settings(**given)
+
+
+async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) -> None:
     async with open_container(store=store) as container:
-        embedder, _, _ = await container.retrieval()
-        search = await container.search()
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-            task = bars.add_task("queries", total=len(asked))
-            report = await evaluate_retrieval(
-                asked, search, container.graph, lambda done: bars.update(task, completed=done)
-            )
-    return {**asdict(report), "model": embedder.identity}
+        await prepared(container)
+        run.known = await known(run.asked, container.graph, run.trained)
+        await _rank(run, container, "")
+        await after(container)
 
 
-def _show(figures: dict[str, Any]) -> None:
-    for part in ("groups", "splits", "seen", "unseen"):
-        rows: dict[str, dict[str, float]] = figures[part]
-        shown = Table(title=part, title_justify="left", box=None)
-        for column in ("", *(next(iter(rows.values())) if rows else ())):
-            shown.add_column(column, justify="right" if column else "left")
-        for name, row in rows.items():
-            shown.add_row(name, *(str(value) if key == "n" else f"{value:.3f}" for key, value in row.items()))
-        Console().print(shown)
-    console.print(
-        f"{figures['missing']} of {figures['relevant']} relevant APIs have no document and count as misses; "
-        f"{figures['seconds']:.1f} s with {figures['model']}",
-        markup=False,
-    )
+async def _write_errors(run: Scoring, container: Container, count: int, out: Path) -> None:
+    """Of the last row of the store itself."""
+    *_, (name, search) = (await rankings(container, run.names)).items()
+    found = await errors_of(wrong_first(run.scores.get(name, []), count), search, container.graph)
+    title = f"{len(found)} requests whose first tool is wrong by {name}"
+    try:
+        out.with_suffix(".jsonl").write_bytes(b"".join(orjson.dumps(one.record()) + b"\n" for one in found))
+        out.with_suffix(".md").write_text(markdown(found, title), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error}); name a file in a folder that is there") from error
+    console.print(f"{title}: {out.with_suffix('.jsonl')}, {out.with_suffix('.md')}", markup=False, soft_wrap=True)
+
+
+async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:
+    async with open_container(settings, store) as container:
+        await _rank(run, container, f", {store.name}")
+
+
+async def _rank(run: Scoring, container: Container, suffix: str) -> None:
+    searches = {f"{name}{suffix}": one for name, one in (await rankings(container, run.names)).items()}
+    run.models |= dict.fromkeys(searches, container.embedder().identity)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(", ".join(searches), total=len(run.asked))
+        await rank_all(run.asked, searches, run.scores, progress=lambda done: bars.update(task, completed=done))
+
+
+def _figures(run: Scoring) -> dict[str, Any]:
+    given = run.known or Known(frozenset(), frozenset(), frozenset())
+    told: dict[str, Any] = {
+        name: {**row(scored, given), "seconds_p50": seconds_p50(scored), "model": run.models[name]}
+        for name, scored in run.scores.items()
+    }
+    first, *others = run.scores or [""]
+    for name in others:
+        told[name]["against"] = {"row": first, **differences(run.scores[name], run.scores[first], given)}
+    return {
+        "rows": told,
+        "requests": len(run.asked),
+        "relevant": len(given.relevant),
+        "missing": len(given.relevant - given.documented),
+        "unseen": len(given.relevant - given.seen),
+    }

@@ -7,17 +7,13 @@ from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
+from _labelled import read_labelled
 from rich.console import Console
 
 from domain.errors import FootpathError
-from domain.trajectory import Trajectory
-from evaluation.queries import Query, read_queries
+from evaluation.queries import Query
 from evaluation.retrieval import rank, table
-from evaluation.tuning import labelled_requests, objective
-from graph.importers import jsonl
-from graph.importers.lines import read_lines
-from graph.importers.records import RecordError, Skipped, load
-from graph.names import NameIndex
+from evaluation.tuning import objective
 from retriever.documents import lexical_text
 from retriever.lexical import LexicalIndex, LexicalParameters
 from retriever.search import SearchParameters, ToolSearch
@@ -38,31 +34,18 @@ def main(
 ) -> None:
     """Print a line for each combination: the objective, then NDCG@1, NDCG@5 and recall@10 of each split."""
     try:
-        asyncio.run(_tune(store, _read(trajectories, without), read_queries(measured)[0], sample, (k1, b, weight)))
+        asyncio.run(_tune(store, trajectories, measured, without, sample, (k1, b, weight)))
     except FootpathError as error:
         console.print(str(error), style="red", markup=False)
         raise typer.Exit(3) from error
 
 
-def _read(path: Path, without: str) -> list[Trajectory]:
-    found: list[Trajectory] = []
-    for line in read_lines(path):
-        if isinstance(line, Skipped):
-            console.print(f"skipped {line}", markup=False)
-            continue
-        try:
-            found.append(jsonl.trajectory(load(line.body), path.name))
-        except RecordError as error:
-            console.print(f"skipped {path}:{line.number}: {error}", markup=False)
-    return [trajectory for trajectory in found if trajectory.source != without]
-
-
 async def _tune(
-    store: Path, trajectories: list[Trajectory], measured: list[Query], sample: int, grid: tuple[list[float], ...]
+    store: Path, trajectories: Path, measured: Path, without: str, sample: int, grid: tuple[list[float], ...]
 ) -> None:
     async with open_container(store=store) as container:
         documents = [document async for document in container.graph.documents()]
-        requests = labelled_requests(trajectories, NameIndex(documents), measured, sample)
+        requests = read_labelled(trajectories, measured, without, documents, sample)
         texts = {document.id: lexical_text(document) for document in documents}
         console.print(f"{len(requests)} requests, {len(documents)} documents")
         for k1, b in itertools.product(*grid[:2]):

@@ -3,7 +3,8 @@ import pytest
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
 from evaluation.names import Key, key
 from evaluation.queries import Query
-from evaluation.retrieval import evaluate_retrieval, measures
+from evaluation.retrieval import LENIENT, MEASURES, Scores, measures, rank, rank_all, table
+from evaluation.retrieval_figures import Row, differences, known, row
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
 from retriever.search import ToolHit
@@ -41,34 +42,92 @@ async def graph() -> MemoryGraph:
     return graph
 
 
+async def figures(queries: list[Query], search: FixedSearch, graph: MemoryGraph) -> Row:
+    return row(await rank(queries, search, 50), await known(queries, graph))
+
+
 async def test_groups_splits_and_the_missing(graph: MemoryGraph) -> None:
     queries = [
         Query("G1_tool", "a", keys(WALKED)),
         Query("G1_category", "b", keys(NEVER) | {MISSING}),
         Query("G3_instruction", "c", keys(NEVER)),
     ]
-    report = await evaluate_retrieval(queries, FixedSearch(COPY, WALKED, NEVER), graph)
-    assert {name: row["n"] for name, row in report.groups.items()} == {"I1": 2, "I3": 1}
-    assert sorted(report.splits) == ["G1_category", "G1_tool", "G3_instruction"]
-    assert report.splits["G1_tool"]["ndcg@1"] == 1
-    assert report.splits["G1_category"]["recall@10"] == 0.5  # a relevant API without a document is a miss
-    assert report.groups["I1"]["mrr"] == pytest.approx((1 + 1 / 2) / 2)  # two copies of one API take one place
-    assert (report.relevant, report.missing) == (3, 1)
+    told = await figures(queries, FixedSearch(COPY, WALKED, NEVER), graph)
+    assert {name: part["n"] for name, part in told["groups"].items()} == {"I1": 2, "I3": 1, "all": 3}
+    assert sorted(told["splits"]) == ["G1_category", "G1_tool", "G3_instruction"]
+    assert told["splits"]["G1_tool"]["ndcg@1"] == 1
+    assert told["splits"]["G1_category"]["recall@10"] == 0.5  # a relevant API without a document is a miss
+    assert told["splits"]["G1_category"]["ndcg@5"] < told["splits"]["G1_category"][LENIENT]
+    assert told["groups"]["I1"]["mrr"] == pytest.approx((1 + 1 / 2) / 2)  # two copies of one API take one place
+    low, high = told["groups"]["I1"]["intervals"]["ndcg@1"]
+    assert (low, high) == (0, 1)  # one of two was right: nothing is known
+    facts = await known(queries, graph)
+    assert (len(facts.relevant), len(facts.documented), len(facts.seen)) == (3, 2, 1)
 
 
 async def test_seen_and_unseen_apart(graph: MemoryGraph) -> None:
     """A copy of the API in another category was walked, so it is seen; each half is ranked without the other."""
-    report = await evaluate_retrieval(
+    told = await figures(
         [Query("G2_category", "a", keys(WALKED, LAST, NEVER))], FixedSearch(WALKED, NEVER, LAST), graph
     )
-    assert report.seen["I2"]["ndcg@5"] == 1
-    assert report.unseen["I2"]["ndcg@1"] == 1
-    assert report.unseen["I2"]["recall@5"] == 1
+    assert told["seen"]["I2"]["ndcg@5"] == 1
+    assert told["unseen"]["I2"]["ndcg@1"] == 1
+    assert told["unseen"]["I2"]["recall@5"] == 1
+    assert told["zero_shot"] == {}  # it has an API that was walked
+
+
+async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: MemoryGraph) -> None:
+    queries = [Query("G1_tool", "a", keys(NEVER)), Query("G1_tool", "b", keys(LAST))]
+    told = await figures(queries, FixedSearch(WALKED, NEVER), graph)
+    assert told["zero_shot"]["all"]["n"] == 1
+    assert told["zero_shot"]["all"]["ndcg@1"] == 0
+    assert told["zero_shot"]["I1"]["mrr"] == 0.5
+
+
+async def test_what_was_trained_on_is_seen_though_no_path_went_through_it(graph: MemoryGraph) -> None:
+    queries = [Query("G1_tool", "a", keys(NEVER, LAST))]
+    assert (await known(queries, graph)).seen == keys(LAST)
+    assert (await known(queries, graph, keys(NEVER, WALKED))).seen == keys(LAST, NEVER)
 
 
 async def test_nothing_to_score(graph: MemoryGraph) -> None:
-    report = await evaluate_retrieval([], FixedSearch(), graph)
-    assert (report.groups, report.seen, report.relevant) == ({}, {}, 0)
+    told = await figures([], FixedSearch(), graph)
+    assert all(parts == {} for parts in told.values())
+
+
+async def test_rows_are_compared_request_by_request(graph: MemoryGraph) -> None:
+    """Each request is better by half: certain, although the requests themselves differ."""
+    queries = [Query("G1_tool", str(n), keys(NEVER if n % 2 else LAST)) for n in range(20)]
+    scores: Scores = {}
+    await rank_all(queries, {"good": FixedSearch(NEVER, LAST), "bad": FixedSearch(WALKED, LAST, NEVER)}, scores)
+    facts = await known(queries, graph)
+    more = differences(scores["good"], scores["bad"], facts)["groups"]["all"]
+    assert more["mrr"] == pytest.approx((2 / 3 + 0) / 2)
+    assert more["ndcg@1"] == 0.5
+    low, high = more["intervals"]["ndcg@1"]
+    assert 0 < low < 0.5 < high < 1
+    same = differences(scores["good"], scores["good"], facts)["groups"]["all"]
+    assert set(MEASURES) == {name for name in same if same[name] == 0}
+
+
+async def test_what_was_scored_before_a_stop_is_compared_on_the_same_requests(graph: MemoryGraph) -> None:
+    class Stopping(FixedSearch):
+        async def start_tools(self, request: str, limit: int) -> list[ToolHit]:
+            if request == "third":
+                raise KeyboardInterrupt
+            return await super().start_tools(request, limit)
+
+    queries = [Query("G1_tool", text, keys(NEVER)) for text in ("first", "second", "third")]
+    scores: Scores = {}
+    with pytest.raises(KeyboardInterrupt):
+        await rank_all(queries, {"one": FixedSearch(NEVER), "two": Stopping(LAST)}, scores)
+    assert {name: len(part) for name, part in scores.items()} == {"one": 2, "two": 2}
+    assert differences(scores["one"], scores["two"][:1], await known(queries, graph))["groups"]["all"]["n"] == 1
+
+
+async def test_a_table_of_means_alone(graph: MemoryGraph) -> None:
+    found = table(await rank([Query("G1_tool", "a", keys(NEVER))], FixedSearch(NEVER), 5), lambda query: query.group)
+    assert found == {"I1": {"n": 1, **dict.fromkeys(MEASURES, 1.0)}}
 
 
 def test_measures_of_an_empty_ranking() -> None:

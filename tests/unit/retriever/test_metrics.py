@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retriever.metrics import complete, ndcg, recall, reciprocal_rank
+from retriever.metrics import complete, lenient_ndcg, ndcg, recall, reciprocal_rank
 
 rankings = st.lists(st.integers(0, 12), unique=True, max_size=10)
 relevants = st.frozensets(st.integers(0, 12), min_size=1, max_size=8)
@@ -55,3 +55,21 @@ def test_moving_a_relevant_item_up_never_hurts(ranking: list[int], relevant: fro
 def test_worked_example() -> None:
     """Two of three found, at places 1 and 3: (1 + 1/2) / (1 + 1/log2(3) + 1/2)."""
     assert math.isclose(ndcg(["a", "x", "b"], {"a", "b", "missing"}, 5), 1.5 / (1.5 + 1 / math.log2(3)))
+
+
+def test_the_lenient_form_forgives_what_was_not_found() -> None:
+    assert math.isclose(lenient_ndcg([1, 9, 8, 7, 6], frozenset({1, 2, 3}), 5), 1)
+    assert math.isclose(ndcg([1, 9, 8, 7, 6], frozenset({1, 2, 3}), 5), 0.4693, abs_tol=1e-4)
+    assert math.isclose(lenient_ndcg([9, 1], frozenset({1, 2}), 5), 1 / math.log2(3))
+    assert lenient_ndcg([9, 8], frozenset({1}), 5) == 0
+
+
+@given(rankings, relevants, depths)
+def test_the_lenient_form_is_never_below_and_the_same_where_all_is_found(
+    ranking: list[int], relevant: frozenset[int], k: int
+) -> None:
+    strict, lenient = ndcg(ranking, relevant, k), lenient_ndcg(ranking, relevant, k)
+    assert strict <= lenient + 1e-12 <= 1 + 1e-9
+    if relevant <= set(ranking[:k]):
+        assert math.isclose(strict, lenient)
+    assert math.isclose(lenient_ndcg(ranking, relevant, 1), ndcg(ranking, relevant, 1))

@@ -1,0 +1,43 @@
+"""Requests to try the retriever on: those of trajectories, labelled with the APIs of their paths."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from _scoring import console
+
+from domain.errors import UsageError
+from domain.tool import ToolDoc
+from domain.trajectory import Trajectory
+from evaluation.queries import Query, read_queries
+from evaluation.tuning import labelled_requests
+from graph.importers import jsonl
+from graph.importers.lines import read_lines
+from graph.importers.records import RecordError, Skipped, load
+from graph.names import NameIndex
+
+
+def read_labelled(
+    trajectories: Path, measured: Path | None, without: str, documents: Sequence[ToolDoc], sample: int | None
+) -> list[Query]:
+    """A seeded sample of each split, one or several tool sets. Requests near a ``measured`` one are left out.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    if not trajectories.is_file():
+        raise UsageError(f"{trajectories} is no file; name a file of trajectories, one JSON object a line")
+    apart = read_queries(measured)[0] if measured else []
+    return labelled_requests(_read(trajectories, without), NameIndex(documents), apart, sample)
+
+
+def _read(path: Path, without: str) -> list[Trajectory]:
+    found: list[Trajectory] = []
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            console.print(f"skipped {line}", markup=False)
+            continue
+        try:
+            found.append(jsonl.trajectory(load(line.body), path.name))
+        except RecordError as error:
+            console.print(f"skipped {path}:{line.number}: {error}", markup=False)
+    return [trajectory for trajectory in found if trajectory.source != without]

@@ -1,0 +1,28 @@
+"""The searches that `evaluate.py retrieval` compares, by the names of its rows."""
+
+from collections.abc import Sequence
+
+from domain.errors import UsageError
+from evaluation.retrieval import Search
+from retriever.search import SearchParameters, ToolSearch
+from wiring.container import Container
+
+
+async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str, Search]:
+    """The named ones in the order of the names, or all: from the plainest to the one that serves.
+
+    ``bm25`` and ``dense`` are the search that serves with one side's weight alone: sentences count there as well.
+
+    Raises:
+        UsageError: no search has that name. UnavailableError: the store cannot be used.
+    """
+    served = await container.search()
+    embedder, index, lexical = await container.retrieval()
+    found: dict[str, Search] = {
+        "bm25": ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=0)),
+        "dense": ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=1)),
+        "fused": served,
+    }
+    if unknown := [name for name in names if name not in found]:
+        raise UsageError(f"no row is called {', '.join(unknown)}; there are: {', '.join(found)}")
+    return {name: found[name] for name in names or found}
