@@ -1,11 +1,12 @@
 """The encoder of the settings: the bundled one, or a service that speaks OpenAI's embedding protocol."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.errors import UsageError
 from retriever.index import Embedder
-from wiring.settings import Settings
+from wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from agent.models.embeddings import OpenaiEmbeddings
@@ -32,6 +33,21 @@ def embedder_of(settings: Settings) -> tuple[Embedder, Close]:
     return BundledEmbedder(threads=settings.encoder_threads), nothing
 
 
+def former_settings(file: Path) -> Settings:
+    """The settings of the encoder used so far, from a file like ``.env``: what it leaves out has its default.
+
+    Raises:
+        UsageError: there is no such file, or it holds values that cannot be used.
+    """
+    from dotenv import dotenv_values
+
+    if not file.is_file():
+        raise UsageError(f"{file} is no file; name one with the FOOTPATH_EMBED… settings of the encoder used so far")
+    found = {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
+    names = [name for name in Settings.model_fields if name.startswith("embed")]
+    return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
+
+
 def embedding_service(settings: Settings) -> "OpenaiEmbeddings":
     """The service itself, whatever the dimension of its vectors; who asks for it closes it.
 
@@ -55,13 +71,18 @@ def embedding_service(settings: Settings) -> "OpenaiEmbeddings":
     )
 
 
-def _service_embedder(settings: Settings) -> tuple[Embedder, Close]:
+def embedder_with(service: "OpenaiEmbeddings", settings: Settings, dimension: int) -> Embedder:
+    """An encoder that asks ``service``, with the prefixes and the batches of the settings."""
     from retriever.embedders.service import Prefixes, ServiceEmbedder
 
-    _need(settings, "embedding_url", "embedding_name", "embedding_dimension")
-    service, dimension = embedding_service(settings), settings.embedding_dimension or 0
     prefixes = Prefixes(settings.embedding_query_prefix, settings.embedding_document_prefix)
-    return ServiceEmbedder(service, dimension, prefixes, batch=settings.embedding_batch), service.close
+    return ServiceEmbedder(service, dimension, prefixes, batch=settings.embedding_batch)
+
+
+def _service_embedder(settings: Settings) -> tuple[Embedder, Close]:
+    _need(settings, "embedding_url", "embedding_name", "embedding_dimension")
+    service = embedding_service(settings)
+    return embedder_with(service, settings, settings.embedding_dimension or 0), service.close
 
 
 def _need(settings: Settings, *names: str) -> None:

@@ -176,14 +176,19 @@ async def model_server(
 
 @contextmanager
 def model_server_in_thread(
-    respond: Respond, *, model: str = "rules", api_key: str = "", supports: frozenset[str] = EVERYTHING
+    respond: Respond,
+    *,
+    model: str = "rules",
+    api_key: str = "",
+    supports: frozenset[str] = EVERYTHING,
+    embed: Respond = word_embeddings,
 ) -> Generator[ModelServer]:
     """The same in a thread of its own, for callers that block: a script run as a process."""
     ready, stop, made = threading.Event(), asyncio.Event(), list[ModelServer]()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
-        async with model_server(respond, model=model, api_key=api_key, supports=supports) as served:
+        async with model_server(respond, model=model, api_key=api_key, supports=supports, embed=embed) as served:
             made.append(served)
             ready.set()
             await stop.wait()
