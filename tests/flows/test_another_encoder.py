@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from agent.pattern import pattern
-from domain.errors import StoreBusyError, StoreVersionError, UnavailableError, UsageError
+from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from evaluation.names import key_of
 from evaluation.queries import Query
@@ -216,19 +216,6 @@ async def test_a_switch_cut_short_is_taken_back(folder: dict[str, Any]) -> None:
     before, vectors = await found(settings(folder)), folder["store"] / "vectors"
     vectors.rename(vectors.with_name("vectors.former"))
     assert await found(settings(folder)) == before
-
-
-def test_settings_of_a_former_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FOOTPATH_EMBEDDING_QUERY_PREFIX", "of the new one: ")
-    with pytest.raises(UsageError, match="is no file"):
-        former_settings(tmp_path / "none.env")
-    file = tmp_path / "former.env"
-    file.write_text('FOOTPATH_EMBEDDER=service\nFOOTPATH_EMBEDDING_DOCUMENT_PREFIX="passage: "\n')
-    read = former_settings(file)
-    assert (read.embedder, read.embedding_query_prefix, read.embedding_document_prefix) == ("service", "", "passage: ")
-    file.write_text("FOOTPATH_EMBEDDING_BATCH=none\n")
-    with pytest.raises(UsageError, match="FOOTPATH_EMBEDDING_BATCH"):
-        former_settings(file)
 
 
 async def test_the_command_refuses_with_figures(folder: dict[str, Any], tmp_path: Path) -> None:
