@@ -1,8 +1,8 @@
-"""Checks a language model: whether its endpoint works, what it supports, how fast it is and what a decision costs."""
+"""Checks a language model, or an embedding service: whether it works, what it supports, how fast it is and what it costs."""
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -11,6 +11,7 @@ from domain.errors import UsageError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from wiring.embedding_check import EmbeddingReport
     from wiring.model_check import ModelReport
 
 
@@ -19,9 +20,12 @@ def main(
     model: Annotated[str | None, typer.Option(help="Name of the model, instead of FOOTPATH_MODEL_NAME.")] = None,
     price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of prompt.")] = None,
     price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of answer.")] = None,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="Try the embedding service instead (FOOTPATH_EMBEDDING_URL and _NAME).")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Try the model with a dozen small questions (the key is read from FOOTPATH_MODEL_API_KEY only).
+    """Try the model with a dozen small questions (the key is read from FOOTPATH_MODEL_API_KEY or FOOTPATH_EMBEDDING_API_KEY only).
 
     Exit codes: 0 it can be used, 1 it answers but not validly, 2 wrong use, 3 it cannot be reached or asked.
     """
@@ -29,6 +33,9 @@ def main(
         if (price_in is None) != (price_out is None):
             raise UsageError("give both prices, --price-in and --price-out, or none")
         prices = None if price_in is None or price_out is None else (price_in, price_out)
+        if embedding:
+            vectors = asyncio.run(_check_embedding(url, model))
+            _end(vectors, _vectors(vectors), as_json=json)
         report = asyncio.run(_check(url, model, prices))
     except UsageError as error:
         print(error, file=sys.stderr)
@@ -36,12 +43,17 @@ def main(
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         raise typer.Exit(130) from None
-    if json:
+    _end(report, _facts(report), as_json=json)
+
+
+def _end(report: "ModelReport | EmbeddingReport", table: "Table", *, as_json: bool) -> NoReturn:
+    """Tell what was found, and leave with its code."""
+    if as_json:
         from orjson import OPT_INDENT_2, dumps
 
         print(dumps({**report.model_dump(mode="json"), "works": report.works}, option=OPT_INDENT_2).decode())
     else:
-        _show(report)
+        _show(report, table)
     if report.error:
         print(report.error, file=sys.stderr)
     raise typer.Exit(0 if report.works else 3 if report.failure else 1)
@@ -55,17 +67,39 @@ async def _check(url: str | None, model: str | None, prices: tuple[float, float]
     return await check_model(read_settings(**given), prices)
 
 
-def _show(report: "ModelReport") -> None:
+async def _check_embedding(url: str | None, model: str | None) -> "EmbeddingReport":
+    from wiring.embedding_check import check_embedding
+    from wiring.settings import read_settings
+
+    given = {name: value for name, value in (("embedding_url", url), ("embedding_name", model)) if value is not None}
+    return await check_embedding(read_settings(**given))
+
+
+def _show(report: "ModelReport | EmbeddingReport", table: "Table") -> None:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
     console.print(Text(f"{report.model} at {report.url}", style="bold"))
-    table = _facts(report)
     if table.row_count:
         console.print(table)
     for advice in report.advice:
         console.print(Text(f"- {advice}", style="yellow"))
+
+
+def _vectors(report: "EmbeddingReport") -> "Table":
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    if report.dimension is not None:
+        table.add_row("dimension", str(report.dimension))
+        table.add_row(
+            "one request", f"{report.seconds or 0:.3f} s; {report.texts_a_second or 0:.0f} texts a second in batches"
+        )
+        table.add_row("in order", "yes" if report.ordered else "no")
+        table.add_row("tells tools apart", "yes" if report.sensible else "no")
+        table.add_row("identity", report.identity)
+    return table
 
 
 def _facts(report: "ModelReport") -> "Table":

@@ -1,24 +1,39 @@
-"""Indexes all tools anew on a Qdrant server: beside the vectors in use, which are switched at the end, at once."""
+"""Indexes all tools anew with the encoder of the settings: beside the vectors in use, which are switched at the end, at once."""
 
 import asyncio
 import sys
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
 from domain.errors import UnavailableError, UsageError
-from wiring.reindex import reindex
+
+if TYPE_CHECKING:
+    from wiring.reindex import Reindexed, Trial
 
 
 def main(
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="Requests with their relevant APIs, JSONL, that both encoders are compared on.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="What NDCG@5 and Recall@10 may lose on them.")] = 0.01,
+    force: Annotated[bool, typer.Option("--force", help="Switch whatever the comparison says.")] = False,
+    former: Annotated[
+        Path | None, typer.Option(help="Settings of the encoder used so far, if that is another service: a .env file.")
+    ] = None,
     keep_former: Annotated[bool, typer.Option("--keep-former", help="Do not delete the vectors used so far.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
-    """Re-index with the encoder of the settings. Interrupted, it goes on where it was."""
+    """Re-index, compare, switch. Interrupted, it goes on where it was.
+
+    Exit codes: 0 switched, 1 the new vectors are worse and stay beside, 2 wrong use, 3 a store or service cannot be used.
+    """
     try:
-        done = asyncio.run(reindex(_tell, keep_former=keep_former))
+        done = asyncio.run(_reindex(store, _trial(queries, tolerance, former, force=force), keep_former=keep_former))
     except KeyboardInterrupt:
         print("interrupted; the vectors in use are as they were. Run it again to go on from there", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -27,14 +42,43 @@ def main(
         raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
     if as_json:
         print(orjson.dumps(asdict(done)).decode())
-    print(f"{done.embedded:,} of {done.tools:,} tools embedded in {done.seconds:.1f} s", file=sys.stderr)
-    for name in done.dropped:
-        print(f"deleted {name}", file=sys.stderr)
+    _show(done)
+    raise typer.Exit(1 if done.refused else 0)
+
+
+def _trial(queries: Path | None, tolerance: float, former: Path | None, *, force: bool) -> "Trial":
+    from evaluation.queries import read_queries
+    from wiring.embedders import former_settings
+    from wiring.reindex import Trial
+
+    asked, skipped = read_queries(queries) if queries else (None, [])
+    for line in skipped:
+        print(f"left out: {line}", file=sys.stderr)
+    if asked is not None and not asked:
+        raise UsageError(f"{queries} holds no request that can be scored")
+    return Trial(asked, tolerance, force, former_settings(former) if former else None)
+
+
+async def _reindex(store: Path | None, trial: "Trial", *, keep_former: bool) -> "Reindexed":
+    from wiring.reindex import reindex
+
+    return await reindex(_tell, store=store, trial=trial, keep_former=keep_former)
 
 
 def _tell(done: int) -> None:
     if sys.stderr.isatty():
         print(f"\r{done:,} tools", end="", file=sys.stderr)
+
+
+def _show(done: "Reindexed") -> None:
+    told = [f"{done.embedded:,} of {done.tools:,} tools embedded in {done.seconds:.1f} s"]
+    if compared := done.compared:
+        told += [f"former {compared.former}", f"new    {compared.new}"]
+        told += [f"{name:<10} {old:.3f} -> {new:.3f}" for name, (old, new) in compared.figures.items()]
+        told.append(f"overlap@10 {compared.overlap:.3f}, on {compared.requests} requests")
+    told += [f"deleted {name}" for name in done.dropped]
+    told += [f"not switched: {done.refused}"] if done.refused else []
+    print("\n".join(told), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -135,10 +135,13 @@ def _spread(cluster: "Cluster | None", source: Source, names: NameIndex) -> Spre
 
 
 async def _embed(container: Container, progress: Progress, cluster: "Cluster | None") -> None:
-    """What the cluster has embedded is known here, by its digests; the rest of the work is local."""
+    """What the cluster has embedded is known here, by its digests; the rest of the work is local.
+
+    An embedding service is asked from here: it does the work, and its key leaves this machine for nobody else.
+    """
     from retriever.indexing import index_tools
 
-    if cluster is not None:
+    if cluster is not None and container.settings.embedder == "bundled":
         from wiring.spread import embed
 
         await embed(cluster, container, progress)

@@ -142,11 +142,12 @@ class Container:
         return await set_up(SqliteFlows(self.folder.flows), self._stack)
 
     def embedder(self) -> Embedder:
-        """The encoder of the settings; it reads its weights when first used."""
+        """The encoder of the settings; it reads its weights, or is connected to, when first used."""
         if self._embedder is None:
-            from retriever.embedders.bundled import BundledEmbedder
+            from wiring.embedders import embedder_of
 
-            self._embedder = BundledEmbedder(threads=self.settings.encoder_threads)
+            self._embedder, close = embedder_of(self.settings)
+            self._stack.push_async_callback(close)
         return self._embedder
 
     def field_choices(self) -> FieldChoices:

@@ -1,51 +1,135 @@
-"""Indexes all tools anew on a Qdrant server, beside the vectors in use, and switches to the new ones at once."""
+"""Indexes all tools anew beside the vectors in use, compares both, and switches to the new ones at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
-from domain.errors import UsageError
-from wiring.container import open_container
+from evaluation.queries import Query
+from retriever.index import Embedder
+from retriever.indexing import index_tools
+from retriever.lexical import LexicalIndex
+from retriever.search import ToolSearch
+from wiring.beside import Beside, FolderBeside, Indexes, ServerBeside
+from wiring.comparison import Comparison, compare, sample_requests
+from wiring.container import Container, open_container
+from wiring.embedders import embedder_of
 from wiring.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """What the new vectors must show before they are switched to. ``queries``: requests with their relevant APIs, None for a sample.
+
+    ``tolerance``: what NDCG@5 and Recall@10 may lose. ``force``: switch anyway. ``former``: settings of the encoder used so
+    far, where it is neither the bundled one nor that of the settings.
+    """
+
+    queries: Sequence[Query] | None = None
+    tolerance: float = 0.01
+    force: bool = False
+    former: Settings | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reindexed:
-    """``dropped``: collections that were deleted after the switch."""
+    """``refused``: why the new vectors were not switched to; they are kept beside. ``dropped``: what was deleted after the switch.
+
+    ``compared`` is None where there was nothing in use, or its encoder is not at hand.
+    """
 
     tools: int
     embedded: int
     dropped: tuple[str, ...]
     seconds: float
+    compared: Comparison | None = None
+    refused: str = ""
 
 
 async def reindex(
-    progress: Callable[[int], None] | None = None, settings: Settings | None = None, *, keep_former: bool = False
+    progress: Callable[[int], None] | None = None,
+    settings: Settings | None = None,
+    *,
+    store: Path | None = None,
+    trial: Trial | None = None,
+    keep_former: bool = False,
 ) -> Reindexed:
-    """Interrupted anywhere, a second run goes on. ``keep_former``: processes with another encoder go on as well.
+    """Interrupted anywhere, a second run goes on. ``keep_former``: what was in use is not deleted.
 
     Raises:
-        UsageError: the settings name no Qdrant server. UnavailableError: a store cannot be used.
+        UsageError: the settings name no usable encoder. UnavailableError: a store or service cannot be used.
     """
-    settings = settings or Settings()
-    if not settings.vector_url:
-        raise UsageError(
-            "only a Qdrant server has room for two indexes: set FOOTPATH_VECTOR_URL. In an embedded store, delete its "
-            "folder vectors/ and run build_graph.py again"
+    trial = trial or Trial()
+    async with open_container(settings, store) as container, AsyncExitStack() as stack:
+        embedder, lexical = container.embedder(), LexicalIndex(container.folder.lexical)
+        known = _encoders(container, trial, stack)
+        place: Beside = (
+            ServerBeside(container.server_index)
+            if container.vectors_on_server
+            else FolderBeside(container.folder.vectors)
         )
-    async with open_container(settings) as container:
-        from retriever.embedders.bundled import BundledEmbedder
-        from retriever.indexing import index_tools
-        from retriever.lexical import LexicalIndex
+        stack.push_async_callback(place.close)
+        both = await place.open(embedder.identity, embedder.dimension, known.__contains__)
+        report = await index_tools(container.graph.documents(), embedder, both.new, lexical, progress)
+        await (await container.memory()).embed()
+        compared = await _compared(container, both, known, lexical, trial.queries)
+        refused = _refused(both, compared, trial)
+        dropped = () if refused else await _switched(container, place, lexical, keep_former=keep_former)
+        return Reindexed(report.tools, report.embedded, tuple(dropped), report.seconds, compared, refused)
+
+
+def _encoders(container: Container, trial: Trial, stack: AsyncExitStack) -> dict[str, Embedder]:
+    """The encoders at hand by their identities: the new one, the bundled one, and the former one of the trial."""
+    bundled = container.settings.model_copy(update={"embedder": "bundled"})
+    found = {container.embedder().identity: container.embedder()}
+    for settings in [bundled, *([trial.former] if trial.former else [])]:
+        embedder, close = embedder_of(settings)
+        stack.push_async_callback(close)
+        found.setdefault(embedder.identity, embedder)
+    return found
+
+
+async def _compared(
+    container: Container,
+    both: Indexes,
+    known: dict[str, Embedder],
+    lexical: LexicalIndex,
+    queries: Sequence[Query] | None,
+) -> Comparison | None:
+    if both.former is None or both.former[0] not in known:
+        return None
+    identity, index = both.former
+    new = container.embedder()
+    requests = await sample_requests(container.graph) if queries is None else queries
+    return await compare(
+        (identity, ToolSearch(known[identity], index, lexical)),
+        (new.identity, ToolSearch(new, both.new, lexical)),
+        requests,
+        judged=queries is not None,
+    )
+
+
+def _refused(both: Indexes, compared: Comparison | None, trial: Trial) -> str:
+    """Why not to switch; empty: nothing speaks against it."""
+    if trial.force or trial.queries is None or both.former is None:
+        return ""
+    if compared is None:
+        return (
+            f"the vectors in use were made by {both.former[0]}, which is not at hand to be compared with: give its settings "
+            "with --former FILE, or switch without with --force"
+        )
+    if (lost := compared.worse_by()) > trial.tolerance:
+        return (
+            f"the new vectors lose {100 * lost:.1f} points, more than the {100 * trial.tolerance:.1f} they may: stay with "
+            f"{compared.former}, or switch all the same with --force"
+        )
+    return ""
+
+
+async def _switched(container: Container, place: Beside, lexical: LexicalIndex, *, keep_former: bool) -> list[str]:
+    await place.switch()
+    if isinstance(place, ServerBeside):
         from wiring.words import publish
 
-        embedder = BundledEmbedder(threads=settings.encoder_threads)
-        index, lexical = container.server_index(), LexicalIndex(container.folder.lexical)
-        try:
-            await index.setup_beside(embedder.identity, embedder.dimension)
-            report = await index_tools(container.graph.documents(), embedder, index, lexical, progress)
-            await index.switch()
-            await publish(container.graph, index, lexical)
-            dropped = () if keep_former else await index.drop_former()
-        finally:
-            await index.close()
-        return Reindexed(report.tools, report.embedded, tuple(dropped), report.seconds)
+        await publish(container.graph, place.new, lexical)
+    return [] if keep_former else await place.drop_former()

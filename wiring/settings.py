@@ -21,6 +21,7 @@ _IN_WORDS = {
     "graph_url": "must be an address such as bolt://host:7687 or neo4j+s://host, without a user or a password",
     "vector_url": _HTTP.replace("8080/v1", "6333"),
     "model_url": _HTTP,
+    "embedding_url": _HTTP,
     "vector_collection": "must be 1 to 100 letters, digits, _ or -",
 }
 """What the patterns of these settings ask for."""
@@ -136,7 +137,8 @@ class Settings(ServerSettings, BaseSettings):
         default="auto", description="How answers are kept in form; auto: by schema, less where it is refused."
     )
     model_use_environment: bool = Field(
-        default=False, description="Use proxies and certificates that HTTPS_PROXY and SSL_CERT_FILE name for it."
+        default=False,
+        description="Use proxies and certificates that HTTPS_PROXY and SSL_CERT_FILE name for it, and for embeddings.",
     )
     max_model_calls: int = Field(default=64, ge=1, description="Calls of the language model a run may make.")
     max_tokens: int = Field(default=200_000, ge=1, description="Tokens of the language model a run may use.")
@@ -152,6 +154,35 @@ class Settings(ServerSettings, BaseSettings):
         default=True, description="Put found tools in the order that was learnt for the bundled encoder."
     )
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
+
+    embedder: Literal["bundled", "service"] = Field(
+        default="bundled",
+        description="The encoder: the one that comes along, or an embedding service (docs/retriever.md).",
+    )
+    embedding_url: str = Field(
+        default="",
+        pattern=r"^$|^https?://[^@\s/?#]+(/[^@\s?#]*)?$",
+        description="Address of an OpenAI-compatible embedding service, which mostly ends in /v1.",
+    )
+    embedding_name: str = Field(default="", max_length=200, description="Name of its model.")
+    embedding_api_key: SecretStr = Field(default=SecretStr(""), description="API key of that service, if it wants one.")
+    embedding_dimension: int | None = Field(
+        default=None, ge=1, le=16_384, description="Numbers in one of its vectors; check_model.py --embedding tells."
+    )
+    embedding_shorten: bool = Field(
+        default=False, description="Ask it for vectors of that dimension, where its model's own are longer."
+    )
+    embedding_query_prefix: str = Field(
+        default="", max_length=1_000, description="What its model wants before a request, a space at its end included."
+    )
+    embedding_document_prefix: str = Field(
+        default="", max_length=1_000, description="What its model wants before a tool's text."
+    )
+    embedding_batch: int = Field(default=64, ge=1, le=2_048, description="Texts sent to it at a time.")
+    embedding_timeout: float = Field(default=60.0, gt=0, description="Seconds one of its answers may take.")
+    embedding_attempts: int = Field(
+        default=3, ge=1, le=10, description="Attempts where the service is busy, fails or is not reached."
+    )
 
     @field_validator("allow_hosts", mode="before")
     @classmethod

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agent.models.chat import AnswerForm, Message, Reply, TokenUsage, estimated
 from agent.models.dialect import Dialect, Structured
-from agent.models.failures import Endpoint, of_error, of_status, unreadable
+from agent.models.failures import Endpoint, of_error, unreadable
 from agent.models.retrying import attempts
-from domain.errors import ModelUnavailableError
+from agent.models.sdk import guarded, said
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk
@@ -70,7 +70,7 @@ class LangchainModel:
 
         async def once() -> Reply:
             limit = min(self._parameters.timeout, bound)
-            return await self._guarded(lambda: self._complete(messages, form), limit)
+            return await guarded(self._told, lambda: self._complete(messages, form), limit)
 
         try:
             async with asyncio.timeout(seconds):
@@ -88,7 +88,7 @@ class LangchainModel:
             return max(0.0, min(self._parameters.timeout, end - loop.time()))
 
         async def opened() -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
-            return await self._guarded(lambda: self._open(messages), limit())
+            return await guarded(self._told, lambda: self._open(messages), limit())
 
         await self._opened()
         source, first = await attempts(opened, self._parameters.attempts, max(0.0, end - loop.time()), self._sleep)
@@ -98,7 +98,7 @@ class LangchainModel:
             while chunk is not None:
                 if chunk.text:
                     yield str(chunk.text)
-                chunk = await self._guarded(lambda: anext(source, None), limit())
+                chunk = await guarded(self._told, lambda: anext(source, None), limit())
                 whole = whole if chunk is None else whole + chunk
         yield self._reply(messages, cast("AIMessage", whole))
 
@@ -145,26 +145,9 @@ class LangchainModel:
                 return await ask(body)
             except APIStatusError as error:
                 of_form = error.status_code in _FORM_REFUSALS
-                if not of_form or not self.dialect.concede(_said(error), body):
+                if not of_form or not self.dialect.concede(said(error), body):
                     raise
         raise unreadable(self._told, "it refused every form of the request")
-
-    async def _guarded(self, call: Callable[[], Awaitable[T]], limit: float) -> T:
-        """One attempt in bounded time, every failure translated."""
-        try:
-            async with asyncio.timeout(limit):
-                return await call()
-        except ModelUnavailableError:
-            raise
-        except Exception as error:
-            raise self._failure(error) from error
-
-    def _failure(self, error: Exception) -> ModelUnavailableError:
-        from openai import APIStatusError
-
-        if isinstance(error, APIStatusError) and error.status_code != 200:
-            return of_status(self._told, error.status_code, _said(error), error.response.headers)
-        return of_error(self._told, error)
 
     def _reply(self, messages: Sequence[Message], message: "AIMessage") -> Reply:
         text = str(message.text)
@@ -220,13 +203,3 @@ def _untraced() -> AbstractContextManager[None]:
 
 def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in messages]
-
-
-def _said(error: Any) -> str:
-    """The endpoint's own words, in whichever of the usual places they stand."""
-    body = error.body
-    if isinstance(body, dict):
-        held = cast("dict[str, Any]", body)
-        told = held.get("message") or held.get("detail") or held.get("error")
-        return " ".join(str(part) for part in (told, held.get("code")) if part)
-    return str(body or error.message)

@@ -24,25 +24,29 @@ class OversizedAnswerError(httpx2.HTTPError):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
         self._stream = stream
+        self._limit = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = RESPONSE_LIMIT
+        left = self._limit
         async for chunk in self._stream:
             left -= len(chunk)
             if left < 0:
-                raise OversizedAnswerError(f"the answer is longer than {RESPONSE_LIMIT:,} bytes")
+                raise OversizedAnswerError(f"the answer is longer than {self._limit:,} bytes")
             yield chunk
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-def plain_client(api_key: str, timeout: float, *, use_environment: bool) -> httpx2.AsyncClient:
+def plain_client(
+    api_key: str, timeout: float, *, use_environment: bool, limit: int | None = None
+) -> httpx2.AsyncClient:
     """A client that follows no redirects (the key would travel) and asks for no compression (a bound could be evaded).
 
     ``timeout``: seconds between two bytes. ``use_environment``: proxies and certificates that environment variables name.
+    ``limit``: bytes of one answer, :data:`RESPONSE_LIMIT` where none is given.
     """
 
     async def only_needed(request: httpx2.Request) -> None:
@@ -57,7 +61,7 @@ def plain_client(api_key: str, timeout: float, *, use_environment: bool) -> http
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.DecodingError("the answer is compressed, which was not asked for", request=response.request)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Bounded(response.stream)
+            response.stream = _Bounded(response.stream, limit or RESPONSE_LIMIT)
 
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(timeout, connect=min(5.0, timeout)),

@@ -15,10 +15,11 @@ RESERVE = 160 << 20
 
 
 class EdgeFolder:
-    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root."""
+    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root. ``former``: what lay there before a switch."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.former = root.with_name(f"{root.name}.former")
         self.shard = root / "shard"
         self._stamp = root / "identity.json"
         self._held: IO[str] | None = None
@@ -26,6 +27,8 @@ class EdgeFolder:
     def acquire(self) -> None:
         """Own the folder until :meth:`release`; the lock goes with the process, however it ends."""
         try:
+            if not self.root.exists() and self.former.exists():
+                self.former.rename(self.root)  # a switch was cut short between its two steps
             self.root.mkdir(parents=True, exist_ok=True)
             held = (self.root / "lock").open("a+")
         except OSError as error:
@@ -71,18 +74,44 @@ class EdgeFolder:
 
     def check(self, identity: str, dimension: int) -> None:
         """``StoreVersionError`` where the shard was made by another encoder."""
+        known = self._read()
+        if known != (identity, dimension):
+            raise StoreVersionError(
+                f"the vectors in {self.root} were made by {known[0]} ({known[1]} dimensions), the encoder in use is "
+                f"{identity} ({dimension}). Index the tools with it beside the others: python scripts/reindex.py; or use "
+                "the former encoder; or delete that folder and index the tools again"
+            )
+
+    def made_by(self) -> tuple[str, int] | None:
+        """Identity and dimension of the encoder whose vectors lie here, None where there are none."""
+        return self._read() if self.shard.exists() else None
+
+    def replace(self, other: Path) -> None:
+        """Put another such folder in this one's place; what lay here becomes :attr:`former`. Both must be closed.
+
+        Raises:
+            StoreBusyError: another process has opened this one meanwhile.
+        """
+        self.acquire()
+        try:
+            shutil.rmtree(self.former, ignore_errors=True)
+            self.root.rename(self.former)
+            other.rename(self.root)
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot put {other} in the place of {self.root} ({error.strerror}); both are kept: run it again"
+            ) from error
+        finally:
+            self.release()
+
+    def _read(self) -> tuple[str, int]:
         try:
             found = orjson.loads(self._stamp.read_bytes())
-            known = (found["identity"], found["dimension"])
+            return found["identity"], found["dimension"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UnavailableError(
                 f"{self._stamp} cannot be read ({error}); delete {self.root} and index the tools again"
             ) from error
-        if known != (identity, dimension):
-            raise StoreVersionError(
-                f"the vectors in {self.root} were made by {known[0]} ({known[1]} dimensions), the encoder in use is "
-                f"{identity} ({dimension}); delete that folder and index the tools again, or use the former encoder"
-            )
 
     def fresh_part(self) -> Path:
         """An empty place for a shard in the making."""

@@ -70,6 +70,11 @@ class QdrantIndex:
         self._collection = await self._collections.beside(encoder)
         self._encoder = encoder
 
+    async def in_force(self) -> list[tuple[str, int]]:
+        """Identity and dimension of the encoders that have vectors in force."""
+        self._opened()
+        return [(one.identity, one.dimension) for one in await self._collections.in_force()]
+
     async def switch(self) -> None:
         """Put this index's collection in force for every process that uses this encoder, at once."""
         encoder = self._opened()

@@ -58,6 +58,15 @@ class QdrantCollections:
         await self.switch(encoder, collection)
         return alias
 
+    async def in_force(self) -> list[Encoder]:
+        """The encoders whose vectors are in force, as far as their collections tell."""
+        found = [await self._metadata(collection) for collection in (await self._aliases()).values()]
+        return [
+            Encoder(str(one["identity"]), int(str(one["dimension"])))
+            for one in found
+            if "identity" in one and "dimension" in one
+        ]
+
     async def beside(self, encoder: Encoder) -> str:
         """A collection that is not in force: the one that an interrupted re-index began, or a new one."""
         alias, aliases = self.alias(encoder), await self._aliases()

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from agent.pattern import pattern
-from domain.errors import StoreVersionError, UsageError
+from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
@@ -121,27 +121,6 @@ async def test_vectors_of_another_encoder_are_refused_until_a_reindex(tmp_path: 
             await container.search()
     await reindex(settings=settings)
     assert (await found(settings))[0]
-
-
-async def test_without_a_server_there_is_no_reindexing_beside(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="FOOTPATH_VECTOR_URL"):
-        await reindex(settings=await built(tmp_path / "store", embed=False))
-
-
-def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
-    environment = {**os.environ, "FOOTPATH_VECTOR_URL": "", "FOOTPATH_STORE": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "reindex.py")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "FOOTPATH_VECTOR_URL" in done.stderr
-    assert done.stdout == ""
 
 
 async def test_the_command_prints_one_object(tmp_path: Path, server: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
-"""A local stand-in for a hosted model: speaks OpenAI's chat protocol over a real socket; who answers is given.
+"""A local stand-in for a hosted model: speaks OpenAI's protocol over a real socket; who answers is given.
 
-``GET /v1/models`` and ``POST /v1/chat/completions``, whole or as server-sent events, with a usage chunk where it is asked for.
+``GET /v1/models``, ``POST /v1/embeddings`` and ``POST /v1/chat/completions``, whole or as server-sent events, with a usage chunk
+where it is asked for.
 """
 
 import asyncio
@@ -26,19 +27,21 @@ from tests.models.openai_replies import (
     pieces,
 )
 from tests.models.openai_writing import answer_body, event, head, stream_events
+from tests.models.word_vectors import word_embeddings
 
 EVERYTHING = frozenset({"json_schema", "json_object", "usage", "stream_options", "temperature", "max_tokens"})
 
 
 @dataclass
 class ModelServer:
-    """A running server. ``requests``: the chat requests that came, in order. ``supports``: what it does not refuse with 400."""
+    """A running server. ``requests``: what it was asked, in order. ``supports``: what it does not refuse with 400."""
 
     respond: Respond
     model: str = "rules"
     api_key: str = ""
     supports: frozenset[str] = EVERYTHING
     port: int = 0
+    embed: Respond = word_embeddings
     requests: list[ChatRequest] = field(default_factory=list[ChatRequest])
 
     @property
@@ -61,7 +64,7 @@ class ModelServer:
             writer.close()
 
     def _reply(self, method: str, request: ChatRequest) -> Reply:
-        if request.path not in ("/v1/models", "/v1/chat/completions"):
+        if request.path not in ("/v1/models", "/v1/chat/completions", "/v1/embeddings"):
             return Sends(b"404 page not found", 404, "text/plain")
         if self.api_key and request.headers.get("authorization") != f"Bearer {self.api_key}":
             return WRONG_KEY
@@ -71,6 +74,8 @@ class ModelServer:
         self.requests.append(request)
         if request.body.get("model") != self.model:
             return NO_MODEL
+        if request.path == "/v1/embeddings":
+            return as_reply(self.embed(request))
         return self._refused(request) or as_reply(self.respond(request))
 
     def _refused(self, request: ChatRequest) -> Refuses | None:
@@ -140,10 +145,16 @@ async def _stream(writer: asyncio.StreamWriter, reply: Says, request: ChatReques
 
 @asynccontextmanager
 async def model_server(
-    respond: Respond, *, model: str = "rules", api_key: str = "", supports: frozenset[str] = EVERYTHING, port: int = 0
+    respond: Respond,
+    *,
+    model: str = "rules",
+    api_key: str = "",
+    supports: frozenset[str] = EVERYTHING,
+    port: int = 0,
+    embed: Respond = word_embeddings,
 ) -> AsyncGenerator[ModelServer, None]:
     """A server in this event loop; ``port`` 0: any that is free."""
-    served, tasks = ModelServer(respond, model, api_key, supports), set[asyncio.Task[None]]()
+    served, tasks = ModelServer(respond, model, api_key, supports, embed=embed), set[asyncio.Task[None]]()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -165,14 +176,19 @@ async def model_server(
 
 @contextmanager
 def model_server_in_thread(
-    respond: Respond, *, model: str = "rules", api_key: str = "", supports: frozenset[str] = EVERYTHING
+    respond: Respond,
+    *,
+    model: str = "rules",
+    api_key: str = "",
+    supports: frozenset[str] = EVERYTHING,
+    embed: Respond = word_embeddings,
 ) -> Generator[ModelServer]:
     """The same in a thread of its own, for callers that block: a script run as a process."""
     ready, stop, made = threading.Event(), asyncio.Event(), list[ModelServer]()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
-        async with model_server(respond, model=model, api_key=api_key, supports=supports) as served:
+        async with model_server(respond, model=model, api_key=api_key, supports=supports, embed=embed) as served:
             made.append(served)
             ready.set()
             await stop.wait()

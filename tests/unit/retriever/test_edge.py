@@ -65,7 +65,7 @@ async def test_a_second_owner_is_told_the_way_out(tmp_path: Path) -> None:
 
 async def test_another_encoder_is_refused_with_the_remedy(tmp_path: Path) -> None:
     await (await opened(tmp_path)).close()
-    with pytest.raises(StoreVersionError, match=r"made by model .*index the tools again"):
+    with pytest.raises(StoreVersionError, match=r"made by model .*scripts/reindex\.py"):
         await EdgeIndex(tmp_path).setup("other", DIMENSION)
     await (await opened(tmp_path)).close()
 

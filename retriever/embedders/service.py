@@ -1,0 +1,113 @@
+"""An encoder that runs elsewhere: any service that turns texts into rows of numbers. What it sends is checked before it counts."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.errors import ModelUnavailableError
+from retriever.documents import TEMPLATE
+from retriever.index import Vectors
+
+LONGEST = 2_000
+"""Characters of a text that are sent: some 500 tokens, which small encoders take and larger ones do not need."""
+
+_AT_ONCE = 4
+"""Batches that are on their way at a time."""
+
+
+class EmbeddingService(Protocol):
+    """Who is asked. ``name``: the model's."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def rows(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+        """A row for each text, in order. Raises ``ModelUnavailableError``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """What a model wants before its texts: E5 "query: " and "passage: ", BGE an instruction before requests."""
+
+    query: str = ""
+    document: str = ""
+
+
+class ServiceEmbedder:
+    """Vectors of unit length from a service whose model gives ``dimension`` numbers, ``batch`` texts at a time.
+
+    The identity names no host: the same model served elsewhere goes with the same index.
+    """
+
+    def __init__(
+        self, service: EmbeddingService, dimension: int, prefixes: Prefixes | None = None, *, batch: int = 64
+    ) -> None:
+        self._service = service
+        self._dimension = dimension
+        self._prefixes = prefixes or Prefixes()
+        self._batch = batch
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    @property
+    def identity(self) -> str:
+        """The service's model, template version, prefixes and dimension."""
+        both = f"{self._prefixes.query}\0{self._prefixes.document}"
+        prefixes = "" if both == "\0" else f":prefixes-{blake2b(both.encode(), digest_size=4).hexdigest()}"
+        return f"service:{self._service.name}:text{TEMPLATE}{prefixes}:{self._dimension}"
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        """Vectors of shape (len(texts), dimension), in order.
+
+        Raises:
+            ModelUnavailableError: the service gave no usable answer, or vectors that are none of this dimension.
+        """
+        prefix = self._prefixes.query if role == "query" else self._prefixes.document
+        sent = [prefix + _fit(text) for text in texts]
+        found = np.zeros((len(sent), self._dimension), np.float32)
+
+        async def fill(start: int) -> None:
+            async with self._places:
+                rows = await self._service.rows(sent[start : start + self._batch])
+            for place, row in enumerate(rows, start):
+                found[place] = self._unit(row)
+
+        tasks = [asyncio.create_task(fill(start)) for start in range(0, len(sent), self._batch)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return found
+
+    def _unit(self, row: NDArray[np.float64]) -> NDArray[np.float64]:
+        if row.shape != (self._dimension,):
+            raise self._unusable(
+                f"sent a vector of {row.size} numbers where FOOTPATH_EMBEDDING_DIMENSION is {self._dimension}: set what "
+                "scripts/check_model.py --embedding tells, or FOOTPATH_EMBEDDING_SHORTEN where the model can be shortened"
+            )
+        if not np.isfinite(row).all():
+            raise self._unusable("sent a vector with numbers that are none (NaN or infinite): its model is damaged")
+        largest = float(np.abs(row).max())
+        if largest == 0.0:
+            raise self._unusable("sent a vector of zeros only: FOOTPATH_EMBEDDING_NAME is no embedding model")
+        scaled = row / largest  # squares of very small or large numbers are none
+        return scaled / np.linalg.norm(scaled)
+
+    def _unusable(self, why: str) -> ModelUnavailableError:
+        return ModelUnavailableError(f"the embedding service of {self._service.name!r} {why}", "protocol", lasting=True)
+
+
+def _fit(text: str) -> str:
+    """Bounded, never empty (services refuse that), and what UTF-8 cannot hold as a question mark."""
+    return text[:LONGEST].encode("utf-8", "replace").decode() or " "

@@ -1,0 +1,246 @@
+"""A store changes its encoder: refused first, then indexed beside, compared and switched. In a folder and on a server."""
+
+import asyncio
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+
+from agent.pattern import pattern
+from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
+from domain.tool import ToolId
+from evaluation.names import key_of
+from evaluation.queries import Query
+from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
+from tests.models.openai_server import ModelServer, model_server, model_server_in_thread
+from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings
+from tests.servers.qdrant.places import QdrantPlace
+from wiring.build import BuildOptions, build
+from wiring.container import open_container
+from wiring.embedders import former_settings
+from wiring.reindex import Trial, reindex
+from wiring.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "playground" / "data"
+SOLVED = "Who directed 'Attack of the Zzyzx'?"
+ANSWERS = DATA / "answer" / "G1_answer"
+"""Where the trajectories lie that solve one like it."""
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+def senseless(request: ChatRequest) -> Reply:
+    """Vectors that say nothing of their texts."""
+    chance = random.Random(1)
+    texts: list[str] = request.body["input"]
+    return embedding_body([[chance.gauss(0, 1) for _ in range(DIMENSION)] for _ in texts])
+
+
+@asynccontextmanager
+async def service(embed: Respond = word_embeddings, name: str = "words") -> AsyncGenerator[tuple[ModelServer, Any]]:
+    """A running service, and the settings that name it."""
+    async with model_server(scripted("no chat"), model=name, embed=embed) as server:
+        yield server, named(server, name)
+
+
+def named(server: ModelServer, name: str = "words") -> dict[str, Any]:
+    asked = {"embedding_url": server.url, "embedding_name": name, "embedding_dimension": DIMENSION}
+    return {"embedder": "service", "embedding_attempts": 1, **asked}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the bundled encoder has indexed; each test takes a copy."""
+    root = tmp_path_factory.mktemp("made")
+    answers = root / "answer" / ANSWERS.name
+    answers.mkdir(parents=True)
+    for file in ANSWERS.iterdir():
+        if b"Who directed '" in file.read_bytes():
+            shutil.copy(file, answers)
+    options = BuildOptions(tools=(DATA / "openapi.json",), trajectories=(answers.parent,))
+    asyncio.run(build(options, silent, Settings(store=root / "store")))
+    return root
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> dict[str, Any]:
+    """Settings of a store in a folder."""
+    return {"store": Path(shutil.copytree(made / "store", tmp_path / "store"))}
+
+
+@pytest.fixture(params=["folder", "server"])
+async def place(
+    request: pytest.FixtureRequest, made: Path, folder: dict[str, Any], qdrant_stand_in: QdrantPlace
+) -> dict[str, Any]:
+    """The same, or with its vectors on a server."""
+    if request.param == "folder":
+        return folder
+    found = {**folder, "vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
+    await build(BuildOptions(trajectories=(made / "answer",)), silent, settings(found))
+    return found
+
+
+def settings(place: dict[str, Any], encoder: dict[str, Any] | None = None) -> Settings:
+    return Settings.model_validate({**place, **(encoder or {})})
+
+
+async def found(chosen: Settings) -> list[ToolId]:
+    async with open_container(chosen) as container:
+        return [hit.id for hit in await (await container.search()).start_tools("weather in Paris tomorrow", 5)]
+
+
+async def remembered(chosen: Settings) -> list[str]:
+    async def all_there(ids: Any) -> set[ToolId]:
+        return set(ids)
+
+    async with open_container(chosen) as container:
+        return [one.memory.pattern for one in await (await container.memory()).recall(SOLVED, 1, all_there)]
+
+
+async def queries(place: dict[str, Any]) -> list[Query]:
+    """What each tool's document says, as a request for it."""
+    async with open_container(settings(place)) as container:
+        documents = [document async for document in container.graph.documents()]
+    return [Query("own", one.description, frozenset({key_of(one.id)})) for one in documents if one.description][:60]
+
+
+async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(place: dict[str, Any]) -> None:
+    async with service() as (server, encoder):
+        changed = settings(place, encoder)
+        with pytest.raises(StoreVersionError, match=r"all-MiniLM-L6-v2.*service:words.*scripts/reindex\.py"):
+            await found(changed)
+        assert await remembered(changed) == []
+        before = await found(settings(place))
+        done = await reindex(settings=changed)
+        assert (done.tools == done.embedded > 10, done.refused, len(done.dropped)) == (True, "", 1)
+        assert done.compared is not None
+        assert (done.compared.figures, 0 < done.compared.overlap < 1) == ({}, True)
+        assert set(await found(changed)) & set(before)
+        assert await remembered(changed) == [pattern(SOLVED)]
+        assert not [text for request in server.requests for text in request.body["input"] if not text.strip()]
+        with pytest.raises(StoreVersionError, match=r"service:words.*all-MiniLM-L6-v2"):
+            await found(settings(place))
+
+
+async def test_worse_vectors_stay_beside_until_they_are_forced(place: dict[str, Any]) -> None:
+    asked = await queries(place)
+    async with service(senseless) as (server, encoder):
+        changed, before = settings(place, encoder), await found(settings(place))
+        done = await reindex(settings=changed, trial=Trial(asked))
+        assert done.compared is not None
+        assert done.refused.startswith("the new vectors lose")
+        old, new = done.compared.figures["ndcg@5"]
+        assert 0 < new < old - 0.01 < 1
+        assert (done.compared.requests, done.dropped) == (len(asked), ())
+        assert await found(settings(place)) == before
+        lenient = await reindex(settings=changed, trial=Trial(asked, tolerance=1.0), keep_former=True)
+        assert (lenient.embedded, lenient.refused) == (0, "")
+        documents = [request for request in server.requests if len(request.body["input"]) > 5]
+        assert len(documents) == len({str(request.body["input"]) for request in documents})
+        assert await found(changed)
+
+
+async def test_force_switches_to_worse_vectors(folder: dict[str, Any]) -> None:
+    asked = await queries(folder)
+    async with service(senseless) as (_, encoder):
+        changed = settings(folder, encoder)
+        done = await reindex(settings=changed, trial=Trial(asked, force=True))
+        assert done.compared is not None
+        assert (done.compared.worse_by() > 0.01, done.refused, done.dropped) == (True, "", ("vectors.former",))
+        assert await found(changed)
+
+
+async def test_the_same_encoder_loses_nothing(folder: dict[str, Any]) -> None:
+    done = await reindex(settings=settings(folder), trial=Trial(await queries(folder)))
+    assert done.compared is not None
+    assert (done.refused, done.compared.overlap > 0.9) == ("", True)
+
+
+async def test_a_former_service_is_asked_where_its_settings_are_given(place: dict[str, Any], tmp_path: Path) -> None:
+    async with service() as (former, first), service(name="others") as (_, second):
+        await reindex(settings=settings(place, first))
+        asked = await queries({**place, **first})
+        lost = await reindex(settings=settings(place, second), trial=Trial(asked))
+        assert (lost.compared, lost.dropped) == (None, ())
+        assert "service:words" in lost.refused
+        assert "--former" in lost.refused
+        file = tmp_path / "former.env"
+        lines = [f"FOOTPATH_{name.upper()}={value}" for name, value in first.items()]
+        file.write_text("\n".join(["FOOTPATH_STORE=/nowhere", *lines]))
+        count = len(former.requests)
+        known = await asyncio.to_thread(former_settings, file)
+        done = await reindex(settings=settings(place, second), trial=Trial(asked, former=known))
+        assert (done.refused, len(former.requests) > count) == ("", True)
+        assert done.compared is not None
+        assert done.compared.former.startswith("service:words")
+        assert done.compared.overlap == 1.0
+
+
+async def test_a_service_that_fails_midway_leaves_all_as_it_was(folder: dict[str, Any]) -> None:
+    left = [3]
+
+    def tiring(request: ChatRequest) -> Reply:
+        left[0] -= 1
+        return word_embeddings(request) if left[0] >= 0 else Refuses(401, "no such key")
+
+    async with service(tiring) as (_, encoder):
+        changed, before = settings(folder, {**encoder, "embedding_batch": 32}), await found(settings(folder))
+        with pytest.raises(UnavailableError, match="FOOTPATH_EMBEDDING_API_KEY"):
+            await reindex(settings=changed)
+        assert await found(settings(folder)) == before
+        left[0] = 1_000
+        assert (await reindex(settings=changed)).refused == ""
+        assert await found(changed)
+
+
+async def test_a_folder_in_use_is_not_switched(folder: dict[str, Any]) -> None:
+    async with service() as (_, encoder), open_container(settings(folder)) as container:
+        await container.search()
+        with pytest.raises(StoreBusyError, match="in use by another process"):
+            await reindex(settings=settings(folder, encoder))
+
+
+async def test_a_switch_cut_short_is_taken_back(folder: dict[str, Any]) -> None:
+    before, vectors = await found(settings(folder)), folder["store"] / "vectors"
+    vectors.rename(vectors.with_name("vectors.former"))
+    assert await found(settings(folder)) == before
+
+
+async def test_the_command_refuses_with_figures(folder: dict[str, Any], tmp_path: Path) -> None:
+    rows = [
+        {"split": one.split, "query": one.query, "relevant": [{"tool": tool, "api": api} for tool, api in one.relevant]}
+        for one in await queries(folder)
+    ]
+    file = tmp_path / "queries.jsonl"
+    file.write_bytes(b"\n".join(orjson.dumps(row) for row in rows))
+    with model_server_in_thread(scripted("no chat"), model="words", embed=senseless) as server:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH_")}
+        environment |= {f"FOOTPATH_{name.upper()}": str(value) for name, value in {**folder, **named(server)}.items()}
+        command = [sys.executable, str(ROOT / "scripts" / "reindex.py"), "--json", "--queries", str(file)]
+        done = await asyncio.to_thread(
+            subprocess.run,
+            command,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=environment,
+            cwd=tmp_path,
+            check=False,
+        )
+    assert done.returncode == 1, done.stderr
+    told = orjson.loads(done.stdout)
+    assert (told["dropped"], told["compared"]["requests"]) == ([], len(rows))
+    assert "ndcg@5" in done.stderr
+    assert "not switched" in done.stderr

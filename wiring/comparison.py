@@ -1,0 +1,64 @@
+"""Two encoders on the same requests, before one takes the other's place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import nsmallest
+
+from evaluation.queries import Query
+from evaluation.retrieval import Scored, Search, measures, rank
+from graph.store import GraphStore
+from retriever.words import first_words
+
+DEPTH = 10
+"""Tools of a ranking that are looked at."""
+
+SAMPLES = 50
+_MEASURES = ("ndcg@5", "recall@10")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``figures``: a measure's means with the former and the new encoder, where relevant APIs are known.
+
+    ``overlap``: the share of the first ten tools that both find. All lie in [0, 1].
+    """
+
+    former: str
+    new: str
+    requests: int
+    overlap: float
+    figures: dict[str, tuple[float, float]]
+
+    def worse_by(self) -> float:
+        """How much the new one loses, by the measure in which it loses most; 0 where it loses nothing."""
+        return max([0.0, *(former - new for former, new in self.figures.values())])
+
+
+async def compare(
+    former: tuple[str, Search], new: tuple[str, Search], requests: Sequence[Query], *, judged: bool
+) -> Comparison:
+    """Rank tools for every request with both, each given with its name. ``judged``: the requests have relevant APIs."""
+    rankings = [await rank(requests, search, DEPTH) for _, search in (former, new)]
+    pairs = list(zip(*rankings, strict=True))
+    figures = {
+        name: (_mean(rankings[0], name), _mean(rankings[1], name)) for name in (_MEASURES if judged and pairs else ())
+    }
+    overlap = sum(_shared(*pair) for pair in pairs) / len(pairs) if pairs else 1.0
+    return Comparison(former[0], new[0], len(pairs), overlap, figures)
+
+
+async def sample_requests(graph: GraphStore) -> list[Query]:
+    """Beginnings of tools' descriptions in place of requests, the same ones each time. They tell likeness, not quality."""
+    texts = [first_words(tool.description[:1_000], 12) async for tool in graph.documents()]
+    chosen = nsmallest(SAMPLES, {text for text in texts if text}, key=lambda text: blake2b(text.encode()).digest())
+    return [Query("sample", text, frozenset()) for text in chosen]
+
+
+def _mean(scored: Sequence[Scored], name: str) -> float:
+    return sum(measures(one.ranking, one.query.relevant)[name] for one in scored) / len(scored)
+
+
+def _shared(former: Scored, new: Scored) -> float:
+    first, second = set(former.ranking[:DEPTH]), set(new.ranking[:DEPTH])
+    return len(first & second) / max(len(first), len(second), 1)

@@ -1,0 +1,95 @@
+"""The encoder of the settings: the bundled one, or a service that speaks OpenAI's embedding protocol."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from domain.errors import UsageError
+from retriever.index import Embedder
+from wiring.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from agent.models.embeddings import OpenaiEmbeddings
+
+Close = Callable[[], Awaitable[None]]
+
+_MOST_NUMBERS = 16_384
+"""Numbers of a vector that an answer has room for before the dimension is known."""
+
+
+def embedder_of(settings: Settings) -> tuple[Embedder, Close]:
+    """The encoder, and what closes it; nothing is read or opened yet.
+
+    Raises:
+        UsageError: an embedding service is wanted, and the settings lack a part of it.
+    """
+    if settings.embedder == "service":
+        return _service_embedder(settings)
+    from retriever.embedders.bundled import BundledEmbedder
+
+    async def nothing() -> None:
+        """The bundled encoder holds no connection."""
+
+    return BundledEmbedder(threads=settings.encoder_threads), nothing
+
+
+def former_settings(file: Path) -> Settings:
+    """The settings of the encoder used so far, from a file like ``.env``: what it leaves out has its default.
+
+    Raises:
+        UsageError: there is no such file, or it holds values that cannot be used.
+    """
+    from dotenv import dotenv_values
+
+    if not file.is_file():
+        raise UsageError(f"{file} is no file; name one with the FOOTPATH_EMBED… settings of the encoder used so far")
+    found = {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
+    names = [name for name in Settings.model_fields if name.startswith("embed")]
+    return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
+
+
+def embedding_service(settings: Settings) -> "OpenaiEmbeddings":
+    """The service itself, whatever the dimension of its vectors; who asks for it closes it.
+
+    Raises:
+        UsageError: the settings name none.
+    """
+    _need(settings, "embedding_url", "embedding_name")
+    from agent.models.embeddings import EmbeddingParameters, OpenaiEmbeddings, room_for
+
+    return OpenaiEmbeddings(
+        EmbeddingParameters(
+            url=settings.embedding_url.rstrip("/").removesuffix("/embeddings"),
+            name=settings.embedding_name,
+            api_key=settings.embedding_api_key.get_secret_value(),
+            timeout=settings.embedding_timeout,
+            attempts=settings.embedding_attempts,
+            dimension=settings.embedding_dimension if settings.embedding_shorten else None,
+            response_limit=room_for(settings.embedding_batch, settings.embedding_dimension or _MOST_NUMBERS),
+            use_environment=settings.model_use_environment,
+        )
+    )
+
+
+def embedder_with(service: "OpenaiEmbeddings", settings: Settings, dimension: int) -> Embedder:
+    """An encoder that asks ``service``, with the prefixes and the batches of the settings."""
+    from retriever.embedders.service import Prefixes, ServiceEmbedder
+
+    prefixes = Prefixes(settings.embedding_query_prefix, settings.embedding_document_prefix)
+    return ServiceEmbedder(service, dimension, prefixes, batch=settings.embedding_batch)
+
+
+def _service_embedder(settings: Settings) -> tuple[Embedder, Close]:
+    _need(settings, "embedding_url", "embedding_name", "embedding_dimension")
+    service = embedding_service(settings)
+    return embedder_with(service, settings, settings.embedding_dimension or 0), service.close
+
+
+def _need(settings: Settings, *names: str) -> None:
+    lacking = [f"FOOTPATH_{name.upper()}" for name in names if not getattr(settings, name)]
+    if lacking:
+        raise UsageError(
+            f"an embedding service needs {' and '.join(lacking)} (and FOOTPATH_EMBEDDING_API_KEY where it wants a key); "
+            "any OpenAI-compatible service will do, scripts/check_model.py --embedding tries it and tells the dimension. "
+            "FOOTPATH_EMBEDDER=bundled needs none"
+        )

@@ -1,0 +1,100 @@
+"""Whether an embedding service can be used, what its vectors are like and how fast they come: found out by asking."""
+
+import time
+from typing import TYPE_CHECKING
+
+from domain.errors import ModelUnavailableError
+from domain.model import Model
+from wiring.embedders import embedder_with, embedding_service
+from wiring.settings import Settings
+
+if TYPE_CHECKING:
+    from agent.models.embeddings import OpenaiEmbeddings
+
+_ASKED = "What will the weather be like tomorrow in Oslo?"
+_ALIKE = (
+    "weather: daily forecast. Temperature and rain of the next days at a place.",
+    "currency: convert. Changes an amount of money from one currency to another.",
+)
+"""Texts of tools, the fitting one first."""
+
+_SAME = 0.98
+"""Cosine of one text's vectors, alone and in a batch: less, and rows are mixed up."""
+
+
+class EmbeddingReport(Model):
+    """``dimension``: numbers of a vector as it came. ``ordered``: a batch's vectors are those of its texts, in order.
+
+    ``sensible``: a request is nearer to the tool that serves it than to another. Seconds for one text; texts a second in batches.
+    """
+
+    url: str
+    model: str
+    dimension: int | None = None
+    ordered: bool = False
+    sensible: bool = False
+    seconds: float | None = None
+    texts_a_second: float | None = None
+    identity: str = ""
+    failure: str = ""
+    error: str = ""
+    advice: tuple[str, ...] = ()
+
+    @property
+    def works(self) -> bool:
+        """Whether its vectors can be searched by."""
+        return not self.failure and self.ordered and self.sensible
+
+
+async def check_embedding(settings: Settings) -> EmbeddingReport:
+    """Ask the service of the settings for a few vectors. Its failures are in the report.
+
+    Raises:
+        UsageError: the settings name none.
+    """
+    service = embedding_service(settings)
+    report = EmbeddingReport(url=settings.embedding_url, model=settings.embedding_name)
+    try:
+        return await _asked(settings, service, report)
+    except ModelUnavailableError as error:
+        return report.model_copy(update={"failure": error.kind, "error": str(error)})
+    finally:
+        await service.close()
+
+
+async def _asked(settings: Settings, service: "OpenaiEmbeddings", report: EmbeddingReport) -> EmbeddingReport:
+    (row,) = await service.rows(["ready"])
+    embedder = embedder_with(service, settings, row.size)
+    began = time.perf_counter()
+    asked = (await embedder.embed([_ASKED], "query"))[0]
+    seconds = time.perf_counter() - began
+    texts = [*_ALIKE, *(f"tool {n}: number {n}" for n in range(2, settings.embedding_batch))]
+    began = time.perf_counter()
+    batch = await embedder.embed(texts, "document")
+    speed = len(texts) / (time.perf_counter() - began)
+    alone = [(await embedder.embed([text], "document"))[0] for text in (texts[0], texts[-1])]
+    found = {
+        "dimension": row.size,
+        "ordered": all(float(one @ batch[place]) > _SAME for one, place in zip(alone, (0, -1), strict=True)),
+        "sensible": bool(asked @ batch[0] > asked @ batch[1]),
+        "seconds": seconds,
+        "texts_a_second": speed,
+        "identity": embedder.identity,
+    }
+    report = report.model_copy(update=found)
+    return report.model_copy(update={"advice": _advice(settings, report)})
+
+
+def _advice(settings: Settings, report: EmbeddingReport) -> tuple[str, ...]:
+    told: list[str] = []
+    if settings.embedding_dimension != report.dimension:
+        told.append(f"set FOOTPATH_EMBEDDING_DIMENSION={report.dimension}")
+    if settings.embedder != "service":
+        told.append("set FOOTPATH_EMBEDDER=service, then index the tools with scripts/reindex.py")
+    if not report.ordered:
+        told.append("a text's vector in a batch is not the one it has alone: set FOOTPATH_EMBEDDING_BATCH=1")
+    if not report.sensible:
+        told.append(
+            "a question about the weather is nearer to a tool for money: is it an embedding model, are the prefixes right?"
+        )
+    return tuple(told)
