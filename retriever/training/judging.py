@@ -9,7 +9,6 @@ from retriever.metrics import ndcg
 from retriever.training.encoder import TrainedEncoder
 from retriever.training.examples import Corpus, Example
 
-
 _NEAREST = 8
 """Documents that come nearest to each held-out request by words, of which the others are told apart."""
 
@@ -39,7 +38,7 @@ class Judge:
         requests = encoder.encode([one.request for one in self._examples], True)
         values: list[float] = []
         for vector, example in zip(requests, self._examples, strict=True):
-            best = np.argsort(-(documents @ vector), kind="stable")[:50]
+            best: list[int] = np.argsort(-(documents @ vector), kind="stable")[:50].tolist()
             ranking = list(dict.fromkeys(names[self._rows[place]] for place in best))
             values.append(ndcg(ranking, {names[row] for row in example.solved}, 5))
         return float(np.mean(values)) if values else 0.0
