@@ -18,7 +18,6 @@ from graph.importers.records import Record, RecordError, Skipped, as_list, as_ob
 from graph.names import NameIndex
 from retriever.training.examples import Corpus, Example, corpus_of
 
-
 _OF_A_PLUGIN = 3
 """MetaTool has thousands of requests for some plugins, and one for others."""
 

@@ -17,13 +17,14 @@ Named = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Example:
     """``solved``: rows of the corpus; at least one. ``foreign``: unlike the requests to be served, so learnt from and never judged by.
-    ``against``: rows of documents that were written so as not to serve the request.
+    ``against``: rows of documents that were written so as not to serve the request. ``made_up``: from a document, and so foreign, too.
     """
 
     request: str
     solved: tuple[int, ...]
     foreign: bool = False
     against: tuple[int, ...] = ()
+    made_up: bool = False
 
 
 @dataclass(frozen=True)
