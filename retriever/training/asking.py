@@ -76,11 +76,15 @@ class _Asking(Generic[A]):
         self._told = told
         self._done = 0
         self._failure: FootpathError | None = None
+        self._last: ModelUnavailableError | None = None
         self._in_a_row = 0
 
     async def run(self) -> None:
         places = iter(range(len(self._tasks)))
         await asyncio.gather(*(self._work(places) for _ in range(max(1, self._bounds.at_once))))
+        used = self.usage
+        if self._failure is None and used.failed and not (used.answered or used.invalid):
+            self._failure = self._last
         if self._failure is not None:
             raise self._failure
 
@@ -121,6 +125,7 @@ class _Asking(Generic[A]):
             self._in_a_row += 1
             if error.lasting or self._in_a_row >= _IN_A_ROW:
                 raise
+            self._last = error
             self.usage.failed += 1
             return None
         self._in_a_row = 0
