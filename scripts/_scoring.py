@@ -15,7 +15,7 @@ console = Console(stderr=True)
 
 
 @contextmanager
-def scoring() -> Generator[None]:
+def scoring(interrupted: str = "interrupted; nothing was scored") -> Generator[None]:
     """Errors to a line on stderr and an exit code: 2 wrong use or an unreadable file, 3 no store, 130 stopped."""
     try:
         yield
@@ -23,7 +23,7 @@ def scoring() -> Generator[None]:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
     except KeyboardInterrupt:
-        console.print("interrupted; nothing was scored")
+        console.print(interrupted)
         raise typer.Exit(130) from None
 
 

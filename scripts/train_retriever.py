@@ -10,19 +10,23 @@ from typing import Annotated
 import orjson
 import typer
 from _scoring import console, scoring
+from _training_sources import Unlike, counts
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from evaluation.queries import read_queries, write_queries
 from graph.importers import jsonl
+from retriever.training.additions import with_negatives, with_requests
 from retriever.training.examples import Corpus, Example, split
 from retriever.training.export import export_encoder
 from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
+from retriever.training.lookalikes import WrittenNegative
 from retriever.training.negatives import neighbours
 from retriever.training.recipe import Recipe, read_recipe
+from retriever.training.requested import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
+from wiring.written_files import read_written
 
 
 def main(
@@ -40,10 +44,9 @@ def main(
         Path | None, typer.Option(help="Folder with seal_tools/ and metatool/, catalogues of others.")
     ] = None,
     foreign: Annotated[int, typer.Option(help="Requests of those catalogues, at most.")] = 300,
-    unlike: Annotated[
-        list[str],
-        typer.Option(help="SOURCE=N: of that source of trajectories N requests at most, none to judge by; repeatable."),
-    ] = ["rotbench=300"],  # noqa: B006
+    unlike: Unlike = ["rotbench=300"],  # noqa: B006
+    negatives: Annotated[Path | None, typer.Option(help="Written negatives, from write_examples.py.")] = None,
+    requests: Annotated[Path | None, typer.Option(help="Made-up requests, from write_examples.py.")] = None,
     export: Annotated[Path | None, typer.Option(help="Folder for the int8 encoder made of the result.")] = None,
     sample: Annotated[int, typer.Option(help="Only so many requests; 0: all.")] = 0,
 ) -> None:
@@ -51,22 +54,28 @@ def main(
 
     What was held out teaches the re-ranker (``train_reranker.py``). ``--export`` makes an encoder of it that runs without torch.
     """
-    with scoring():
+    with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
         chosen = chosen.model_copy(update={"base": base}) if base else chosen
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
         corpus, examples = training_set(
-            documents, walked, read_queries(measured)[0], catalogues, foreign, _counts(unlike)
+            documents, walked, read_queries(measured)[0], catalogues, foreign, counts(unlike)
         )
         if sample:
             examples = random.Random(chosen.seed).sample(examples, min(sample, len(examples)))
-        trained, counts = _train(corpus, examples, chosen, out)
-        exported = export_encoder(out / "model", export, [one.request for one in examples[:200]]) if export else None
+        if requests:
+            examples = with_requests(corpus, examples, read_written(requests, SyntheticRequest), chosen)
+        if negatives:
+            written = read_written(negatives, WrittenNegative)
+            corpus, examples = with_negatives(corpus, examples, written, {one.id: one for one in documents})
+        trained, told = _train(corpus, examples, chosen, out)
+        texts = [one.request for one in examples[:200]]
+        exported = export_encoder(out / "model", export, texts) if export else None
     report = {
         "recipe": chosen.model_dump(),
-        "examples": counts,
+        "examples": told,
         **asdict(trained),
         "export": exported and asdict(exported),
     }
@@ -74,23 +83,20 @@ def main(
     sys.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
-def _counts(given: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for one in given:
-        source, _, count = one.partition("=")
-        if not (source and count.isdigit()):
-            raise UsageError(f"--unlike wants SOURCE=N, not {one!r}")
-        found[source] = int(count)
-    return found
-
-
 def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:
     learnt, judged = split(examples, recipe.held_out, recipe.seed)
     out.mkdir(parents=True, exist_ok=True)
     write_queries(queries_of(corpus, judged), out / "held_out.jsonl")
-    counts = {"learnt": len(learnt), "foreign": sum(one.foreign for one in learnt), "judged": len(judged)}
+    told = {
+        "learnt": len(learnt),
+        "foreign": sum(one.foreign for one in learnt),
+        "made_up": sum(one.made_up for one in learnt),
+        "with_written_negatives": sum(bool(one.against) for one in learnt),
+        "judged": len(judged),
+    }
     console.print(
-        f"{counts['learnt']} requests to learn from ({counts['foreign']} foreign), {counts['judged']} to judge by"
+        f"{told['learnt']} requests to learn from ({told['foreign']} foreign, {told['made_up']} made up, "
+        f"{told['with_written_negatives']} with written negatives), {told['judged']} to judge by"
     )
     near = asyncio.run(neighbours(corpus, [*learnt, *judged], recipe.mined_from))
     judge = Judge(corpus, judged, near[len(learnt) :])
@@ -101,7 +107,7 @@ def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as bar:
-        return finetune(corpus, learnt, near[: len(learnt)], judge, recipe, out, _Bar(bar)), counts
+        return finetune(corpus, learnt, near[: len(learnt)], judge, recipe, out, _Bar(bar)), told
 
 
 class _Bar:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import ValidationError
 
 from domain.errors import UsageError
 from retriever.training.encoder import TrainedEncoder
@@ -28,13 +29,18 @@ class Checkpoint:
 class Checkpoints:
     """Those of one training; of another recipe's it goes on with nothing."""
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
-        """``UsageError`` where another recipe's training stands there."""
+    def __init__(self, folder: Path, recipe: Recipe, data: str = "") -> None:
+        """``data``: names what is learnt from. ``UsageError`` where a training of another recipe, or on something else, stands there."""
         self._folder = folder
         self._recipe = recipe.model_dump_json()
-        known = folder / "recipe.json"
-        if known.exists() and known.read_text(encoding="utf-8") != self._recipe:
+        self._data = data
+        known, of = folder / "recipe.json", folder / "data"
+        if known.exists() and _recipe(known) != recipe:
             raise UsageError(f"{folder} holds a training of another recipe; choose another --out, or remove it")
+        if of.exists() and of.read_text(encoding="utf-8") != data:
+            raise UsageError(
+                f"{folder} holds a training on other requests or documents; choose another --out, or remove it"
+            )
 
     @property
     def weights(self) -> Path | None:
@@ -64,6 +70,15 @@ class Checkpoints:
         encoder.save(beside / "weights")
         torch.save({"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}, beside / "optimizer.pt")
         (beside / "recipe.json").write_text(self._recipe, encoding="utf-8")
+        (beside / "data").write_text(self._data, encoding="utf-8")
         (beside / "state.json").write_bytes(orjson.dumps(asdict(state)))
         shutil.rmtree(self._folder, ignore_errors=True)
         beside.rename(self._folder)
+
+
+def _recipe(path: Path) -> Recipe | None:
+    """A setting that the file does not name had its default value; None: it is another version's."""
+    try:
+        return Recipe.model_validate_json(path.read_bytes())
+    except ValidationError:
+        return None

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 from domain.tool import ToolDoc, ToolId, tool_id_parts
 from retriever.documents import dense_text, lexical_text
@@ -15,11 +16,15 @@ Named = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``solved``: rows of the corpus; at least one. ``foreign``: unlike the requests to be served, so learnt from and never judged by."""
+    """``solved``: rows of the corpus; at least one. ``foreign``: unlike the requests to be served, so learnt from and never judged by.
+    ``against``: rows of documents that were written so as not to serve the request. ``made_up``: from a document, and so foreign, too.
+    """
 
     request: str
     solved: tuple[int, ...]
     foreign: bool = False
+    against: tuple[int, ...] = ()
+    made_up: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,3 +80,13 @@ def split(examples: Sequence[Example], held_out: float, seed: int) -> tuple[list
     judged = set(random.Random(seed).sample(range(len(own)), round(held_out * len(own))))
     apart = {id(own[place]) for place in judged}
     return [one for one in examples if id(one) not in apart], [one for one in examples if id(one) in apart]
+
+
+def fingerprint(corpus: Corpus, examples: Sequence[Example]) -> str:
+    """Names what is learnt from: another request, document or order is another one."""
+    told = blake2b(digest_size=16)
+    for text in corpus.texts:
+        told.update(text.encode("utf-8", "surrogatepass") + b"\0")
+    for example in examples:
+        told.update(f"{example.request}\0{example.solved}{example.against}\0".encode("utf-8", "surrogatepass"))
+    return told.hexdigest()

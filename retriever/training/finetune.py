@@ -7,13 +7,12 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder
-from retriever.training.examples import Corpus, Example
+from retriever.training.examples import Corpus, Example, fingerprint
 from retriever.training.judging import Judge, Judgement
 from retriever.training.negatives import Negatives
 from retriever.training.progress import Progress
@@ -48,7 +47,7 @@ def finetune(
     import torch
 
     began = time.perf_counter()
-    checkpoints = Checkpoints(out / "checkpoint", recipe)
+    checkpoints = Checkpoints(out / "checkpoint", recipe, fingerprint(corpus, examples))
     encoder = TrainedEncoder(recipe, checkpoints.weights)
     encoder.freeze(recipe.frozen)
     negatives = Negatives(corpus, examples, near, recipe)
@@ -56,7 +55,11 @@ def finetune(
     optimizer: Any = torch.optim.AdamW(parameters, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
     per_epoch = math.ceil(len(examples) / recipe.batch)
     total, judged_every = recipe.epochs * per_epoch, max(1, per_epoch // recipe.judged)
-    schedule: Any = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, total=total, warm_up=recipe.warm_up))
+
+    def rate(step: int) -> float:
+        return _rate(step, total, recipe.warm_up)
+
+    schedule: Any = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     state = checkpoints.read(optimizer, schedule)
     negatives.put_back(state.negatives)
     if not state.judgements:

@@ -2,14 +2,13 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import tool_id_parts
 from retriever.lexical import LexicalIndex
+from retriever.training.by_words import by_words
 from retriever.training.examples import Corpus, Example
 from retriever.training.recipe import Recipe
 
@@ -23,9 +22,7 @@ _HARDEST = 12
 
 async def neighbours(corpus: Corpus, examples: Sequence[Example], most: int) -> list[list[int]]:
     """For each example the rows that BM25 finds for its request and for the names of what solved it; nothing that solved it."""
-    with TemporaryDirectory() as folder:
-        index = LexicalIndex(Path(folder))
-        await index.put(dict(zip(corpus.ids, corpus.lexical, strict=True)))
+    async with by_words(corpus) as index:
         named: dict[int, list[int]] = {}
         found: list[list[int]] = []
         for example in examples:
@@ -51,6 +48,7 @@ class Negatives:
         self._examples = examples
         self._near = [list(rows) for rows in near]
         self._siblings = [self._of_same_set(example) for example in examples]
+        self._written = [list(example.against) for example in examples]
         self._recipe = recipe
 
     def _of_same_set(self, example: Example) -> list[int]:
@@ -63,24 +61,27 @@ class Negatives:
     @property
     def state(self) -> dict[str, list[list[int]]]:
         """What was mined, to be kept."""
-        return {"near": self._near, "siblings": self._siblings}
+        return {"near": self._near, "siblings": self._siblings, "written": self._written}
 
     def put_back(self, state: Mapping[str, list[list[int]]]) -> None:
         """Draw as when ``state`` was kept."""
         if state:
             self._near, self._siblings = state["near"], state["siblings"]
+            self._written = state.get("written", self._written)
 
     def draw(self, place: int, chance: random.Random) -> list[int]:
         """The negatives of one example for one step."""
-        siblings = self._siblings[place]
+        siblings, written = self._siblings[place], self._written[place]
         drawn = chance.sample(siblings, min(self._recipe.siblings, self._recipe.hard, len(siblings)))
         others = [row for row in self._near[place] if row not in drawn]
-        return drawn + chance.sample(others, min(self._recipe.hard - len(drawn), len(others)))
+        drawn += chance.sample(others, min(self._recipe.hard - len(drawn), len(others)))
+        return drawn + chance.sample(written, min(self._recipe.written, len(written)))
 
     def mine(self, encode: Encode) -> int:
         """Keep for each example the documents that the model finds nearest, without those that it may well be right about; how many were left out."""
         corpus, out = self._corpus, 0
-        pools = [list(dict.fromkeys([*near, *own])) for near, own in zip(self._near, self._siblings, strict=True)]
+        drawn_from = zip(self._near, self._siblings, self._written, strict=True)
+        pools = [list(dict.fromkeys(row for rows in three for row in rows)) for three in drawn_from]
         rows = sorted({row for pool in pools for row in pool} | {row for one in self._examples for row in one.solved})
         place = {row: number for number, row in enumerate(rows)}
         documents = encode([corpus.texts[row] for row in rows], False)
@@ -90,7 +91,10 @@ class Negatives:
             scores = documents[[place[row] for row in pool]] @ requests[number] if pool else np.zeros(0)
             fit = [at for at in np.argsort(-scores) if scores[at] <= self._recipe.ceiling * best]
             out += len(pool) - len(fit)
-            self._near[number] = [pool[at] for at in fit[: max(_HARDEST, self._recipe.mined_from)]]
+            written = set(example.against)
+            fits: list[int] = [pool[at] for at in fit]
+            self._near[number] = [row for row in fits if row not in written][: max(_HARDEST, self._recipe.mined_from)]
             kept = set(self._near[number])
             self._siblings[number] = [row for row in self._siblings[number] if row in kept]
+            self._written[number] = [row for row in fits if row in written]
         return out

@@ -14,11 +14,11 @@ class Recipe(Model):
     """Rates and shares are numbers, lengths are tokens, batches are requests.
 
     ``base``: a folder, a name on a model hub, or ``bundled``: all-MiniLM-L6-v2 out of its package. ``positives``: documents of a request
-    that solved it, at most, in one step; ``hard``: its negatives, of which ``siblings`` are of a tool set that solved it. What other requests of
+    that solved it, at most, in one step; ``hard``: its negatives, of which ``siblings`` are of a tool set that solved it; ``written``: further ones, which a language model wrote against it. What other requests of
     the step have is a negative, too. ``ceiling``: a negative whose similarity is above this share of the best positive's is taken for one
     that solves the request as well, and left out. ``frozen``: layers that stay as they are, the word embeddings among them where it is above 0.
     ``held_out``: the share of requests that the encoder does not learn from: stopping is judged by them, and the re-ranker learns from them; ``patience``: judgements without a better one before it stops.
-    ``query_prefix``: what the base wants before a request.
+    ``query_prefix``: what the base wants before a request. ``synthetic_share``: the share of what is learnt from that requests made up from documents may have.
     """
 
     base: str = "bundled"
@@ -29,6 +29,10 @@ class Recipe(Model):
     positives: int = Field(default=2, ge=1)
     hard: int = Field(default=2, ge=0)
     siblings: int = Field(default=1, ge=0)
+    written: int = Field(default=1, ge=0)
+    written_of: int = Field(default=3, ge=1, description="Negatives to have written for a request and what solved it.")
+    synthetic_per_api: int = Field(default=2, ge=1, description="Made-up requests of one API, at most.")
+    synthetic_share: float = Field(default=0.3, ge=0, lt=1)
     mined_from: int = Field(
         default=10, ge=1, description="Documents by BM25 for each request and each name that are looked at."
     )

@@ -44,7 +44,9 @@ class Walks:
         return [Walked(FORECAST.id, LOCATE.id, 5)] if asked & {FORECAST.id, LOCATE.id} else []
 
 
-async def search(tmp_path: Path, reranker: Reranker | None, experience: Walks | None, candidates: int = 60) -> ToolSearch:
+async def search(
+    tmp_path: Path, reranker: Reranker | None, experience: Walks | None, candidates: int = 60
+) -> ToolSearch:
     embedder, index, lexical = BagEmbedder(), ExactIndex(), LexicalIndex(tmp_path)
     await index.setup(embedder.identity, embedder.dimension)
     await index_tools(stream([FORECAST, SUN, LOCATE, MONEY]), embedder, index, lexical)

@@ -1,0 +1,114 @@
+"""Requests out of a tool's document without any model: its first sentence in the form of a wish or a question.
+
+Clearly weaker than what a model or a person writes: the words are the document's own, so an encoder learns from them what BM25
+knows already, and how people ask for things it does not learn. They are there so that a tool nobody asked for is seen at all.
+"""
+
+import random
+import re
+
+from domain.tool import Parameter, ToolDoc
+from retriever.words import first_words, split_identifier, words
+
+OFFLINE = "offline"
+"""What such requests are said to be written by."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n|<br|</p>")
+_MARKUP = re.compile(r"<[^>]{0,200}>|[*`#]+")
+_SUBJECT = re.compile(
+    r"^(?:via|use|call|with|using)? ?(?:(?:this|the|our) )?(?:(?:api|endpoint|call|method|operation|route|resource|function|service)s?,? )?"
+    r"(?:this )?(?:you )?(?:(?:is|are|can be) used |will |would |can |may |(?:allows?|enables?|lets?|helps?) (?:you |users? |one )?|is for |for )?(?:to )?",
+    re.IGNORECASE,
+)
+_VERBS = frozenset(
+    words(
+        "get list find search return retrieve fetch show give provide check create add delete remove update set convert "
+        "calculate compute generate send validate verify translate look download upload extract detect analyze compare count "
+        "track display obtain read query lookup predict estimate scrape"
+    )
+)
+_SAID = {"return": "get", "retrieve": "get", "fetch": "get", "provide": "get", "obtain": "get", "query": "look up"}
+_WISHES = (
+    "I need to {}.",
+    "Please {}.",
+    "Can you {}?",
+    "How can I {}?",
+    "I'd like to {}.",
+    "Could you help me {}?",
+    "For a project I have to {}.",
+)
+_THINGS = (
+    "I am looking for {}.",
+    "Can you give me {}?",
+    "I need {}.",
+    "Where do I find {}?",
+    "Show me {}, please.",
+    "I'd like to see {}.",
+)
+_HAS_NAME = 0.2
+"""Share of the requests that name the tool set, as some people do."""
+_MOST_WORDS = 22
+_VALUE = re.compile(r"[\w .,:@/+-]{1,40}")
+_SECRET = re.compile(r"key|token|secret|auth|password|host|format|callback", re.IGNORECASE)
+
+
+def plain_requests(tool: ToolDoc, count: int, seed: int) -> list[str]:
+    """Up to ``count`` different requests; the same ones for the same document and seed. None where it says nothing."""
+    chance = random.Random(f"{seed} {tool.id}")
+    wish = _wish(_first_sentence(tool.description)) or _wish(_first_sentence(split_identifier(tool.api)))
+    if not wish:
+        return []
+    is_verb, told = wish
+    forms = list(_WISHES if is_verb else _THINGS)
+    chance.shuffle(forms)
+    values, named = _values(tool), tool.toolset.replace("_", " ")
+    found: list[str] = []
+    for form in forms[:count]:
+        body = told
+        if values and chance.random() < 0.7:
+            body += " for " + " and ".join(chance.sample(values, min(len(values), chance.choice((1, 1, 2)))))
+        if chance.random() < _HAS_NAME:
+            body += f" with {named}"
+        request = form.format(body)
+        found.append(request[0].upper() + request[1:])
+    return found
+
+
+def _first_sentence(text: str) -> str:
+    plain = _SENTENCE.split(text[:2_000].strip(), maxsplit=1)[0]
+    return first_words(_MARKUP.sub(" ", plain), _MOST_WORDS).strip(" .,:;!?-")
+
+
+def _wish(sentence: str) -> tuple[bool, str] | None:
+    """Whether it begins with what is to be done, and the sentence fit to follow a wish; None under two words."""
+    told = _SUBJECT.sub("", sentence, count=1).strip()
+    first, _, rest = told.partition(" ")
+    if len(told.split()) < 2:
+        return None
+    verb = _verb(first.lower())
+    if verb and not rest.lower().startswith("of "):  # "list of cities" is a thing
+        return True, f"{_SAID.get(verb, verb)} {rest}"
+    return False, told if first.isupper() else first[0].lower() + told[1:]
+
+
+def _verb(word: str) -> str:
+    """The verb that a word is a form of, as in ``returns`` and ``searches``; empty: none."""
+    for form in (word, word.removesuffix("s"), word.removesuffix("es")):
+        if form in _VERBS:
+            return form
+    return ""
+
+
+def _values(tool: ToolDoc) -> list[str]:
+    """What the document gives as an example of its parameters, those first that a call must have; no keys and no formats."""
+    ordered = sorted(tool.parameters, key=lambda parameter: not parameter.required)
+    told = (_value(parameter) for parameter in ordered if not _SECRET.search(parameter.name))
+    return [value for value in told if value][:3]
+
+
+def _value(parameter: Parameter) -> str:
+    value = parameter.example if parameter.example is not None else parameter.default
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = str(value).strip()
+    return f"{split_identifier(parameter.name)} {text}" if text and _VALUE.fullmatch(text) else ""

@@ -1,0 +1,145 @@
+"""Writes hard negatives and requests for a training, by the language model of the settings or, requests only, without one."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from _scoring import console, scoring
+from _training_sources import Unlike, counts
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from domain.errors import ModelUnavailableError, UsageError
+from domain.tool import ToolDoc
+from evaluation.corpora.corpus import load_lines
+from evaluation.queries import Query, read_queries
+from graph.importers import jsonl
+from retriever.training.asking import Bounds, Usage
+from retriever.training.examples import Corpus, Example
+from retriever.training.kept_answers import KeptAnswers
+from retriever.training.recipe import Recipe, read_recipe
+from wiring.models import chat_model
+from wiring.settings import read_settings
+from wiring.training import training_set
+from wiring.writing import Writing, fit_to_learn_from, offline_requests, unsolved
+from wiring.written_files import write_lines
+
+COLUMNS = (
+    TextColumn("{task.description} {task.completed}/{task.total}"),
+    BarColumn(),
+    TextColumn("{task.fields[spent]}"),
+    TimeRemainingColumn(),
+)
+
+
+class What(StrEnum):
+    negatives = "negatives"
+    requests = "requests"
+
+
+def main(
+    tools: Annotated[Path, typer.Option(help="Tools, JSONL, plain or gzip.")],
+    trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
+    measured: Annotated[Path, typer.Option(help="Queries that are measured on: nothing near them is written.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files and what the model answered; the same one goes on.")],
+    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = Path("retriever/training/recipes/minilm.toml"),
+    unlike: Unlike = ["rotbench=300"],  # noqa: B006
+    what: Annotated[list[What], typer.Option(help="What to write; repeatable.")] = [What.negatives, What.requests],  # noqa: B006
+    apis: Annotated[int, typer.Option(min=0, help="APIs to write requests for, by chance; 0: all unsolved ones.")] = 0,
+    offline: Annotated[bool, typer.Option(help="Without a model: plain requests, and no negatives.")] = False,
+    most: Annotated[int, typer.Option(min=0, help="Requests to the model, at most; 0: as many as it takes.")] = 0,
+    tokens: Annotated[int, typer.Option(min=0, help="Tokens, at most; 0: as many as it takes.")] = 0,
+    at_once: Annotated[int, typer.Option(min=1, max=64, help="Requests to the model at the same time.")] = 4,
+) -> None:
+    """Write ``out/negatives.jsonl`` and ``out/requests.jsonl`` for ``train_retriever.py``, and print what was used."""
+    with scoring("interrupted; what the model answered is kept, and the same command goes on from there"):
+        chosen = read_recipe(recipe)
+        documents = [jsonl.tool(record) for record in load_lines(tools)]
+        walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
+        queries = read_queries(measured)[0]
+        corpus, examples = training_set(documents, walked, queries, most=counts(unlike))
+        run = _Run(corpus, examples, documents, queries, chosen, out)
+        with Progress(*COLUMNS, console=console) as bar:
+            told = asyncio.run(
+                run.offline(apis, bar) if offline else run.asked(what, apis, Bounds(most, tokens, at_once), bar)
+            )
+    sys.stdout.write(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+class _Run:
+    def __init__(
+        self,
+        corpus: Corpus,
+        examples: list[Example],
+        documents: list[ToolDoc],
+        measured: list[Query],
+        recipe: Recipe,
+        out: Path,
+    ) -> None:
+        self._corpus = corpus
+        self._examples = examples
+        self._documents = {document.id: document for document in documents}
+        self._measured = [query.query for query in measured]
+        self._recipe = recipe
+        self._out = out
+
+    def _unsolved(self, apis: int) -> list[ToolDoc]:
+        return unsolved(self._corpus, self._examples, self._documents, apis, self._recipe.seed)
+
+    async def _checked(self, requests: list[Any], bar: Progress) -> dict[str, Any]:
+        show = _shown(bar, "checking")
+        fit, dropped = await fit_to_learn_from(
+            requests, self._corpus, self._measured, lambda at, of: show(at, of, None)
+        )
+        await asyncio.to_thread(write_lines, self._out / "requests.jsonl", fit)
+        return {"written": len(fit), "dropped": dropped}
+
+    async def offline(self, apis: int, bar: Progress) -> dict[str, Any]:
+        return {"requests": await self._checked(offline_requests(self._unsolved(apis), self._recipe), bar)}
+
+    async def asked(self, what: list[What], apis: int, bounds: Bounds, bar: Progress) -> dict[str, Any]:
+        """The negatives first; the bounds are for each of the two."""
+        settings = await asyncio.to_thread(read_settings)
+        if not (settings.model_url and settings.model_name):
+            raise UsageError(
+                "writing needs a language model: set FOOTPATH_MODEL_URL and FOOTPATH_MODEL_NAME, or take --offline, "
+                "which writes plain requests and no negatives"
+            )
+        model, kept, told = chat_model(settings), KeptAnswers(self._out / "answers.jsonl"), dict[str, Any]()
+        await kept.open()
+        try:
+            if What.negatives in what:
+                writing = Writing(model, kept, bounds, _shown(bar, "negatives"))
+                count = self._recipe.written_of
+                negatives, usage = await writing.negatives(self._examples, self._corpus, self._documents, count)
+                await asyncio.to_thread(write_lines, self._out / "negatives.jsonl", negatives)
+                told["negatives"] = {"written": len(negatives), "usage": asdict(usage)}
+            if What.requests in what:
+                writing = Writing(model, kept, bounds, _shown(bar, "requests"))
+                requests, usage = await writing.requests(self._unsolved(apis), self._recipe.synthetic_per_api)
+                told["requests"] = {**await self._checked(requests, bar), "usage": asdict(usage)}
+        except ModelUnavailableError:
+            console.print(f"what was answered so far is kept in {self._out}; the same command goes on from there")
+            raise
+        finally:
+            await model.close()
+        return told
+
+
+def _shown(bar: Progress, name: str) -> Callable[[int, int, Usage | None], None]:
+    task = bar.add_task(name, total=None, spent="")
+
+    def show(done: int, of: int, usage: Usage | None) -> None:
+        spent = f"{usage.requests} requests, {usage.prompt_tokens + usage.completion_tokens} tokens" if usage else ""
+        bar.update(task, completed=done, total=of, spent=spent)
+
+    return show
+
+
+if __name__ == "__main__":
+    typer.run(main)

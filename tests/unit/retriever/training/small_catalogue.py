@@ -1,0 +1,45 @@
+"""A catalogue of three tool sets that every test of training can read at a glance."""
+
+from domain.tool import Parameter, ToolDoc, tool_id
+from retriever.training.examples import Corpus, Example, corpus_of
+
+APIS = {
+    "sky": {
+        "rain": "Get the rain forecast of a city",
+        "wind": "Get the wind speed over a city",
+        "moon": "Returns the phase of the moon on a date",
+    },
+    "bank": {
+        "rates": "Returns the exchange rates of a currency",
+        "convert": "Convert an amount between two currencies",
+    },
+    "books": {"search": "Search for books by an author", "lists": "Best sellers of the week"},
+}
+
+
+def document(toolset: str, api: str, about: str = "", *parameters: Parameter, category: str = "c") -> ToolDoc:
+    about = about or APIS.get(toolset, {}).get(api, "")
+    return ToolDoc(
+        id=tool_id(category, toolset, api),
+        category=category,
+        toolset=toolset,
+        api=api,
+        function=f"{api}_for_{toolset}",
+        description=about,
+        parameters=parameters,
+    )
+
+
+DOCUMENTS = tuple(document(toolset, api) for toolset, apis in APIS.items() for api in apis)
+
+
+def catalogue() -> Corpus:
+    return corpus_of(DOCUMENTS)
+
+
+def row(corpus: Corpus, toolset: str, api: str, category: str = "c") -> int:
+    return corpus.row[tool_id(category, toolset, api)]
+
+
+def example(corpus: Corpus, request: str, *solved: tuple[str, str]) -> Example:
+    return Example(request, tuple(row(corpus, *one) for one in solved))

@@ -1,0 +1,60 @@
+"""What an encoder learns from, and what it is judged by."""
+
+from retriever.training.examples import Example, corpus_of, fingerprint, split
+from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, row
+
+OWN = [Example(f"request {number}", (number % 7,)) for number in range(40)]
+FOREIGN = [Example(f"foreign {number}", (0,), foreign=True) for number in range(10)]
+
+
+def test_every_request_is_either_learnt_from_or_judged_by() -> None:
+    learnt, judged = split([*OWN, *FOREIGN], 0.25, 7)
+    assert len(judged) == 10
+    assert {one.request for one in learnt} | {one.request for one in judged} == {
+        one.request for one in [*OWN, *FOREIGN]
+    }
+    assert not {one.request for one in learnt} & {one.request for one in judged}
+
+
+def test_foreign_requests_are_never_judged_by_and_do_not_change_who_is() -> None:
+    learnt, judged = split([*FOREIGN, *OWN], 0.25, 7)
+    assert not any(one.foreign for one in judged)
+    assert sum(one.foreign for one in learnt) == 10
+    assert judged == split(OWN, 0.25, 7)[1]
+
+
+def test_equal_requests_of_a_list_are_told_apart() -> None:
+    learnt, judged = split([Example("the same", (0,)) for _ in range(8)], 0.25, 7)
+    assert (len(learnt), len(judged)) == (6, 2)
+
+
+def test_another_seed_holds_out_others() -> None:
+    assert split(OWN, 0.25, 7)[1] == split(OWN, 0.25, 7)[1]
+    assert split(OWN, 0.25, 7)[1] != split(OWN, 0.25, 8)[1]
+
+
+def test_rows_do_not_depend_on_the_order_of_documents() -> None:
+    assert corpus_of(reversed(DOCUMENTS)) == catalogue()
+
+
+def test_an_api_in_two_categories_and_spellings_is_one_name() -> None:
+    corpus = corpus_of(
+        [document("Sky Watch", "getRain", category="a"), document("sky_watch", "get rain", category="b")]
+    )
+    assert corpus.names[0] == corpus.names[1]
+    assert list(corpus.copies.values()) == [[0, 1]]
+    assert list(corpus.sets.values()) == [[0, 1]]
+
+
+def test_the_fingerprint_names_what_is_learnt_from() -> None:
+    corpus = catalogue()
+    rain = Example("will it rain", (row(corpus, "sky", "rain"),))
+    known = fingerprint(corpus, [rain])
+    assert known == fingerprint(catalogue(), [rain])
+    others = [
+        fingerprint(corpus_of(DOCUMENTS[1:]), [rain]),
+        fingerprint(corpus, [rain, rain]),
+        fingerprint(corpus, [Example("will it rain", (row(corpus, "sky", "wind"),))]),
+        fingerprint(corpus, [Example("will it rain", rain.solved, against=(3,))]),
+    ]
+    assert len({known, *others}) == 5

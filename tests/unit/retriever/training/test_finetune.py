@@ -1,0 +1,199 @@
+"""A training from beginning to end, of an encoder so small that it takes seconds. Needs torch."""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+from collections.abc import Generator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from domain.errors import UnavailableError, UsageError
+from retriever.training.additions import with_negatives
+from retriever.training.encoder import TrainedEncoder
+from retriever.training.examples import Corpus, Example
+from retriever.training.finetune import Trained, finetune
+from retriever.training.judging import Judge
+from retriever.training.lookalikes import WrittenNegative
+from retriever.training.recipe import Recipe
+from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, row
+
+pytestmark = [
+    pytest.mark.neural,
+    pytest.mark.timeout(600),
+    # torch and transformers warn of their own inner workings.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
+]
+ASKED = {
+    ("sky", "rain"): ("will it rain today", "do I need an umbrella", "rain tomorrow please"),
+    ("sky", "wind"): ("is it a day to sail", "how strong is the wind", "wind at the coast"),
+    ("sky", "moon"): ("is tonight a full moon", "when is the new moon", "phase of the moon"),
+    ("bank", "rates"): ("what is a euro worth", "rates of the dollar", "how is the pound doing"),
+    ("bank", "convert"): ("change 20 euros to yen", "convert my money", "how many dollars are 5 pounds"),
+    ("books", "search"): ("what did Austen write", "novels by Orwell", "find books of that author"),
+}
+CORPUS = catalogue()
+EXAMPLES = [Example(request, (row(CORPUS, *tool),)) for tool, requests in ASKED.items() for request in requests]
+NEAR = [[place for place in range(len(CORPUS.ids)) if place not in one.solved] for one in EXAMPLES]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Tensors so small are not worth sharing out: on a busy machine, threads wait for each other far longer than they work."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two layers that knows nothing, with the words of the catalogue."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("base")
+    texts = " ".join([*CORPUS.texts, *(one.request for one in EXAMPLES)]).lower()
+    words = sorted({"".join(filter(str.isalnum, word)) for word in texts.split()} - {""})
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(1)
+    small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    BertModel(BertConfig(vocab_size=len(words) + 5, **small)).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def recipe(base: Path) -> Recipe:
+    return Recipe(base=str(base), epochs=4, batch=6, learning_rate=3e-3, hard=3, judged=1, patience=9, ceiling=1.0)
+
+
+class Told:
+    """What a training tells; stops it after so many steps, as Ctrl-C would."""
+
+    def __init__(self, stop_after: int = 0) -> None:
+        self.losses: list[float] = []
+        self.said: list[str] = []
+        self._stop_after = stop_after
+
+    def step(self, done: int, total: int, loss: float) -> None:
+        self.losses.append(loss)
+        if done == self._stop_after:
+            raise KeyboardInterrupt
+
+    def tell(self, text: str) -> None:
+        self.said.append(text)
+
+
+def train(
+    recipe: Recipe, out: Path, stop_after: int = 0, examples: list[Example] = EXAMPLES, corpus: Corpus = CORPUS
+) -> tuple[Trained, Told]:
+    told = Told(stop_after)
+    judge = Judge(corpus, EXAMPLES, NEAR)
+    near = (NEAR * (len(examples) // len(NEAR) + 1))[: len(examples)]
+    return finetune(corpus, examples, near, judge, recipe, out, told), told
+
+
+def vectors(recipe: Recipe, folder: Path) -> NDArray[np.float32]:
+    return TrainedEncoder(recipe, folder).encode([one.request for one in EXAMPLES], True)
+
+
+def test_the_loss_falls_and_the_requests_find_their_tools(recipe: Recipe, tmp_path: Path) -> None:
+    trained, told = train(recipe.model_copy(update={"epochs": 8}), tmp_path)
+    assert trained.steps == 24
+    assert np.mean(told.losses[-3:]) < 0.5 * np.mean(told.losses[:3])
+    assert trained.best.ndcg > trained.judgements[0].ndcg + 0.1
+    assert sum("mining" in text for text in told.said) == len(trained.left_out) == 7
+
+
+def test_the_best_weights_are_left(recipe: Recipe, tmp_path: Path) -> None:
+    trained, _ = train(recipe, tmp_path)
+    judge = Judge(CORPUS, EXAMPLES, NEAR)
+    assert judge.ndcg(TrainedEncoder(recipe, tmp_path / "model")) == pytest.approx(trained.best.ndcg)
+    assert trained.best.ndcg == max(one.ndcg for one in trained.judgements)
+
+
+@pytest.mark.parametrize("stop_after", [2, 7, 12])
+def test_an_interrupted_training_goes_on_to_the_same_weights(recipe: Recipe, tmp_path: Path, stop_after: int) -> None:
+    whole, _ = train(recipe, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, tmp_path / "parts", stop_after)
+    rest, told = train(recipe, tmp_path / "parts")
+    assert (rest.judgements, rest.left_out, rest.steps) == (whole.judgements, whole.left_out, whole.steps)
+    assert len(told.losses) == 12 - (stop_after - 1) // 3 * 3, "it goes on from its last judgement"
+    for kept in ("model", "checkpoint/weights"):
+        assert np.array_equal(vectors(recipe, tmp_path / "parts" / kept), vectors(recipe, tmp_path / "whole" / kept))
+
+
+def test_a_training_that_is_done_is_not_done_again(recipe: Recipe, tmp_path: Path) -> None:
+    first, _ = train(recipe, tmp_path)
+    again, told = train(recipe, tmp_path)
+    assert told.losses == []
+    assert again.judgements == first.judgements
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_one_others(recipe: Recipe, tmp_path: Path) -> None:
+    one, other = train(recipe, tmp_path / "one")[0], train(recipe, tmp_path / "other")[0]
+    assert one.judgements == other.judgements
+    last = "checkpoint/weights"
+    known = vectors(recipe, tmp_path / "one" / last)
+    assert np.array_equal(known, vectors(recipe, tmp_path / "other" / last))
+    train(recipe.model_copy(update={"seed": 8}), tmp_path / "third")
+    assert not np.allclose(known, vectors(recipe, tmp_path / "third" / last))
+
+
+def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(recipe: Recipe, tmp_path: Path) -> None:
+    train(recipe, tmp_path)
+    with pytest.raises(UsageError, match="another recipe"):
+        train(recipe.model_copy(update={"epochs": 5}), tmp_path)
+    with pytest.raises(UsageError, match="other requests or documents"):
+        train(recipe, tmp_path, examples=EXAMPLES[:-1])
+
+
+def test_it_stops_where_nothing_is_gained(recipe: Recipe, tmp_path: Path) -> None:
+    still = recipe.model_copy(update={"learning_rate": 1e-12, "patience": 2})
+    trained, _ = train(still, tmp_path)
+    assert trained.stopped
+    assert (trained.steps, len(trained.judgements), trained.best.step) == (6, 3, 0)
+
+
+def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> None:
+    asked = EXAMPLES[0]
+    written = WrittenNegative(
+        request=asked.request, tool=CORPUS.ids[asked.solved[0]], api="rain today", description="will it rain today"
+    )
+    often, recipe = EXAMPLES * 6, recipe.model_copy(update={"epochs": 1})
+    corpus, examples = with_negatives(CORPUS, often, [written], {one.id: one for one in DOCUMENTS})
+    texts = [corpus.texts[asked.solved[0]], corpus.texts[-1]]
+
+    def lead(folder: Path) -> float:
+        encoder = TrainedEncoder(recipe, folder)
+        right, wrong = encoder.encode(texts, False) @ encoder.encode([asked.request], True)[0]
+        return float(right - wrong)
+
+    train(recipe, tmp_path / "plain", examples=often)
+    train(recipe, tmp_path / "taught", examples=examples, corpus=corpus)
+    last = "checkpoint/weights"
+    assert lead(tmp_path / "taught" / last) > lead(tmp_path / "plain" / last) + 0.1
+
+
+def test_frozen_layers_stay_as_they_are(recipe: Recipe, tmp_path: Path) -> None:
+    import torch
+
+    train(recipe.model_copy(update={"frozen": 1}), tmp_path)
+    before, after = TrainedEncoder(recipe).model, TrainedEncoder(recipe, tmp_path / "checkpoint" / "weights").model
+    moved = {
+        name
+        for (name, old), new in zip(before.named_parameters(), after.parameters(), strict=True)
+        if not torch.equal(old, new)
+    }
+    assert any(name.startswith("encoder.layer.1.") for name in moved)
+    assert not any(name.startswith(("embeddings.", "encoder.layer.0.")) for name in moved)
+
+
+def test_weights_that_are_not_at_hand_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="none are not at hand"):
+        TrainedEncoder(Recipe(base=str(tmp_path / "none")))
