@@ -11,7 +11,8 @@ from wiring.container import Container
 async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str, Search]:
     """The named ones in the order of the names, or all: from the plainest to the one that serves.
 
-    ``bm25`` and ``dense`` are the search that serves with one side's weight alone: sentences count there as well.
+    ``bm25`` and ``dense`` are the fused search with one side's weight alone: sentences count there as well. ``reranked`` is what
+    serves, with the graph as evidence; where no re-ranker fits the encoder, it is ``fused``.
 
     Raises:
         UsageError: no search has that name. UnavailableError: the store cannot be used.
@@ -21,7 +22,8 @@ async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str,
     found: dict[str, Search] = {
         "bm25": ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=0)),
         "dense": ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=1)),
-        "fused": served,
+        "fused": ToolSearch(embedder, index, lexical),
+        "reranked": served,
     }
     if unknown := [name for name in names if name not in found]:
         raise UsageError(f"no row is called {', '.join(unknown)}; there are: {', '.join(found)}")

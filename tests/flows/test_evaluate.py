@@ -101,7 +101,7 @@ def test_one_json_object(store: Path, tmp_path: Path) -> None:
     assert (found["missing"], found["relevant"], found["unseen"]) == (1, 3, 1)
     assert set(fused["seen"]) == {"I1", "I3", "all"}  # one was walked, one trained on
     assert fused["unseen"]["I3"]["n"] == fused["zero_shot"]["all"]["n"] == 1
-    assert "MiniLM" in fused["model"]
+    assert "minilm" in fused["model"]
     assert fused["against"]["row"] == "bm25"
     assert "against" not in found["rows"]["bm25"]
 

@@ -10,7 +10,7 @@ A, B, C = ToolId("Weather/Sky Watch/getForecast"), ToolId("Weather/Sky Watch/sun
 
 def candidates(request: str = "forecast of sky watch please", sentences: int = 0) -> Candidates:
     scores = np.array([[0.9, 0.2, 0.6], [0.5, 0.8, 0.0], [0.1, 0.3, 0.3]], np.float32)[:, : 1 + sentences]
-    return Candidates(request, (A, B, C), scores, scores / 2, np.array([0.6, 0.4, 0.1], np.float32))
+    return Candidates(request, (A, B, C), scores, scores * np.float32(0.5), np.array([0.6, 0.4, 0.1], np.float32))
 
 
 def of(values: np.ndarray, name: str) -> list[float]:
