@@ -60,11 +60,12 @@ def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocu
     if problem.step is None or problem.parameter is None:
         return False
     ours, theirs = document.steps[: problem.step], proven.steps[: problem.step]
-    same = [one.tool for one in ours] == [one.tool for one in theirs]
+    if [one.tool for one in ours] != [one.tool for one in theirs]:
+        return False  # That includes a run whose calls did not get as far.
     take, before = ours[-1].takes.get(problem.parameter), theirs[-1].takes.get(problem.parameter)
     if take is None or before is None:
         return False
-    return same and (take.step, any_item(take.field)) == (before.step, any_item(before.field))
+    return (take.step, any_item(take.field)) == (before.step, any_item(before.field))
 
 
 def schema_for(tool: ToolDoc | None, name: str, value: object = None) -> JsonObject:

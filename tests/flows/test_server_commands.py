@@ -78,8 +78,15 @@ def test_a_users_key_survives_a_rotation(tmp_path: Path) -> None:
         ("create_user.py", ["boss"], "short\n", {}, 2, "at least 8"),
         ("create_user.py", ["no good"], PASSWORD, {}, 2, "name cannot be used"),
         ("create_user.py", ["boss", "--role", "king"], PASSWORD, {}, 2, "king"),
-        ("serve.py", [], "", {"FOOTPATH_DATABASE_URL": "mysql://u:hidden@h/d"}, 2, "postgresql+asyncpg://"),
-        ("serve.py", [], "", {"FOOTPATH_VAULT_KEYS": "hidden"}, 2, "VERSION:BASE64"),
+        (
+            "serve.py",
+            ["--port", "0"],
+            "",
+            {"FOOTPATH_DATABASE_URL": "mysql://u:hidden@h/d"},
+            2,
+            "postgresql+asyncpg://",
+        ),
+        ("serve.py", ["--port", "0"], "", {"FOOTPATH_VAULT_KEYS": "hidden"}, 2, "VERSION:BASE64"),
         ("serve.py", ["--port", "99999"], "", {}, 3, "--port"),
         (
             "migrate.py",
