@@ -29,12 +29,13 @@ Step = Callable[[Container], Awaitable[None]]
 
 @dataclass(slots=True)
 class Scoring:
-    """What is scored, and what was until now: an interruption loses none of it."""
+    """What is scored, and what was until now: an interruption loses none of it. ``told``: the row whose figures stand for the store."""
 
     names: list[str]
     asked: list[Query]
     trained: frozenset[Key]
     known: Known | None = None
+    told: str = ""
     scores: Scores = field(default_factory=dict[str, Any])
     models: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -127,6 +128,7 @@ async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) 
     async with open_container(store=store) as container:
         await prepared(container)
         run.known = await known(run.asked, container.graph, run.trained)
+        run.told = list(await rankings(container, run.names))[-1]
         await _rank(run, container, "")
         await after(container)
 
@@ -160,16 +162,23 @@ async def _rank(run: Scoring, container: Container, suffix: str) -> None:
 def _figures(run: Scoring) -> dict[str, Any]:
     given = run.known or Known(frozenset(), frozenset(), frozenset())
     told: dict[str, Any] = {
-        name: {**row(scored, given), "seconds_p50": seconds_p50(scored), "model": run.models[name]}
+        name: {
+            **row(scored, given),
+            "seconds": sum(one.seconds for one in scored),
+            "seconds_p50": seconds_p50(scored),
+            "model": run.models[name],
+        }
         for name, scored in run.scores.items()
     }
+    served = dict(told.get(run.told, {}))
     first, *others = run.scores or [""]
     for name in others:
         told[name]["against"] = {"row": first, **differences(run.scores[name], run.scores[first], given)}
     return {
+        **served,
         "rows": told,
         "requests": len(run.asked),
         "relevant": len(given.relevant),
         "missing": len(given.relevant - given.documented),
-        "unseen": len(given.relevant - given.seen),
+        "relevant_unseen": len(given.relevant - given.seen),
     }

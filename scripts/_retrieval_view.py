@@ -63,6 +63,6 @@ def _remark(figures: dict[str, Any]) -> None:
         console.print(f"{name}: p50 {1e3 * told['seconds_p50']:.0f} ms a request, {told['model']}", markup=False)
     console.print(
         f"{figures['missing']} of {figures['relevant']} relevant APIs have no document and count as misses; "
-        f"{figures['unseen']} were never seen",
+        f"{figures['relevant_unseen']} were never seen",
         markup=False,
     )

@@ -88,7 +88,8 @@ class Container:
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             self._read = True
-        if self.settings.rerank and (reranker := read_reranker()).encoder == embedder.identity:
+        reranker = await asyncio.to_thread(read_reranker) if self.settings.rerank else None
+        if reranker and reranker.encoder == embedder.identity:
             return ToolSearch(embedder, index, lexical, reranker=reranker, experience=GraphExperience(self.graph))
         return ToolSearch(embedder, index, lexical)  # The re-ranker has learnt from another encoder's cosines.
 

@@ -92,13 +92,16 @@ def test_one_json_object(store: Path, tmp_path: Path) -> None:
     done = evaluate(store, queries, "--trained-on", str(trained), "--json")
     assert done.returncode == 0, done.stderr
     found = orjson.loads(done.stdout)
-    assert list(found["rows"])[:3] == ["bm25", "dense", "fused"]
+    assert list(found["rows"]) == ["bm25", "dense", "fused", "reranked"]
+    served = found["rows"]["reranked"]
+    for name in ("groups", "splits", "seen", "unseen", "model", "seconds"):
+        assert found[name] == served[name]
     fused = found["rows"]["fused"]
     assert set(fused["groups"]) == {"I1", "I3", "all"}
     assert set(fused["groups"]["I1"]) == MEASURES
     assert fused["groups"]["I1"]["ndcg@1"] == 1
     assert fused["groups"]["I3"]["ndcg@1"] == 0.5
-    assert (found["missing"], found["relevant"], found["unseen"]) == (1, 3, 1)
+    assert (found["missing"], found["relevant"], found["relevant_unseen"]) == (1, 3, 1)
     assert set(fused["seen"]) == {"I1", "I3", "all"}  # one was walked, one trained on
     assert fused["unseen"]["I3"]["n"] == fused["zero_shot"]["all"]["n"] == 1
     assert "minilm" in fused["model"]
