@@ -1,14 +1,15 @@
 """The plan that a run has carried out, out of its events: the calls that succeeded, with what each took from another, and what may differ next time."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from pydantic.types import JsonValue
 
 from agent.plans.carrying_out import FIXED
 from agent.plans.items import found_again
 from agent.plans.places import value_at
+from agent.plans.wording import where
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.plan import Binding, StepResult
@@ -18,13 +19,22 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A value that may be another one next time. ``step`` counts from 1; ``said``: the words of the request that it came from, if it did."""
+    """A value that may be another one next time. ``step`` counts from 1; ``said``: the words of the request that it came from, if it did,
+    ``start``: where they are, if that can be told.
+    """
 
     name: str
     step: int
     parameter: str
     value: JsonValue
     said: str = ""
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    request: str
+    day: date
 
 
 def drawn(
@@ -32,9 +42,11 @@ def drawn(
 ) -> tuple[PlanDocument, list[Offered]]:
     """The document, and the values that came from the request, from an earlier one or from a person. No steps where no call succeeded.
 
-    ``docs``: of the tools, as far as there are any; without them an item of a list is named by its place only (:func:`found_again`).
+    ``docs``: of the tools, as far as there are any; without them an item of a list is named by its place only (:func:`found_again`), and
+    nobody knows which of the same words in a request a value came from.
     """
-    transcript = Transcript.of(records)
+    transcript, known = Transcript.of(records), docs or {}
+    asked = _Asked(transcript.request, records[0].at.date() if records else date.min)
     results = {number: result for number, result in transcript.steps.items() if result.status == "ok"}
     place = {number: at for at, number in enumerate(results, start=1)}
     steps: list[PlannedStep] = []
@@ -48,9 +60,10 @@ def drawn(
                 value = arguments[binding.parameter]
                 said = binding.reference if binding.origin == "request" else ""
                 name = _name(binding.parameter, at, offered)
-                offered.append(Offered(name, at, binding.parameter, value, said))
+                start = _start(said, asked, known.get(result.tool), binding.parameter)
+                offered.append(Offered(name, at, binding.parameter, value, said, start))
     document = PlanDocument(steps=tuple(steps))
-    return found_again(document, tuple(results.values()), docs or {}, transcript.request), offered
+    return found_again(document, tuple(results.values()), known, asked.request), offered
 
 
 def _take(
@@ -75,19 +88,7 @@ def _name(parameter: str, step: int, taken: Sequence[Offered]) -> str:
     return f"{parameter}_{step}" if any(one.name == parameter for one in taken) else parameter
 
 
-def spoken(request: str, offered: Sequence[Offered]) -> str:
-    """A request with ``{name}`` in place of the words that these values came from."""
-    text = request.replace("{", "(").replace("}", ")")
-    for one in sorted(offered, key=lambda one: -len(one.said)):
-        if one.said:
-            text = text.replace(one.said, "{" + one.name + "}", 1)
-    return text
-
-
-def said(text: str, values: Mapping[str, JsonValue]) -> str:
-    """The words of :func:`spoken` with values in their places."""
-    for name, value in values.items():
-        text = text.replace(
-            "{" + name + "}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        )
-    return text
+def _start(said: str, asked: _Asked, tool: ToolDoc | None, name: str) -> int | None:
+    """Where in the request a value's words are told of its parameter."""
+    own = next((one for one in tool.parameters if one.name == name), None) if tool else None
+    return where(said, asked.request, tool, own, asked.day) if said and tool and own else None

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from pydantic.types import JsonValue
 
-from agent.plans.drawn import said, spoken
 from agent.plans.filling import filled, misfits
+from agent.plans.wording import Words, said, spoken
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
@@ -39,12 +39,8 @@ async def content(
     check_document(named, docs, services, document if run else None, template=True)
     if run is not None and not request:
         at = {(place.step, place.parameter): name for name, place in places.items()}
-        meant = [
-            type(one)(at[one.step, one.parameter], one.step, one.parameter, one.value, one.said)
-            for one in offered
-            if (one.step, one.parameter) in at
-        ]
-        request = spoken(run.request, meant)
+        words = [Words(one.said, one.start, at.get((one.step, one.parameter), "")) for one in offered]
+        request = spoken(run.request, words)
     return TemplateContent(
         parameters=dict(named.parameters),
         plan=named.model_dump(mode="json"),

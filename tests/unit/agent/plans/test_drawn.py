@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.plans.drawn import Offered, drawn, said, spoken
+from agent.plans.drawn import Offered, drawn
 from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunStarted, SubtaskStarted
 from domain.model import JsonObject
 from domain.plan import Binding, Origin, Plan, StepResult, StepStatus
@@ -71,13 +71,6 @@ def test_calls_that_failed_are_left_out_and_the_rest_is_counted_on() -> None:
     assert [step.tool for step in document.steps] == list(PATH)
     assert document.steps[1].takes == {"lat": Take(step=1, field="results[0].lat")}
     assert [(one.name, one.value) for one in offered] == [("city", "Oslo"), ("city_2", "Rome")]
-
-
-def test_a_request_is_said_with_other_values() -> None:
-    city, year = Offered("city", 1, "city", "Oslo", "Oslo"), Offered("year", 2, "year", 2026, "2026")
-    text = spoken("Holidays {of} Oslo in 2026?", [city, year, Offered("other", 1, "x", 1)])
-    assert text == "Holidays (of) {city} in {year}?"
-    assert said(text, {"city": "Rome", "year": 2027}) == "Holidays (of) Rome in 2027?"
 
 
 def test_nothing_was_called() -> None:
