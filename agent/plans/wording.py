@@ -11,6 +11,7 @@ from pydantic.types import JsonValue
 from agent.needs import need_of
 from agent.spans import spans
 from agent.told_values import told
+from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
@@ -67,10 +68,32 @@ def _within(place: tuple[int, int], names: Sequence[tuple[int, int]]) -> bool:
     return place not in names and any(start <= place[0] and place[1] <= end for start, end in names)
 
 
-def said(text: str, values: Mapping[str, JsonValue]) -> str:
-    """The words of :func:`spoken` with values in their places."""
-    return _NAMED.sub(lambda hit: _as_words(values[hit[1]]) if hit[1] in values else hit[0], text)
+def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonObject]) -> str:
+    """The words of :func:`spoken` with values in their places, as people write them. ``schemas``: JSON Schema of each name."""
+
+    def words(hit: re.Match[str]) -> str:
+        name = hit[1]
+        return _as_words(values[name], _allowed(schemas.get(name, {}))) if name in values else hit[0]
+
+    return _NAMED.sub(words, text)
 
 
-def _as_words(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
+    """A list by its items; one of the values that are allowed, as ``full_time``, without its underscores."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return value.replace("_", " ") if value in allowed else value
+        case list():
+            return ", ".join(_as_words(item, allowed) for item in value)
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _allowed(schema: JsonObject) -> list[JsonValue]:
+    """The values that an enum allows, of a list's items as well."""
+    own, inner, choices = schema.get("enum"), schema.get("items"), schema.get("anyOf")
+    found = list(own) if isinstance(own, list) else []
+    parts = [inner, *(choices if isinstance(choices, list) else ())]
+    return found + [value for part in parts if isinstance(part, dict) for value in _allowed(part)]

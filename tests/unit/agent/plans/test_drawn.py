@@ -75,3 +75,11 @@ def test_calls_that_failed_are_left_out_and_the_rest_is_counted_on() -> None:
 
 def test_nothing_was_called() -> None:
     assert made() == (PlanDocument(steps=()), [])
+
+
+def test_values_from_the_same_words_have_one_name() -> None:
+    def stay(day: str, said: str) -> StepResult:
+        return result(PATH[0], {"check_in": day}, [("check_in", "request", said)])
+
+    _, offered = made(stay("2026-05-03", "3 May"), stay("2026-05-03", "3 May"), stay("2026-05-04", "the day after"))
+    assert [(one.name, one.step) for one in offered] == [("check_in", 1), ("check_in", 2), ("check_in_3", 3)]

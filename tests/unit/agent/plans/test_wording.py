@@ -3,8 +3,10 @@
 from datetime import date
 
 import pytest
+from pydantic.types import JsonValue
 
 from agent.plans.wording import Words, said, spoken, where
+from domain.model import JsonObject
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 
 HOTEL = "Book a room at Northgate Palace in Northgate, please."
@@ -13,7 +15,7 @@ HOTEL = "Book a room at Northgate Palace in Northgate, please."
 def test_a_request_is_said_with_other_values() -> None:
     text = spoken("Holidays {of} Oslo in 2026?", [Words("Oslo", name="city"), Words("2026", name="year"), Words("")])
     assert text == "Holidays (of) {city} in {year}?"
-    assert said(text, {"city": "Rome {year}", "year": 2027}) == "Holidays (of) Rome {year} in 2027?"
+    assert said(text, {"city": "Rome {year}", "year": 2027}, {}) == "Holidays (of) Rome {year} in 2027?"
 
 
 def test_a_part_of_a_longer_name_is_left_alone() -> None:
@@ -42,6 +44,24 @@ def test_the_place_that_is_known_is_taken() -> None:
         spoken(asked, [Words("2", None, "adults"), Words("2", 17, "nights")])
         == "for {adults} adults and {nights} nights"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "words"),
+    [
+        (
+            ["full_time", "on_call"],
+            {"type": "array", "items": {"enum": ["full_time", "on_call"]}},
+            "full time, on call",
+        ),
+        ("full_time", {"anyOf": [{"enum": ["full_time"]}, {"type": "null"}]}, "full time"),
+        ("rst_1", {"type": "string"}, "rst_1"),
+        ([1, "a_b"], {"type": "array"}, "1, a_b"),
+        (True, {"type": "boolean"}, "yes"),
+    ],
+)
+def test_values_are_said_as_people_write_them(value: JsonValue, schema: JsonObject, words: str) -> None:
+    assert said("is it {kind}?", {"kind": value}, {"kind": schema}) == f"is it {words}?"
 
 
 def test_where_a_value_is_told_of() -> None:
