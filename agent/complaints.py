@@ -24,7 +24,7 @@ def complaint(error: ValidationError, tool: ToolDoc) -> str:
     value: Any = error.instance
     limit: Any = error.validator_value
     if keyword in _BOUNDS:
-        return f"{name} must be {_BOUNDS[keyword]} {limit}, not {_shown(value)}."
+        return f"{name} must be {_BOUNDS[keyword]} {_number(limit)}, not {_shown(value)}."
     if keyword in _SIZES:
         return f"{name} must be {_SIZES[keyword].format(limit)}, not {_shown(value)}."
     match keyword:
@@ -91,6 +91,11 @@ def _distance(faults: list[ValidationError]) -> tuple[int, int]:
 def _described(tool: ToolDoc, name: str) -> str:
     found = next((parameter for parameter in tool.parameters if parameter.name == name), None)
     return f" ({found.type}: {found.description[:120]})" if found and found.description else ""
+
+
+def _number(limit: Any) -> str:
+    """Whole numbers without a point."""
+    return str(int(limit)) if isinstance(limit, float) and limit.is_integer() and abs(limit) < 1e15 else str(limit)
 
 
 def _shown(value: Any) -> str:

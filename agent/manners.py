@@ -27,6 +27,7 @@ _QUALIFIERS = frozenset(
 )
 _CONVERTED = frozenset({"currency", "unit", "language"})
 """What things are converted into: ``10 miles in [kilometres]``."""
+_TOWNS = frozenset({"city", "town"})
 _SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
 _TOLD_BY_NAME = frozenset({"amount", "number", "identifier", "entity", "year", "latitude", "longitude"})
 _TITLED = re.compile(r"^(?:The|An?)\s|\s[a-z]+\s")
@@ -70,7 +71,7 @@ def manner(need: Need, span: Span) -> float:
         case "amount" | "number":
             return _number_manner(need, span)
         case "place":
-            return _place_manner(span)
+            return _place_manner(need, span)
         case "person":
             return _personal_manner(need, span)
         case "organization":
@@ -95,9 +96,11 @@ def manner(need: Need, span: Span) -> float:
             return 0.0
 
 
-def _place_manner(span: Span) -> float:
+def _place_manner(need: Need, span: Span) -> float:
     if any(character.isdigit() for character in span.text):
         return -0.4  # an order's number is no town
+    if span.cue == "at" and span.after[:1] == ("in",) and _TOWNS & set(need.words):
+        return 0.22  # "at the Blue Lantern in Oslo": what is in a town is none, if there is another
     return 0.25 if span.cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if span.cue in PLACE_CUES else 0.0
 
 

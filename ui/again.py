@@ -26,6 +26,14 @@ class Done(BaseModel):
     document: PlanDocument
     parameters: list[Offered] = Field(default_factory=list[Offered])
 
+    @property
+    def choices(self) -> list[Offered]:
+        """One of each name: values that came from the same words have one, and become one parameter."""
+        first: dict[str, Offered] = {}
+        for one in self.parameters:
+            first.setdefault(one.name, one)
+        return list(first.values())
+
     def schema_of(self, step: int, parameter: str) -> JsonObject:
         """What a value may be; by the value itself where nothing else is known."""
         for one in self.parameters:

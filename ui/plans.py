@@ -7,6 +7,8 @@ from domain.plan_document import PlanDocument, Take
 from domain.tool import ToolId
 from ui.client import Client, read
 
+_TOLD = {"answered": "a recorded answer", "unknown": "no recorded answer", "missing": "arguments are missing"}
+
 
 class PlanTool(BaseModel):
     """A tool that the plan names. ``changes``: calling it may change something; ``parameters``: a JSON Schema."""
@@ -54,7 +56,7 @@ class OpenPlan(BaseModel):
 
 
 class DryCall(BaseModel):
-    """A call as it would be made. ``response``: a recorded one, or an example."""
+    """A call as it would be made. ``response``: a recorded one, or where ``example`` is set that of the tool's document."""
 
     step: int
     tool: ToolId
@@ -64,6 +66,16 @@ class DryCall(BaseModel):
     status: str = ""
     response: str = ""
     note: str = ""
+    example: bool = False
+
+    @property
+    def told(self) -> str:
+        """What its response is."""
+        return (
+            "a documented example"
+            if self.status == "answered" and self.example
+            else _TOLD.get(self.status, self.status)
+        )
 
 
 class DryRun(BaseModel):

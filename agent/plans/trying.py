@@ -16,13 +16,15 @@ from domain.tool import ToolDoc, ToolId
 
 SHOWN = 2_000
 """Characters of a response that are shown."""
+EXAMPLE = "the example in the tool's document; no such call is recorded"
+"""The note of an answer that nobody has recorded."""
 TryStatus = Literal["answered", "unknown", "missing"]
 """``unknown``: nothing is recorded of such a call, nor is there an example. ``missing``: a value that it needs would not be found."""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
-    """``step`` in the plan, from 1. ``response``: recorded or an example, cut; ``note``: which, and what would be complained of."""
+    """``step`` in the plan, from 1. ``response``: recorded, or the tool document's ``example``, cut; ``note``: which, and what would be complained of."""
 
     step: int
     tool: ToolId
@@ -32,6 +34,7 @@ class TriedCall:
     status: TryStatus
     response: str = ""
     note: str = ""
+    example: bool = False
 
 
 async def tried(
@@ -63,8 +66,11 @@ async def tried(
             body, status, note = tool.example_response or "", "missing", " ".join(said for _, said in wrong)
         else:
             body, status, note = await _answer(tool, arguments, recorded)
+        example = bool(body) and (status != "answered" or note == EXAMPLE)
         earlier.append((tool, _result(tool, arguments, body)))
-        calls.append(TriedCall(number, tool.id, arguments, answer.missing, not tool.safe, status, body[:SHOWN], note))
+        calls.append(
+            TriedCall(number, tool.id, arguments, answer.missing, not tool.safe, status, body[:SHOWN], note, example)
+        )
     return tuple(calls)
 
 
@@ -79,7 +85,7 @@ async def _answer(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> t
             return result.body, "answered", result.note
         said = result.note
     if tool.example_response:
-        return tool.example_response, "answered", "the example in the tool's document; no such call is recorded"
+        return tool.example_response, "answered", EXAMPLE
     return "", "unknown", said
 
 

@@ -1,11 +1,12 @@
 """Workflow templates as runs make them and are made from them: which values are parameters, and the document with values put in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic.types import JsonValue
 
-from agent.plans.drawn import said, spoken
+from agent.plans.drawn import Offered
 from agent.plans.filling import filled, misfits
+from agent.plans.wording import Words, said, spoken
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
@@ -24,6 +25,10 @@ class Place(Model):
     parameter: str
 
 
+At = tuple[int, str]
+"""The same, to look up by."""
+
+
 async def content(
     source: Run | PlanDocument, places: Mapping[str, Place], request: str, services: Services
 ) -> TemplateContent:
@@ -34,17 +39,12 @@ async def content(
     run = source if isinstance(source, Run) else None
     document, offered = await drawn_from(source, services) if isinstance(source, Run) else (source, [])
     docs, named = await tools_of(document, services), document
-    for name, place in places.items():
-        named = _with_parameter(named, name, place, docs or {})
+    at = names_at(places, offered)
+    for (step, parameter), name in at.items():
+        named = _with_parameter(named, name, Place(step=step, parameter=parameter), docs or {})
     check_document(named, docs, services, document if run else None, template=True)
     if run is not None and not request:
-        at = {(place.step, place.parameter): name for name, place in places.items()}
-        meant = [
-            type(one)(at[one.step, one.parameter], one.step, one.parameter, one.value, one.said)
-            for one in offered
-            if (one.step, one.parameter) in at
-        ]
-        request = spoken(run.request, meant)
+        request = spoken(run.request, words_of(offered, at))
     return TemplateContent(
         parameters=dict(named.parameters),
         plan=named.model_dump(mode="json"),
@@ -53,17 +53,39 @@ async def content(
     )
 
 
+def names_at(places: Mapping[str, Place], offered: Sequence[Offered]) -> dict[At, str]:
+    """Where which parameter stands: also where else the same words of the request went, so that nobody is asked for them twice."""
+    told = {(one.step, one.parameter): one.name for one in offered}
+    found: dict[At, str] = {}
+    for name, place in places.items():
+        at = place.step, place.parameter
+        same = [other for other, own in told.items() if own == told.get(at)]
+        found |= {other: name for other in (same or [at]) if other not in found}
+    return found
+
+
+def words_of(offered: Sequence[Offered], names: Mapping[At, str]) -> list[Words]:
+    """The words of a run's values, with the names that are to stand for them; none for a yes or no, which no words of a request are."""
+    told = [(one, names.get((one.step, one.parameter), "")) for one in offered]
+    words = [Words(one.said, one.start, "" if isinstance(one.value, bool) else name) for one, name in told]
+    return list(dict.fromkeys(words))
+
+
 def _with_parameter(document: PlanDocument, name: str, place: Place, docs: Mapping[ToolId, ToolDoc]) -> PlanDocument:
     """The value at a place becomes a parameter; of a tool that only reads, with the value as it was as its default."""
     if not 1 <= place.step <= len(document.steps):
         raise UsageError(f"there is no step {place.step} for the parameter {name[:80]}")
     step = document.steps[place.step - 1]
     tool = docs.get(step.tool)
+    told = document.parameters.get(name)
     schema: JsonObject = schema_for(tool, place.parameter, step.arguments.get(place.parameter))
     if tool is not None and all(one.name != place.parameter for one in tool.parameters):
         raise UsageError(f"{tool.api} has no parameter {place.parameter[:80]}")
     if tool is not None and tool.safe and place.parameter in step.arguments:
         schema = {**schema, "default": step.arguments[place.parameter]}
+    if told is not None:
+        both = "default" in told and "default" in schema
+        schema = {key: value for key, value in told.items() if both or key != "default"}
     steps = list(document.steps)
     steps[place.step - 1] = _naming(step, name, place.parameter)
     return document.model_copy(update={"steps": tuple(steps), "parameters": {**document.parameters, name: schema}})
@@ -83,5 +105,5 @@ def put_in(version: TemplateVersion, values: Mapping[str, JsonValue], name: str)
         faults = tuple((f"parameters.{parameter}".rstrip("."), said) for parameter, said in wrong)
         raise UsageError(" ".join(said for _, said in wrong), faults)
     defaults = {own: schema["default"] for own, schema in document.parameters.items() if "default" in schema}
-    request = said(version.note, {**defaults, **values}) if version.note else name
+    request = said(version.note, {**defaults, **values}, document.parameters) if version.note else name
     return filled(document, values), request[:4000]

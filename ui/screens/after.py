@@ -73,17 +73,17 @@ def _template(client: Client, run: Run, made: Done) -> None:
     with st.form(f"template-{run.id}"):
         st.markdown("**Keep this run, to run it with other values.**")
         name = st.text_input("Name of the template", run.request[:80], max_chars=120)
-        if made.parameters:
+        if made.choices:
             st.caption(
                 "What may differ next time, and by which name? Letters, digits and _; left empty, it stays as it is."
             )
-        names = [_named(run, one) for one in made.parameters]
+        names = [_named(run, one) for one in made.choices]
         if not st.form_submit_button("Save", type="primary"):
             return
     if problem := wrong_names([called for called in names if called]):
         st.error(unmarked(problem))
         return
-    chosen = {called: one for called, one in zip(names, made.parameters, strict=True) if called}
+    chosen = {called: one for called, one in zip(names, made.choices, strict=True) if called}
     if told(lambda: save(client, run.id, name, chosen)):
         st.session_state.pop(_key(run), None)
         st.toast("Saved; it is under Templates.")

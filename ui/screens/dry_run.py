@@ -8,8 +8,6 @@ from ui.draw import readable, response_text, unmarked
 from ui.plans import DryRun
 from ui.walk import tool_name
 
-_STATUS = {"answered": "a recorded answer", "unknown": "no recorded answer", "missing": "arguments are missing"}
-
 
 def tried(dry: DryRun) -> None:
     """Expected calls, changes, tokens and cost."""
@@ -26,7 +24,7 @@ def tried(dry: DryRun) -> None:
             st.caption(unmarked(dry.note))
         for call in dry.calls:
             change = ", changes something" if call.changes else ""
-            title = f"{call.step}. {tool_name(call.tool)} ({_STATUS.get(call.status, call.status)}{change})"
+            title = f"{call.step}. {tool_name(call.tool)} ({call.told}{change})"
             with st.expander(unmarked(title)):
                 st.text("Arguments")
                 st.code(readable(call.arguments), language="json", wrap_lines=True)
@@ -35,5 +33,5 @@ def tried(dry: DryRun) -> None:
                 if call.note:
                     st.text(call.note)
                 if call.response:
-                    st.text("Expected response")
+                    st.text("The example in its document" if call.example else "Expected response")
                     st.code(response_text(call.response), language="json", wrap_lines=True)

@@ -55,7 +55,12 @@ def test_strings_become_values_where_nothing_is_lost(kind: JsonType, value: obje
         (
             (Parameter(name="a", type="number", minimum=-90, maximum=90),),
             {"a": 200},
-            "a must be at most 90.0, not 200.",
+            "a must be at most 90, not 200.",
+        ),
+        (
+            (Parameter(name="a", type="number", minimum=0.5),),
+            {"a": 0},
+            r"a must be at least 0\.5, not 0.",
         ),
     ],
 )

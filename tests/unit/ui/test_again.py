@@ -38,3 +38,11 @@ def test_any_other_value_stays_of_its_kind(value: str | int | bool) -> None:
 )
 def test_how_a_run_came_about_is_told(how: dict[str, str | int], told: str) -> None:
     assert Run.model_validate({"id": "1", "request": "?", "planner": "dfs", **how}).made_as == told
+
+
+def test_values_of_one_name_are_one_choice() -> None:
+    made = done(year=2026)
+    other = made.parameters[0].model_copy(update={"step": 2})
+    third = made.parameters[0].model_copy(update={"step": 3, "name": "year_3"})
+    made = made.model_copy(update={"parameters": [made.parameters[0], other, third]})
+    assert [(one.name, one.step) for one in made.choices] == [("year", 1), ("year_3", 3)]

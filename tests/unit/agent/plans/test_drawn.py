@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.plans.drawn import Offered, drawn, said, spoken
+from agent.plans.drawn import Offered, drawn
 from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunStarted, SubtaskStarted
 from domain.model import JsonObject
 from domain.plan import Binding, Origin, Plan, StepResult, StepStatus
@@ -73,12 +73,13 @@ def test_calls_that_failed_are_left_out_and_the_rest_is_counted_on() -> None:
     assert [(one.name, one.value) for one in offered] == [("city", "Oslo"), ("city_2", "Rome")]
 
 
-def test_a_request_is_said_with_other_values() -> None:
-    city, year = Offered("city", 1, "city", "Oslo", "Oslo"), Offered("year", 2, "year", 2026, "2026")
-    text = spoken("Holidays {of} Oslo in 2026?", [city, year, Offered("other", 1, "x", 1)])
-    assert text == "Holidays (of) {city} in {year}?"
-    assert said(text, {"city": "Rome", "year": 2027}) == "Holidays (of) Rome in 2027?"
-
-
 def test_nothing_was_called() -> None:
     assert made() == (PlanDocument(steps=()), [])
+
+
+def test_values_from_the_same_words_have_one_name() -> None:
+    def stay(day: str, said: str) -> StepResult:
+        return result(PATH[0], {"check_in": day}, [("check_in", "request", said)])
+
+    _, offered = made(stay("2026-05-03", "3 May"), stay("2026-05-03", "3 May"), stay("2026-05-04", "the day after"))
+    assert [(one.name, one.step) for one in offered] == [("check_in", 1), ("check_in", 2), ("check_in_3", 3)]

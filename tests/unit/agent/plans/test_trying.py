@@ -38,6 +38,7 @@ async def test_recorded_answers_feed_the_steps_behind_them() -> None:
         (2, "answered", False),
     ]
     assert len(calls[1].response) == SHOWN
+    assert not any(call.example for call in calls)
 
 
 async def test_an_example_stands_in_for_a_recording_and_says_so() -> None:
@@ -45,6 +46,7 @@ async def test_an_example_stands_in_for_a_recording_and_says_so() -> None:
     calls = await tried(WEATHER, REQUEST, DOCS, (), OfflinePolicy(), recorded)
     assert calls[1].arguments == {"latitude": 48.85, "longitude": 2.35}
     assert all("the example in the tool's document" in call.note for call in calls)
+    assert all(call.example for call in calls)
 
 
 async def test_what_is_missing_is_named_and_nothing_is_asked_for_it() -> None:
