@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from agent.absent_items import absent
 from agent.compress import Compressed, compress
 from agent.executor import CallResult, Executor
 from agent.field_choices import FieldChoices
@@ -117,7 +118,7 @@ async def _prepare(
         if answer.missing:
             note = refused or answer.why or f"No value was found for: {', '.join(answer.missing)}."
             return _not_called(tool, answer, "missing", note)
-        refused = not_asked_for(question, answer)
+        refused = absent(question, answer) or not_asked_for(question, answer)
         if refused:
             if complaint and answer.values == previous.values:
                 break

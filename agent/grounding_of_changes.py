@@ -128,7 +128,7 @@ def _refused(call: _Call, reference: str, text: str, depth: int = 0) -> str:
         return ""
     producer, result = call.earlier[int(number) - 1]
     whole = read_value(result.response)
-    lists, value = _lists(whole, place)
+    lists, value = lists_at(whole, place)
     item = lists[-1][0][lists[-1][1]] if lists and lists[-1][1] is not None else value
     reasons = [_replaced(call, value, item, text)]
     reasons += [_unnamed(items, index, text, _known(call, producer), _about(producer, place)) for items, index in lists]
@@ -143,7 +143,7 @@ def _refused(call: _Call, reference: str, text: str, depth: int = 0) -> str:
     return next((why for place in before if (why := _refused(call, place, text, depth + 1))), "")
 
 
-def _lists(value: JsonValue, place: str) -> tuple[list[tuple[list[JsonValue], int | None]], JsonValue]:
+def lists_at(value: JsonValue, place: str) -> tuple[list[tuple[list[JsonValue], int | None]], JsonValue]:
     """The lists on the way to a place, each with the index there (None: all of it), and the value found."""
     lists: list[tuple[list[JsonValue], int | None]] = []
     for hit in _PLACE.finditer(place):

@@ -14,7 +14,7 @@ from agent.spans import Span, spans
 from agent.support import telling
 from graph.identifiers import text_words, words
 
-_TITLES = frozenset({"name", "title", "subject", "label", "headline", "caption"})
+TITLES = frozenset({"name", "title", "subject", "label", "headline", "caption"})
 _KEYS = frozenset({"id", "code", "key", "number", "reference", "sku", "isbn", "email", "handle", "username", "login"})
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{5,}(?![\w-])")
 _MEASURE = re.compile(r"\d+(?:st|nd|rd|th|[A-Za-z]{1,4})|\d{4}-\d\d.*|\d+-\w+")
@@ -91,12 +91,12 @@ def _match(item: JsonValue, text: str, common: frozenset[str]) -> _Match:
             continue
         seen.add(leaf.lower())
         parts = set(words(field.rpartition(".")[2]) or words(field))
-        telling_field = bool(parts & (_TITLES | _KEYS))
+        telling_field = bool(parts & (TITLES | _KEYS))
         if len(leaf) > 1 and stands(leaf, text):
             named = _is_quoted(leaf, told) or not text_words(leaf) <= common | STARTERS
             score += 2 * named
             strong = strong or (telling_field and named)
-        elif parts & _TITLES and any(span.kind in ("name", "quoted") and stands(span.text, leaf) for span in told):
+        elif parts & TITLES and any(span.kind in ("name", "quoted") and stands(span.text, leaf) for span in told):
             score, strong = score + 1, True
         elif any(_when(span, leaf) for span in told):
             score += 1
