@@ -30,6 +30,7 @@ _ANY = re.compile(
     r"\b(?:(?:what|which)(?=\s+([\w-]+))|(?:an?|any|some|every|each|all|\w+est|most \w+|best|first|last|second|third)(?=\s+((?:[\w-]+\s+){0,2}[\w-]+)))",
     re.I,
 )
+_SEARCHING = frozenset({"q", "query", "search", "term", "keyword", "text"})
 _ALIKE = 0.8
 _SHOWN = 8
 _LONGEST = 60
@@ -88,7 +89,7 @@ def _title(item: JsonValue) -> str:
 def _sought(question: ArgumentsQuestion, answer: Arguments, found: _List) -> str:
     """The name that the request gives to an item of the list and that none there has."""
     text = _part(question.request, found)
-    if _reworded(found.result, text) or _anything(text, found):
+    if _searched(found) or _reworded(found.result, text) or _anything(text, found):
         return ""
     asked = _asked(found)
     common = _common(question) | asked
@@ -118,6 +119,13 @@ def _part(request: str, found: _List) -> str:
     values = [value for value in found.result.arguments.values() if isinstance(value, str) and value]
     own = [part.text for part in parts(request) if any(value.lower() in part.text.lower() for value in values)]
     return " ".join(dict.fromkeys(own)) or request
+
+
+def _searched(found: _List) -> bool:
+    """Whether the list was asked for by what its things are called, so that what is in it is what was meant."""
+    asked = _asked(found)
+    by_name = any(name.lower() == "name" or _SEARCHING & set(words(name)) for name in found.result.arguments)
+    return by_name or any(_tokens(title) <= asked for title in found.titles)
 
 
 def _reworded(result: StepResult, text: str) -> bool:

@@ -75,7 +75,7 @@ def _forecast() -> DemoRequest:
     city = _city("Brennick")
     days = forecast(city.latitude, city.longitude, 3)
     return DemoRequest(
-        request="Give me the weather forecast for Brennick for the next 3 days.",
+        request="Show me the weather forecast of Brennick, 3 days ahead.",
         calls=("search_places", "get_daily_forecast"),
         numbers=tuple(day.temperature_max for day in days),
         tolerance=0.05,

@@ -34,10 +34,10 @@ def _read(path: Path, without: str) -> list[Trajectory]:
     found: list[Trajectory] = []
     for line in read_lines(path):
         if isinstance(line, Skipped):
-            console.print(f"skipped {line}", markup=False)
+            console.print(f"skipped {line}", markup=False, soft_wrap=True)
             continue
         try:
             found.append(jsonl.trajectory(load(line.body), path.name))
         except RecordError as error:
-            console.print(f"skipped {path}:{line.number}: {error}", markup=False)
+            console.print(f"skipped {path}:{line.number}: {error}", markup=False, soft_wrap=True)
     return [trajectory for trajectory in found if trajectory.source != without]

@@ -93,7 +93,7 @@ def test_vectors_of_another_encoder_are_made_anew(store: Path, tmp_path: Path) -
     done("export", tmp_path / "e", "--store", store)
     done("import", tmp_path / "e", "--store", tmp_path / "new")
     stamp = StoreFolder(tmp_path / "new").vectors / "identity.json"
-    stamp.write_text(stamp.read_text().replace("MiniLM", "Other"))
+    stamp.write_text(stamp.read_text().replace("minilm", "Other"))
     found = done("verify", "--store", tmp_path / "new", code=1)
     assert (found["equal"], found["points"]) == (False, None)
     assert "Other" in found["encoder"]

@@ -125,6 +125,12 @@ def test_a_list_that_was_asked_for_by_the_name_is_taken_from() -> None:
     assert refusal("What does the Blue Parrot cost?", city="Blue Parrot") == ""
 
 
+def test_a_list_that_was_asked_for_by_one_of_two_names_is_taken_from() -> None:
+    foxes: list[JsonObject] = [{"room_id": "r1", "room_name": "Serra Nova Foxes"}]
+    request = "Serra Nova Foxes won 3-2 at home against Santa Iria Comets this spring. Who scored the goals?"
+    assert refusal(request, foxes, "Serra Nova Foxes") == ""
+
+
 def test_a_list_that_was_asked_for_in_other_words_is_taken_from() -> None:
     assert refusal("What does the Big Apple cost?", city="New York") == ""
 
