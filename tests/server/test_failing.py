@@ -18,13 +18,19 @@ from wiring.settings import Settings
 
 @pytest.fixture
 def written() -> Iterator[io.StringIO]:
-    """What is written to the log, in lines of text."""
+    """What is written to the log, in lines of text; by uvicorn as well, whatever a server before this one made of its loggers."""
     logger, stream = logging.getLogger(), io.StringIO()
     before, level = logger.handlers[:], logger.level
+    own = [logging.getLogger(name) for name in ("uvicorn", "uvicorn.error")]
+    kept = [(one, one.handlers[:], one.propagate) for one in own]
+    for one in own:
+        one.handlers, one.propagate = [], True
     set_up(Settings(), {}, stream)
     yield stream
     logger.handlers[:] = before
     logger.setLevel(level)
+    for one, handlers, propagate in kept:
+        one.handlers, one.propagate = handlers, propagate
 
 
 @pytest.fixture
