@@ -69,9 +69,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in ANSWERS.iterdir():
         if b"Who directed '" in file.read_bytes():
             shutil.copy(file, answers)
-    options = BuildOptions(tools=(DATA / "openapi.json",), trajectories=(answers.parent,))
-    asyncio.run(build(options, silent, Settings(store=root / "store")))
+    asyncio.run(build(sources(root), silent, Settings(store=root / "store")))
     return root
+
+
+def sources(made: Path) -> BuildOptions:
+    return BuildOptions(tools=(DATA / "openapi.json",), trajectories=(made / "answer",))
 
 
 @pytest.fixture
@@ -84,11 +87,12 @@ def folder(made: Path, tmp_path: Path) -> dict[str, Any]:
 async def place(
     request: pytest.FixtureRequest, made: Path, folder: dict[str, Any], qdrant_stand_in: QdrantPlace
 ) -> dict[str, Any]:
-    """The same, or with its vectors on a server."""
+    """The same, or with its vectors and memories on a server."""
     if request.param == "folder":
         return folder
-    found = {**folder, "vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
-    await build(BuildOptions(trajectories=(made / "answer",)), silent, settings(found))
+    server = {"vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
+    found = {"store": folder["store"].with_name("served"), **server}
+    await build(sources(made), silent, settings(found))
     return found
 
 
