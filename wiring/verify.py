@@ -59,7 +59,7 @@ async def verify(
 
             await publish(container.graph, *(await container.retrieval())[1:])
         if mend:
-            await asyncio.to_thread(shutil.rmtree, _former(container.folder.vectors), ignore_errors=True)
+            await asyncio.to_thread(shutil.rmtree, _aside(container.folder.vectors), ignore_errors=True)
         embedder, _, _ = await container.retrieval()
         return Verified(await container.graph.statistics(), comparison, embedder.identity, embedded)
 
@@ -84,11 +84,12 @@ async def _compare_and_repair(container: Container, progress: Progress) -> int:
     )
 
 
-def _former(vectors: Path) -> Path:
-    return vectors.with_name(vectors.name + ".former")
+def _aside(vectors: Path) -> Path:
+    """Another name than that of a switch's former vectors, which an index that finds none of its own takes back."""
+    return vectors.with_name(vectors.name + ".aside")
 
 
 def _set_aside(vectors: Path) -> None:
     """Keep the vectors of another encoder until the new ones are whole."""
-    shutil.rmtree(_former(vectors), ignore_errors=True)
-    vectors.rename(_former(vectors))
+    shutil.rmtree(_aside(vectors), ignore_errors=True)
+    vectors.rename(_aside(vectors))
