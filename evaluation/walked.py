@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Trajectory
-from graph.cleaning import clean
+from graph.counting import Tally, count_trajectory
+from graph.facts import GraphBatch
 from graph.names import NameIndex
 from retriever.experience import Walked
 
@@ -20,7 +21,9 @@ class OthersWalked:
         self._of: dict[str, Transitions] = {}
         self._beside: dict[ToolId, Transitions] = {}
         for trajectory in trajectories:
-            if counted := _transitions(trajectory, names):
+            batch = GraphBatch("")
+            if count_trajectory(batch, Tally(), trajectory, names):
+                counted = batch.transitions
                 self._of.setdefault(trajectory.query.strip(), Counter()).update(counted)
                 for (source, target), count in counted.items():
                     for end in {source, target}:
@@ -34,12 +37,3 @@ class OthersWalked:
             if tool != FINISH:
                 found |= self._beside.get(tool, Counter())
         return [Walked(*ends, left) for ends, count in sorted(found.items()) if (left := count - own[ends]) > 0]
-
-
-def _transitions(trajectory: Trajectory, names: NameIndex) -> Transitions:
-    steps = [
-        (call.function, names.resolve(call.function, call.category, call.toolset).id, call.outcome)
-        for call in trajectory.path
-    ]
-    path = clean(steps, trajectory.finish)
-    return Counter() if isinstance(path, str) else Counter(zip(path, [*path[1:], FINISH], strict=True))
