@@ -52,12 +52,12 @@ class Gathering:
         near, worded = await asyncio.gather(
             self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
         )
-        found = self.judged(request, asked, await self._index.vectors(dict.fromkeys(near + worded)))
+        found = self._judged(request, asked, await self._index.vectors(dict.fromkeys(near + worded)))
         if not found.ids:
             return Pool(found, ())
         walked = await self._beside(found.ids)
         others = dict.fromkeys([*_siblings(found, asked.matches[0].ids), *_linked(found, walked, category)])
-        more = self.judged(request, asked, await self._index.vectors(others))
+        more = self._judged(request, asked, await self._index.vectors(others))
         if not more.ids:
             return Pool(found, walked)
         return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *await self._beside(more.ids)])))
@@ -66,7 +66,7 @@ class Gathering:
         """Each text's scores against those of the tools that are indexed."""
         asked = await self._reader.read(texts)
         vectors = await self._index.vectors(ids)
-        return [self.judged(text, one, vectors) for text, one in zip(texts, asked, strict=True)]
+        return [self._judged(text, one, vectors) for text, one in zip(texts, asked, strict=True)]
 
     async def _beside(self, tools: Sequence[ToolId]) -> Sequence[Walked]:
         return await self._experience.beside(tools) if self._experience else ()
@@ -74,7 +74,7 @@ class Gathering:
     async def _near(self, asked: ReadyRequest, size: int, where: Mapping[str, str] | None) -> list[ToolId]:
         return [hit.id for hit in await self._index.search(asked.whole, size, where)]
 
-    def judged(self, request: str, asked: ReadyRequest, vectors: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
+    def _judged(self, request: str, asked: ReadyRequest, vectors: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
         """The scores of tools with these vectors."""
         cosines, worded = asked.scores(vectors)
         share = self._dense_weight

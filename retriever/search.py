@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.errors import UsageError
-from domain.tool import ToolId, tool_id_parts
+from domain.tool import ToolId
 from retriever.candidates import Gathering, Pool, halves
 from retriever.experience import Experience
 from retriever.features import Candidates, features
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.reranker import Reranker
-from retriever.words import standard_name
+from retriever.words import standard_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,7 @@ def _grouped(hits: Sequence[ToolHit], order: Iterable[int], limit: int) -> list[
     """The first of each group of look-alikes, with the others' ids."""
     groups: dict[tuple[str, str], list[ToolHit]] = {}
     for hit in (hits[place] for place in order):
-        _, toolset, api = tool_id_parts(hit.id)
-        groups.setdefault((standard_name(toolset), standard_name(api)), []).append(hit)
+        groups.setdefault(standard_names(hit.id), []).append(hit)
     return [
         ToolHit(first.id, first.score, first.dense, first.lexical, tuple(other.id for other in others))
         for first, *others in list(groups.values())[:limit]

@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from domain.tool import ToolId, tool_id_parts
+
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 """Parts of an identifier: ``getUserID2`` → get, User, ID, 2; other scripts stay whole."""
 
@@ -49,3 +51,9 @@ def first_words(text: str, limit: int) -> str:
 def standard_name(text: str) -> str:
     """A name without case and punctuation: what two copies of one tool have in common."""
     return "_".join(words(text))
+
+
+def standard_names(tool: ToolId) -> tuple[str, str]:
+    """Tool set and API of an id, as :func:`standard_name` has them: equal for copies in another spelling or category."""
+    _, toolset, api = tool_id_parts(tool)
+    return standard_name(toolset), standard_name(api)

@@ -88,10 +88,11 @@ class Container:
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             self._read = True
+        # It knows the cosines of the encoder that it learnt from, and no other's.
         reranker = await asyncio.to_thread(read_reranker) if self.settings.rerank else None
         if reranker and reranker.encoder == embedder.identity:
             return ToolSearch(embedder, index, lexical, reranker=reranker, experience=GraphExperience(self.graph))
-        return ToolSearch(embedder, index, lexical)  # The re-ranker has learnt from another encoder's cosines.
+        return ToolSearch(embedder, index, lexical)
 
     def server_index(self) -> "QdrantIndex":
         """A new index on the server of the settings, not set up; who makes it closes it."""

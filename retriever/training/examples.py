@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
-from domain.tool import ToolDoc, ToolId, tool_id_parts
+from domain.tool import ToolDoc, ToolId
 from retriever.documents import dense_text, lexical_text
-from retriever.words import standard_name
+from retriever.words import standard_names
 
 Named = tuple[str, str]
 """Tool set and API, as names are compared."""
@@ -65,13 +65,8 @@ def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
         ids=tuple(document.id for document in ordered),
         texts=tuple(dense_text(document) for document in ordered),
         lexical=tuple(lexical_text(document) for document in ordered),
-        names=tuple(_named(document.id) for document in ordered),
+        names=tuple(standard_names(document.id) for document in ordered),
     )
-
-
-def _named(tool: ToolId) -> Named:
-    _, toolset, api = tool_id_parts(tool)
-    return standard_name(toolset), standard_name(api)
 
 
 def split(examples: Sequence[Example], held_out: float, seed: int) -> tuple[list[Example], list[Example]]:
