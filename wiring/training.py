@@ -10,11 +10,11 @@ from pathlib import Path
 from domain.errors import UsageError
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import Trajectory
+from evaluation.corpora.corpus import load_lines
 from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.tuning import labelled_requests, split_of
-from graph.importers.lines import read_lines
-from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, optional_text, text
+from graph.importers.records import as_list, as_object, load, optional_text, text
 from graph.names import NameIndex
 from retriever.training.examples import Corpus, Example, corpus_of
 
@@ -77,15 +77,15 @@ def _examples(queries: Sequence[Query], rows: Mapping[Key, int], *, foreign: boo
 
 
 def seal_tools(folder: Path) -> Foreign:
-    """The catalogue Seal-Tools: ``tool.jsonl`` and ``dev.jsonl``. ``UsageError`` where they are not there or are something else."""
+    """The catalogue Seal-Tools: ``tool.jsonl`` and ``dev.jsonl``. ``UsageError`` where they are not there, ``BrokenInputError`` for a line."""
     documents: dict[str, ToolDoc] = {}
-    for record in _records(folder / "tool.jsonl"):
+    for record in load_lines(folder / "tool.jsonl"):
         name, field = text(record, "api_name"), (optional_text(record, "field") or "other").split("/")
         inputs = [Parameter(name=one) for one in as_object(record.get("parameters") or {}, "'parameters'")]
         about = optional_text(record, "api_description") or ""
         documents[name] = _document(f"seal {field[0]}", field[-1], name, about, tuple(inputs))
     requests: list[tuple[str, tuple[ToolId, ...]]] = []
-    for record in _records(folder / "dev.jsonl"):
+    for record in load_lines(folder / "dev.jsonl"):
         calls = [as_object(item, "an item of 'calling'") for item in as_list(record.get("calling"), "'calling'")]
         tools = dict.fromkeys(documents[name].id for call in calls if (name := text(call, "api")) in documents)
         if tools:
@@ -125,17 +125,3 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _records(path: Path) -> list[Record]:
-    if not path.is_file():
-        raise UsageError(f"{path} is no file")
-    found: list[Record] = []
-    for line in read_lines(path):
-        if isinstance(line, Skipped):
-            raise UsageError(f"{path}: {line.reason}")
-        try:
-            found.append(load(line.body))
-        except RecordError as error:
-            raise UsageError(f"{path}:{line.number}: {error}") from error
-    return found
