@@ -86,6 +86,7 @@ def main(
 def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:
     learnt, judged = split(examples, recipe.held_out, recipe.seed)
     out.mkdir(parents=True, exist_ok=True)
+    write_queries(queries_of(corpus, learnt), out / "learnt.jsonl")
     write_queries(queries_of(corpus, judged), out / "held_out.jsonl")
     told = {
         "learnt": len(learnt),
