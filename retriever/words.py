@@ -10,6 +10,9 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 
+SENTENCES = 6
+"""Sentences of a request that are looked at apart, at most."""
+
 WORDS = "2"
 """Version of the splitting: indexes of words made with another one are built anew."""
 
@@ -36,10 +39,17 @@ def telling_words(text: str) -> list[str]:
     return [word for word in words(text) if word not in _COMMON]
 
 
-def sentences(text: str, limit: int = 6) -> list[str]:
-    """The first ``limit`` sentences of four words or more; none where the text is one sentence."""
-    found = [part for part in _SENTENCE_END.split(text.strip()) if len(part.split(None, 3)) > 3]
+def sentence_spans(text: str, limit: int = SENTENCES) -> list[tuple[int, int]]:
+    """Where the first ``limit`` sentences of four words or more begin and end; none where the text is one sentence."""
+    ends = [(one.start(), one.end()) for one in _SENTENCE_END.finditer(text)]
+    bounds = zip([0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)], strict=True)
+    found = [(start, end) for start, end in bounds if len(text[start:end].split(None, 3)) > 3]
     return found[:limit] if len(found) > 1 else []
+
+
+def sentences(text: str, limit: int = SENTENCES) -> list[str]:
+    """The texts of :func:`sentence_spans`."""
+    return [text[start:end].strip() for start, end in sentence_spans(text, limit)]
 
 
 def first_words(text: str, limit: int) -> str:
