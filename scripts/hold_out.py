@@ -24,15 +24,18 @@ def main(
     measured: Annotated[Path, typer.Option(help="Queries that are measured on: requests near them are left out.")],
     learnt: Annotated[Path, typer.Option(help="Written: the trajectories to build a graph from, gzip.")],
     asked: Annotated[Path, typer.Option(help="Written: the requests held out, as evaluate.py reads them.")],
-    sample: Annotated[int, typer.Option(min=1, help="Requests of each split, one or several tool sets.")] = 120,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Requests of each split; 0: none, only what is near a measured one is left out.")
+    ] = 120,
     least: Annotated[int, typer.Option(min=1, help="APIs that a request held out has at least.")] = 2,
 ) -> None:
-    """A sample of the requests is held out; no trajectory of theirs, or of a request near one, is learnt from."""
+    """A sample of the requests is held out; no trajectory of theirs, of a measured one, or of a request near one, is learnt from."""
     with scoring():
         read = [(record, jsonl.trajectory(record, trajectories.name)) for record in load_lines(trajectories)]
         names = NameIndex(jsonl.tool(record) for record in load_lines(tools))
-        labelled = labelled_requests((one for _, one in read), names, read_queries(measured)[0])
-        parts = hold_out(labelled, (one.query for _, one in read), sample, least)
+        apart = read_queries(measured)[0]
+        labelled = labelled_requests((one for _, one in read), names, apart)
+        parts = hold_out(labelled, (one.query for _, one in read), sample, least, apart)
         _write(parts, read, learnt, asked)
     kept = sum(one.query in parts.learnt for _, one in read)
     console.print(f"{len(parts.asked)} requests held out, {kept} of {len(read)} trajectories to learn from")

@@ -30,6 +30,13 @@ def test_what_is_near_a_request_held_out_is_not_learnt_from() -> None:
     assert parts.learnt == {"the charts of today"}
 
 
+def test_what_is_near_a_measured_request_is_not_learnt_from() -> None:
+    other = "the charts of today"
+    parts = hold_out([], [RAIN, other], sample=0, measured=[query("Will it rain in Oslo tomorrow morning?", "rain")])
+    assert parts.asked == ()
+    assert parts.learnt == {other}
+
+
 def test_a_sample_of_each_split_is_held_out_whatever_the_order() -> None:
     labelled = [query(f"number {n} of {n * n}", "a", "b", split="one" if n % 2 else "two") for n in range(40)]
     parts = hold_out(labelled, [], sample=4)
