@@ -84,7 +84,7 @@ def main(
 
 
 def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:
-    learnt, judged = split(examples, recipe.held_out, recipe.seed)
+    learnt, judged = split(examples, recipe.held_out, recipe.seed, recipe.fold)
     out.mkdir(parents=True, exist_ok=True)
     write_queries(queries_of(corpus, learnt), out / "learnt.jsonl")
     write_queries(queries_of(corpus, judged), out / "held_out.jsonl")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError
 from retriever.training.export import bundled_source
 from retriever.training.recipe import Recipe
+from retriever.words import SENTENCES, sentence_spans
 
 _BATCH = 64
 
@@ -46,42 +47,86 @@ class TrainedEncoder:
                 part.requires_grad_(requires_grad=False)
 
     def vectors(self, texts: Sequence[str], *, requests: bool) -> Any:
-        """A tensor of shape (texts, dimension) that gradients flow through."""
+        """A tensor that gradients flow through: documents of shape (texts, dimension), requests of shape (texts, parts, dimension).
+
+        The first part of a request is the whole of it, the others are its sentences, out of the same reading; where it has fewer, one is repeated.
+        """
         import torch
 
         recipe = self._recipe
         given = [recipe.query_prefix + text for text in texts] if requests else list(texts)
         length = recipe.query_tokens if requests else recipe.document_tokens
-        batch = self.tokenizer(given, padding=True, truncation=True, max_length=length, return_tensors="pt").to(
-            self.device
-        )
+        batch = self.tokenizer(
+            given,
+            padding=True,
+            truncation=True,
+            max_length=length,
+            return_tensors="pt",
+            return_offsets_mapping=True,
+        ).to(self.device)
+        offsets = batch.pop("offset_mapping")
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             hidden = self.model(**batch).last_hidden_state
+        hidden = hidden.float()
         if recipe.pooling == "cls":
             pooled = hidden[:, 0]
+            pooled = pooled.unsqueeze(1).expand(-1, 1 + SENTENCES, -1) if requests else pooled
         else:
-            kept = batch["attention_mask"].unsqueeze(-1).to(hidden.dtype)
-            pooled = (hidden * kept).sum(1) / kept.sum(1).clamp(min=1.0)
-        return torch.nn.functional.normalize(pooled.float(), dim=1)
+            kept = batch["attention_mask"].to(hidden.dtype).unsqueeze(1)
+            if requests:
+                kept = torch.cat([kept, _of_sentences(given, offsets, kept)], 1)
+            pooled = kept @ hidden / kept.sum(2, keepdim=True)
+            pooled = pooled if requests else pooled[:, 0]
+        return torch.nn.functional.normalize(pooled, dim=-1)
 
     def encode(self, texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
-        """Vectors of shape (texts, dimension), in order; texts of like length together."""
+        """:meth:`vectors` without gradients, in order; texts of like length together."""
         import torch
 
-        found: NDArray[np.float32] | None = None
+        shape = (1 + SENTENCES, self.dimension) if requests else (self.dimension,)
+        found = np.zeros((len(texts), *shape), np.float32)
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         self.model.eval()
         with torch.inference_mode():
             for start in range(0, len(order), _BATCH):
                 rows = order[start : start + _BATCH]
-                part = self.vectors([texts[row] for row in rows], requests=requests).cpu().numpy()
-                if found is None:
-                    found = np.zeros((len(texts), part.shape[1]), np.float32)
-                found[rows] = part
+                found[rows] = self.vectors([texts[row] for row in rows], requests=requests).cpu().numpy()
         self.model.train()
-        return found if found is not None else np.zeros((0, self.model.config.hidden_size), np.float32)
+        return found
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return int(self.model.config.hidden_size)
 
     def save(self, folder: Path) -> None:
         """Write it in the form that it was read in."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+
+
+def _of_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
+    """Which tokens are each sentence's: shape (texts, ``SENTENCES``, tokens), 1 or 0. A missing sentence is the first one again, a first one the whole text.
+
+    ``offsets``: where tokens begin and end, shape (texts, tokens, 2); ``whole``: shape (texts, 1, tokens).
+    """
+    import torch
+
+    rows: list[Any] = []
+    for number, text in enumerate(texts):
+        begins, ends = offsets[number, :, 0], offsets[number, :, 1]
+        spans = sentence_spans(text)
+        masks = [((begins >= start) & (ends <= end) & (ends > begins)).to(whole.dtype) for start, end in spans]
+        masks = [mask for mask in masks if mask.any()] or [whole[number, 0]]
+        rows.append(torch.stack([*masks, *[masks[0]] * (SENTENCES - len(masks))]))
+    return torch.stack(rows)
+
+
+def similarities(requests: Any, documents: Any) -> Any:
+    """Half the whole request's cosine, half its best sentence's: shape (requests, documents), of tensors or of arrays.
+
+    ``requests``: shape (requests, parts, dimension); ``documents``: shape (documents, dimension).
+    """
+    scores = requests @ documents.T
+    best = scores[:, 1:].max(1)
+    return (scores[:, 0] + getattr(best, "values", best)) / 2

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
 from retriever.documents import dense_text, lexical_text
 from retriever.words import standard_names
@@ -69,10 +70,22 @@ def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
     )
 
 
-def split(examples: Sequence[Example], held_out: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """Those to train on, and those to judge by: whole requests of the catalogue, never foreign ones."""
+def split(
+    examples: Sequence[Example], held_out: float, seed: int, fold: int = 0
+) -> tuple[list[Example], list[Example]]:
+    """Those to train on, and those to judge by: whole requests of the catalogue, never foreign ones.
+
+    ``fold``: which part of the requests is apart, each of the share ``held_out``; the last one is what is left. ``UsageError``: there is no such part.
+    """
     own = [example for example in examples if not example.foreign]
-    judged = set(random.Random(seed).sample(range(len(own)), round(held_out * len(own))))
+    size = round(held_out * len(own))
+    if fold * size >= max(1, len(own)):
+        raise UsageError(f"there is no fold {fold} where {held_out:g} of {len(own)} requests are held out")
+    chance = random.Random(seed)
+    first = chance.sample(range(len(own)), size)
+    rest = sorted(set(range(len(own))) - set(first))
+    chance.shuffle(rest)
+    judged = [*first, *rest][fold * size : (fold + 1) * size]
     apart = {id(own[place]) for place in judged}
     return [one for one in examples if id(one) not in apart], [one for one in examples if id(one) in apart]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from retriever.training.checkpoints import Checkpoints
-from retriever.training.encoder import TrainedEncoder
+from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example, fingerprint
 from retriever.training.judging import Judge, Judgement
 from retriever.training.negatives import Negatives
@@ -120,7 +120,7 @@ def _loss(
     column = {row: number for number, row in enumerate(rows)}
     requests = encoder.vectors([one.request for one in examples], requests=True)
     documents = encoder.vectors([corpus.texts[row] for row in rows], requests=False)
-    scores = recipe.scale * requests @ documents.T
+    scores = recipe.scale * similarities(requests, documents)
     names = [corpus.names[row] for row in rows]
     terms: list[Any] = []
     for number, (example, positives) in enumerate(zip(examples, chosen, strict=True)):

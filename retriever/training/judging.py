@@ -7,7 +7,7 @@ import numpy as np
 
 from retriever.features import best_first
 from retriever.metrics import ndcg
-from retriever.training.encoder import TrainedEncoder
+from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example
 
 _NEAREST = 8
@@ -38,8 +38,8 @@ class Judge:
         documents = encoder.encode([self._corpus.texts[row] for row in self._rows], False)
         requests = encoder.encode([one.request for one in self._examples], True)
         values: list[float] = []
-        for vector, example in zip(requests, self._examples, strict=True):
-            best = best_first(documents @ vector)[:50]
+        for scores, example in zip(similarities(requests, documents), self._examples, strict=True):
+            best = best_first(scores)[:50]
             ranking = list(dict.fromkeys(names[self._rows[place]] for place in best))
             values.append(ndcg(ranking, {names[row] for row in example.solved}, 5))
         return float(np.mean(values)) if values else 0.0

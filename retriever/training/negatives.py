@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from domain.tool import tool_id_parts
 from retriever.lexical import LexicalIndex
 from retriever.training.by_words import by_words
+from retriever.training.encoder import similarities
 from retriever.training.examples import Corpus, Example
 from retriever.training.recipe import Recipe
 
 _SIBLINGS = 8
 """Documents of the tool sets that solved a request, of which a step draws: a tool set may have hundreds."""
 Encode = Callable[[Sequence[str], bool], NDArray[np.float32]]
-"""Texts (and whether they are requests) to vectors of unit length, shape (texts, dimension)."""
+"""Texts (and whether they are requests) to vectors of unit length, as :meth:`retriever.training.encoder.TrainedEncoder.encode` has them."""
 _HARDEST = 12
 """Documents that the model finds nearest, of which a step draws."""
 
@@ -87,8 +88,9 @@ class Negatives:
         documents = encode([corpus.texts[row] for row in rows], False)
         requests = encode([example.request for example in self._examples], True)
         for number, (example, pool) in enumerate(zip(self._examples, pools, strict=True)):
-            best = float((documents[[place[row] for row in example.solved]] @ requests[number]).max())
-            scores = documents[[place[row] for row in pool]] @ requests[number] if pool else np.zeros(0)
+            asked = requests[number : number + 1]
+            best = float(similarities(asked, documents[[place[row] for row in example.solved]]).max())
+            scores = similarities(asked, documents[[place[row] for row in pool]])[0]
             fit = [at for at in np.argsort(-scores) if scores[at] <= self._recipe.ceiling * best]
             out += len(pool) - len(fit)
             written = set(example.against)

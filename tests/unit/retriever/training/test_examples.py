@@ -1,5 +1,8 @@
 """What an encoder learns from, and what it is judged by."""
 
+import pytest
+
+from domain.errors import UsageError
 from retriever.training.examples import Example, corpus_of, fingerprint, split
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, row
 
@@ -31,6 +34,15 @@ def test_equal_requests_of_a_list_are_told_apart() -> None:
 def test_another_seed_holds_out_others() -> None:
     assert split(OWN, 0.25, 7)[1] == split(OWN, 0.25, 7)[1]
     assert split(OWN, 0.25, 7)[1] != split(OWN, 0.25, 8)[1]
+
+
+def test_each_fold_holds_out_others_and_together_they_hold_out_all() -> None:
+    held = [split([*OWN, *FOREIGN], 0.3, 7, fold)[1] for fold in range(4)]
+    assert [len(judged) for judged in held] == [12, 12, 12, 4]
+    assert {one.request for judged in held for one in judged} == {one.request for one in OWN}
+    assert held[0] == split(OWN, 0.3, 7)[1]
+    with pytest.raises(UsageError, match="no fold 4"):
+        split([*OWN, *FOREIGN], 0.3, 7, 4)
 
 
 def test_rows_do_not_depend_on_the_order_of_documents() -> None:

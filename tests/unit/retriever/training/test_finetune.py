@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
 from retriever.training.additions import with_negatives
-from retriever.training.encoder import TrainedEncoder
+from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example
 from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
@@ -171,7 +171,7 @@ def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> No
 
     def lead(folder: Path) -> float:
         encoder = TrainedEncoder(recipe, folder)
-        right, wrong = encoder.encode(texts, False) @ encoder.encode([asked.request], True)[0]
+        right, wrong = similarities(encoder.encode([asked.request], True), encoder.encode(texts, False))[0]
         return float(right - wrong)
 
     train(recipe, tmp_path / "plain", examples=often)

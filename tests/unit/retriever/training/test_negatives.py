@@ -26,8 +26,9 @@ def told(corpus: Corpus, vectors: Mapping[str, Sequence[float]], request: Sequen
 
     def encode(texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
         apis = dict(zip(corpus.texts, (name[1] for name in corpus.names), strict=True))
-        chosen = [request if requests else vectors.get(apis[text], (0.0, 1.0)) for text in texts]
-        return np.array(chosen, np.float32)
+        if requests:
+            return np.array([[request, request]] * len(texts), np.float32)
+        return np.array([vectors.get(apis[text], (0.0, 1.0)) for text in texts], np.float32)
 
     return encode
 
