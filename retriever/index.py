@@ -26,6 +26,10 @@ class Embedder(Protocol):
         """Vectors of shape (len(texts), dimension), in order."""
         ...
 
+    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """Each text as a request: row 0 is the text's vector, the others its sentences', as ``words.sentence_spans`` has them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Point:

@@ -59,14 +59,9 @@ class RequestReader:
         return [found[text] for text in texts]
 
     async def _make(self, texts: Sequence[str]) -> dict[str, ReadyRequest]:
-        parts = {text: [text, *sentences(text)] for text in texts}
-        flat = [part for group in parts.values() for part in group]
-        matching = asyncio.gather(*(self._lexical.match(part) for part in flat))
-        vectors, matches = await asyncio.gather(self._embedder.embed(flat, "query"), matching)
-        made: dict[str, ReadyRequest] = {}
-        start = 0
-        for text, group in parts.items():
-            end = start + len(group)
-            made[text] = ReadyRequest(vectors[start:end], matches[start:end])
-            start = end
-        return made
+        matching = asyncio.gather(*(self._matches(text) for text in texts))
+        vectors, matches = await asyncio.gather(self._embedder.read(texts), matching)
+        return {text: ReadyRequest(*made) for text, made in zip(texts, zip(vectors, matches, strict=True), strict=True)}
+
+    async def _matches(self, text: str) -> Sequence[LexicalMatch]:
+        return await asyncio.gather(*(self._lexical.match(part) for part in [text, *sentences(text)]))

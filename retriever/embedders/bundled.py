@@ -3,9 +3,10 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,11 +15,13 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
+from retriever.embedders.pooling import Span, mean_of, shares
 from retriever.index import Vectors
+from retriever.words import sentence_spans
 
 MODEL = "footpath-minilm-1"
 DIMENSION = 384
-SHA256 = "c4b6ce2bca5fb0405f786d4b4993d4c7fb1a7edbf16ec4f96ee84a7c881f6b64"
+SHA256 = "b67301b65093b3221da71316f6d5ccb16f3e1b3a03d8a5a99fae296b6b004f64"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _FOLDER = Path(__file__).parent / "minilm_int8"
@@ -27,8 +30,16 @@ _BATCH = 16
 _CHUNK = 2048
 """Texts tokenised and sorted by length at a time."""
 
-_Batch = tuple[NDArray[np.intp], dict[str, NDArray[np.int64]]]
-"""Rows of the result, and the model's inputs for them."""
+_Spans = Callable[[str], Sequence[Span]]
+"""Which parts of a text are wanted beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text's tokens, and which of them each of its vectors is of."""
+
+    ids: Sequence[int]
+    taken: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,15 @@ class BundledEmbedder:
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
         """Vectors of shape (len(texts), dimension), in order. ``UnavailableError`` where the model cannot be read."""
-        return await asyncio.to_thread(self._embed, list(texts), _TOKENS[role])
+        found = await asyncio.to_thread(self._read, list(texts), _TOKENS[role], _nothing)
+        return np.concatenate([np.zeros((0, DIMENSION), np.float32), *found])
+
+    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """Each text as a request, read once: a sentence's vector is the mean of its tokens as they stand in the whole text.
+
+        That ranks as well as reading the sentence again, apart. One beyond the last token has the whole's vector.
+        """
+        return await asyncio.to_thread(self._read, list(texts), _TOKENS["query"], sentence_spans)
 
     def load(self) -> None:
         """Read the model now rather than at the first text. Safe from any thread."""
@@ -92,38 +111,54 @@ class BundledEmbedder:
         tokenizer.no_truncation()
         return _Engine(session, tokenizer)
 
-    def _embed(self, texts: list[str], tokens: int) -> Vectors:
+    def _read(self, texts: list[str], tokens: int, spans: _Spans) -> list[Vectors]:
         engine = self._engine()
-        found = np.zeros((len(texts), DIMENSION), np.float32)
+        found: list[Vectors] = []
 
-        def run(batch: _Batch) -> Vectors:
-            return engine.session.run(None, batch[1])[0]
+        def run(batch: Sequence[_Text]) -> list[Vectors]:
+            return _vectors(engine.session, batch)
 
         with ThreadPoolExecutor(self._threads) as pool:
             for start in range(0, len(texts), _CHUNK):
-                batches = list(_batches(engine, texts[start : start + _CHUNK], tokens))
-                results = pool.map(run, batches)
-                for (rows, _), vectors in zip(batches, results, strict=True):
-                    found[rows + start] = vectors
+                chunk = _tokenised(engine.tokenizer, texts[start : start + _CHUNK], tokens, spans)
+                groups = list(_alike(np.array([len(text.ids) for text in chunk])))
+                batches = [[chunk[row] for row in rows] for rows in groups]
+                results = pool.map(run, batches) if len(batches) > 1 else map(run, batches)
+                made = dict(zip(chain.from_iterable(groups), chain.from_iterable(results), strict=True))
+                found += [made[row] for row in range(len(chunk))]
         return found
 
 
-def _batches(engine: _Engine, texts: list[str], tokens: int) -> Iterator[_Batch]:
-    """Batches of texts of like length, each with the rows it fills: padding costs as much as text."""
-    encoded = [row.ids for row in engine.tokenizer.encode_batch([_fit(text, tokens) for text in texts])]
-    rows = [ids if len(ids) <= tokens else [*ids[: tokens - 1], ids[-1]] for ids in encoded]
-    for chosen in _alike(np.array([len(ids) for ids in rows])):
-        width = max(len(rows[row]) for row in chosen)
-        ids = np.zeros((len(chosen), width), np.int64)
-        mask = np.zeros_like(ids)
-        for place, row in enumerate(chosen):
-            ids[place, : len(rows[row])] = rows[row]
-            mask[place, : len(rows[row])] = 1
-        yield chosen, {"input_ids": ids, "attention_mask": mask}
+def _nothing(text: str) -> Sequence[Span]:
+    del text
+    return ()
+
+
+def _tokenised(tokenizer: Any, texts: Sequence[str], tokens: int, spans: _Spans) -> list[_Text]:
+    """The texts' first tokens: the one that ends a text is kept."""
+    found: list[_Text] = []
+    for text, row in zip(texts, tokenizer.encode_batch([_fit(text, tokens) for text in texts]), strict=True):
+        parts, ids = spans(text), row.ids
+        offsets: Sequence[Span] = row.offsets if parts else [(0, 0)] * len(ids)
+        if len(ids) > tokens:
+            ids, offsets = [*ids[: tokens - 1], ids[-1]], [*offsets[: tokens - 1], offsets[-1]]
+        found.append(_Text(ids, shares(offsets, parts)))
+    return found
+
+
+def _vectors(session: Any, batch: Sequence[_Text]) -> list[Vectors]:
+    """Of one batch, padded to the length of its longest text."""
+    ids = np.zeros((len(batch), max(len(text.ids) for text in batch)), np.int64)
+    mask = np.zeros_like(ids)
+    for row, text in enumerate(batch):
+        ids[row, : len(text.ids)] = text.ids
+        mask[row, : len(text.ids)] = 1
+    states = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+    return [mean_of(states[row, : len(text.ids)], text.taken) for row, text in enumerate(batch)]
 
 
 def _alike(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Rows by length, cut where a batch is full or its last text would be twice as long as its first."""
+    """Batches of texts of like length, for padding costs as much as text: rows by length, cut where a batch is full or its last text would be twice as long as its first."""
     order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):

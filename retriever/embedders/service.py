@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from domain.errors import ModelUnavailableError
 from retriever.documents import TEMPLATE
+from retriever.embedders.apart import ReadsApart
 from retriever.index import Vectors
 
 LONGEST = 2_000
@@ -39,7 +40,7 @@ class Prefixes:
     document: str = ""
 
 
-class ServiceEmbedder:
+class ServiceEmbedder(ReadsApart):
     """Vectors of unit length from a service whose model gives ``dimension`` numbers, ``batch`` texts at a time.
 
     The identity names no host: the same model served elsewhere goes with the same index.

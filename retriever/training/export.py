@@ -2,8 +2,8 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
 """A sentence-transformers BERT encoder → one int8 ONNX file that onnxruntime runs without torch.
 
-Pooling (mean over the attended tokens) and normalisation are part of the graph. Torch and onnx come with the extra
-``neural`` and are imported by the functions that need them.
+The graph gives the states of the tokens, not of the text: whoever reads a text can so have vectors of its parts too
+(:mod:`retriever.embedders.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
+from retriever.embedders.pooling import mean_of
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -30,7 +31,10 @@ _MASKED = -1e4
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What came out. Cosines are between float (torch) and int8 vectors of the same texts, padded batches included."""
+    """What came out. Cosines are between float (torch) and int8 vectors of the same texts, padded batches included.
+
+    A text's vector is the mean of its tokens' states.
+    """
 
     sha256: str
     size: int
@@ -50,7 +54,7 @@ def bundled_source() -> Path:
 def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> ExportReport:
     """Write model and tokenizer of the model in ``source`` to ``target``; compare both on ``samples``."""
     target.mkdir(parents=True, exist_ok=True)
-    module, dimension = _pooled_model(source)
+    module, dimension = _model_of_tokens(source)
     with TemporaryDirectory() as scratch:
         floating = Path(scratch) / "float.onnx"
         _trace(module, floating)
@@ -67,8 +71,8 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> Export
     )
 
 
-def _pooled_model(source: Path) -> tuple[Any, int]:
-    """The encoder with pooling and normalisation, in evaluation mode, and its dimension.
+def _model_of_tokens(source: Path) -> tuple[Any, int]:
+    """The encoder in evaluation mode, from ids and mask to states of shape (texts, tokens, dimension), and its dimension.
 
     Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would freeze.
     """
@@ -77,7 +81,7 @@ def _pooled_model(source: Path) -> tuple[Any, int]:
 
     encoder: Any = AutoModel.from_pretrained(str(source), attn_implementation="eager").float()
 
-    class Pooled(torch.nn.Module):
+    class Tokens(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder
@@ -88,12 +92,9 @@ def _pooled_model(source: Path) -> tuple[Any, int]:
                 input_ids=input_ids, token_type_ids=torch.zeros_like(input_ids), position_ids=positions
             )
             masked = (1.0 - attention_mask[:, None, None, :].to(hidden.dtype)) * _MASKED
-            hidden = self.encoder.encoder(hidden, attention_mask=masked).last_hidden_state
-            kept = attention_mask.unsqueeze(-1).to(hidden.dtype)
-            pooled = (hidden * kept).sum(1) / kept.sum(1).clamp(min=1.0)
-            return torch.nn.functional.normalize(pooled, dim=1)
+            return self.encoder.encoder(hidden, attention_mask=masked).last_hidden_state
 
-    return Pooled().eval(), int(encoder.config.hidden_size)
+    return Tokens().eval(), int(encoder.config.hidden_size)
 
 
 def _trace(module: Any, path: Path) -> None:
@@ -108,11 +109,11 @@ def _trace(module: Any, path: Path) -> None:
             (ids, torch.ones_like(ids)),
             str(path),
             input_names=["input_ids", "attention_mask"],
-            output_names=["embedding"],
+            output_names=["states"],
             dynamic_axes={
                 "input_ids": {0: "texts", 1: "tokens"},
                 "attention_mask": {0: "texts", 1: "tokens"},
-                "embedding": {0: "texts"},
+                "states": {0: "texts", 1: "tokens"},
             },
             opset_version=_OPSET,
             dynamo=False,
@@ -144,5 +145,6 @@ def _compare(module: Any, target: Path, samples: Sequence[str]) -> NDArray[np.fl
         with torch.inference_mode():
             exact = module(torch.from_numpy(ids), torch.from_numpy(mask)).numpy()
         rough = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-        cosines.append((exact * rough).sum(axis=1))
+        taken = mask[:, None, :].astype(np.float32)
+        cosines.append((mean_of(exact, taken) * mean_of(rough, taken)).sum(axis=(1, 2)))
     return np.concatenate(cosines)

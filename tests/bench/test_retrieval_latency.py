@@ -20,6 +20,7 @@ import pytest
 from domain.tool import ToolDoc, tool_id
 from evaluation.retrieval import Search
 from retriever.documents import lexical_text
+from retriever.embedders.apart import ReadsApart
 from retriever.index import Point, Vectors
 from retriever.search import ToolSearch
 from wiring.container import Container, open_container
@@ -130,7 +131,7 @@ async def test_against_torch(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         print(f"ratio torch / bundled: p50 {ratio[0]:.2f}, p99 {ratio[1]:.2f}; mean cosine of both {near.mean():.3f}")
 
 
-class TorchEmbedder:
+class TorchEmbedder(ReadsApart):
     """The float weights in torch, on as many threads: mean over the tokens, unit length."""
 
     dimension = 384

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from retriever.index import Embedder
+from retriever.words import sentence_spans
 
 
 class EmbedderContract:
@@ -32,6 +33,26 @@ class EmbedderContract:
 
     async def test_nothing(self, embedder: Embedder) -> None:
         assert (await embedder.embed([], "query")).shape == (0, embedder.dimension)
+        assert await embedder.read([]) == []
+
+    async def test_a_request_is_followed_by_its_sentences(self, embedder: Embedder) -> None:
+        rain, money = "Will it rain in Rome tomorrow?", "Please convert 20 dollars to euros."
+        both, one, none = await embedder.read([f"{rain} {money}", rain, ""])
+        assert both.shape == (3, embedder.dimension)
+        assert both.dtype == np.float32
+        assert np.linalg.norm(both, axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+        asked = await embedder.embed([rain, money], "query")
+        assert (both[1:] @ asked.T).argmax(axis=1).tolist() == [0, 1]
+        assert one.shape == none.shape == (1, embedder.dimension)
+        assert float(one[0] @ asked[0]) > 0.97
+
+    async def test_odd_requests(self, embedder: Embedder) -> None:
+        odd = ["\ud800 is one two three. \0 is one two three.", "a b c d. " * 50_000, "天 气 预 报. 天 气 预 报. "]
+        found = await embedder.read(odd)
+        assert [len(vectors) for vectors in found] == [1 + len(sentence_spans(text)) for text in odd] == [3, 7, 3]
+        assert all(
+            np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(vectors)), abs=1e-5) for vectors in found
+        )
 
     async def test_the_identity_is_told_without_asking(self, embedder: Embedder) -> None:
         assert embedder.identity.endswith(f":{embedder.dimension}")

@@ -16,6 +16,7 @@ from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
 from retriever.backends.exact import ExactIndex
+from retriever.embedders.apart import ReadsApart
 from retriever.index import Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -76,7 +77,7 @@ REMOVE = tool(
 TOOLS = (GEOCODE, OLD_WEATHER, NEW_WEATHER, BOOKS, REMOVE)
 
 
-class WordEmbedder:
+class WordEmbedder(ReadsApart):
     """A text is the sum of its words, each a fixed random direction: texts that share words are near. For tests only."""
 
     identity = "words:1"

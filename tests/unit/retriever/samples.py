@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from domain.tool import Parameter, ToolDoc, tool_id
+from retriever.embedders.apart import ReadsApart
 from retriever.index import Vectors
 from retriever.words import telling_words
 
@@ -28,7 +29,7 @@ async def stream(documents: Iterable[ToolDoc]) -> AsyncIterator[ToolDoc]:
         yield one
 
 
-class BagEmbedder:
+class BagEmbedder(ReadsApart):
     """Words hashed to a few directions: like texts are near, nothing is loaded. Counts what it embeds."""
 
     identity = "bag:1"

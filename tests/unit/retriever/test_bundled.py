@@ -2,7 +2,10 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnxruntime import InferenceSession
+from tokenizers import Tokenizer
 
 import retriever.embedders.bundled as bundled
 from domain.errors import UnavailableError
@@ -29,6 +32,42 @@ async def test_meaning(embedder: BundledEmbedder) -> None:
         ["will it rain tomorrow", "weather forecast for the next day", "convert dollars to euros"], "query"
     )
     assert rain @ weather > rain @ money + 0.2
+
+
+RAIN, MONEY = "Will it rain in Rome tomorrow?", "Please convert 20 dollars to euros."
+
+
+async def test_a_sentence_is_the_mean_of_its_tokens_in_the_whole_request(embedder: BundledEmbedder) -> None:
+    (found,) = await embedder.read([f"{RAIN} {MONEY}"])
+    session, tokenizer = InferenceSession(FOLDER / "model.onnx"), Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    tokenizer.no_padding()
+    row = tokenizer.encode(f"{RAIN} {MONEY}")
+    (states,) = session.run(None, {"input_ids": [row.ids], "attention_mask": [[1] * len(row.ids)]})
+    cut = row.tokens.index("?") + 1
+    for vector, part in zip(found, (states[0], states[0, 1:cut], states[0, cut:-1]), strict=True):
+        assert vector == pytest.approx(part.mean(axis=0) / np.linalg.norm(part.mean(axis=0)), abs=1e-5)
+
+
+async def test_row_0_is_what_the_request_has_alone(embedder: BundledEmbedder) -> None:
+    (found,) = await embedder.read([f"{RAIN} {MONEY}"])
+    assert found[0] == pytest.approx((await embedder.embed([f"{RAIN} {MONEY}"], "query"))[0], abs=1e-6)
+
+
+async def test_requests_of_any_length_in_order(embedder: BundledEmbedder) -> None:
+    asked = [f"Number {n} is what I ask. " * (n % 4 + 1) for n in range(40)]
+    found = await embedder.read(asked)
+    assert [len(vectors) for vectors in found] == [1 if n % 4 == 0 else n % 4 + 2 for n in range(40)]
+    for place in (0, 1, 22, 39):
+        (alone,) = await embedder.read([asked[place]])
+        assert ((alone * found[place]).sum(axis=1) > 0.97).all()
+
+
+async def test_a_sentence_beyond_the_last_token_has_the_vector_of_the_whole(embedder: BundledEmbedder) -> None:
+    (found,) = await embedder.read([f"{RAIN} {'very ' * 200}long words follow. {MONEY}"])
+    whole, rain, cut, money = found
+    assert money == pytest.approx(whole)
+    assert rain @ whole < 0.99
+    assert 0.9 < cut @ whole < 0.9999
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])

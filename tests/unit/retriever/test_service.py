@@ -8,6 +8,7 @@ import pytest
 from domain.errors import ModelUnavailableError, UsageError
 from retriever.embedders.service import LONGEST
 from retriever.index import Embedder
+from retriever.words import sentences
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings, word_vector
@@ -46,6 +47,15 @@ async def test_prefixes_and_the_bound_of_a_text() -> None:
         await embedder.embed(["one"], "query")
         await embedder.embed(["two", "x" * 10_000, ""], "document")
     assert texts(server) == [["query: one"], ["passage: two", "passage: " + "x" * LONGEST, "passage:  "]]
+
+
+async def test_requests_and_their_sentences_go_in_one_batch() -> None:
+    asked = "One two three four. Five six seven eight."
+    async with embedding(embedding_query_prefix="query: ") as (embedder, server):
+        both, alone = await embedder.read([asked, "nine"])
+        assert both == pytest.approx(await embedder.embed([asked, *sentences(asked)], "query"))
+        assert alone == pytest.approx(await embedder.embed(["nine"], "query"))
+    assert texts(server)[0] == [f"query: {one}" for one in (asked, *sentences(asked), "nine")]
 
 
 async def test_the_identity_names_all_that_makes_a_vector_and_no_host() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.exact import ExactIndex
+from retriever.embedders.apart import ReadsApart
 from retriever.index import Embedder, Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex, LexicalParameters
@@ -16,7 +17,7 @@ from retriever.verification import Comparison, compare, repair
 from tests.contract.graph_samples import A, B, C, document
 
 
-class Counting:
+class Counting(ReadsApart):
     """An encoder that counts what it embeds."""
 
     identity = "counting"

@@ -1,0 +1,24 @@
+"""For an encoder that gives nothing but vectors of texts: the sentences of a request are encoded again, each apart."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from retriever.index import Vectors
+from retriever.words import sentences
+
+
+class ReadsApart(ABC):
+    """Gives an encoder the method ``read`` of :class:`retriever.index.Embedder`."""
+
+    @abstractmethod
+    async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        """Vectors of shape (len(texts), dimension), in order."""
+
+    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """Each text's vector, followed by those of its sentences: all texts and sentences in one batch."""
+        parts = [[text, *sentences(text)] for text in texts]
+        vectors = iter(await self.embed([part for group in parts for part in group], "query"))
+        return [np.stack([next(vectors) for _ in group]) for group in parts]
