@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
@@ -123,6 +124,7 @@ class EdgeIndex:
             ) from error
 
 
+@lru_cache(maxsize=65_536)
 def point_id(tool: ToolId) -> UUID:
     """The engine's id of a tool's point."""
     return uuid5(_NAMESPACE, tool)

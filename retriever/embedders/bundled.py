@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
-from retriever.embedders.pooling import Span, mean_of, shares
 from retriever.index import Vectors
+from retriever.pooling import Span, mean_of, shares
 from retriever.words import sentence_spans
 
 MODEL = "footpath-minilm-1"
