@@ -1,5 +1,6 @@
 """Tools: their ids, their documents and their parameters."""
 
+from functools import lru_cache
 from typing import Literal, NewType
 from urllib.parse import quote, unquote
 
@@ -27,6 +28,7 @@ def tool_id(category: str, toolset: str, api: str) -> ToolId:
     return ToolId("/".join(quote(part, safe="") for part in (category, toolset, api)))
 
 
+@lru_cache(maxsize=65_536)
 def tool_id_parts(tool: ToolId) -> tuple[str, str, str]:
     """``(category, toolset, api)`` of an id made by :func:`tool_id`."""
     category, toolset, api = tool.split("/")

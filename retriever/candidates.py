@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.tool import FINISH, ToolId, tool_id_parts
+from domain.tool import FINISH, ToolId, tool_id, tool_id_parts
 from retriever.experience import Experience, Walked
 from retriever.features import STRONG, Candidates, best_first
 from retriever.index import Embedder, VectorIndex
@@ -45,22 +45,26 @@ class Gathering:
         self._dense_weight = dense_weight
         self._experience = experience
 
-    async def gather(self, request: str, size: int, category: str | None) -> Pool:
-        """``size`` from each side, before those that were walked beside strong ones."""
+    async def gather(self, request: str, size: int, category: str | None, *, widen: bool = True) -> Pool:
+        """``size`` from each side; ``widen``: with those of their tool sets and those that were walked beside strong ones."""
         (asked,) = await self._reader.read([request])
         where = None if category is None else {"category": category}
         near, worded = await asyncio.gather(
             self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
         )
-        found = self._judged(request, asked, await self._index.vectors(dict.fromkeys(near + worded)))
+        ids = list(dict.fromkeys(near + worded))
+        if not widen:
+            return Pool(self._judged(request, asked, await self._index.vectors(ids)), ())
+        vectors, walked = await asyncio.gather(self._index.vectors(ids), self._beside(ids))
+        found = self._judged(request, asked, vectors)
         if not found.ids:
             return Pool(found, ())
-        walked = await self._beside(found.ids)
         others = dict.fromkeys([*_siblings(found, asked.matches[0].ids), *_linked(found, walked, category)])
-        more = self._judged(request, asked, await self._index.vectors(others))
-        if not more.ids:
+        if not others:
             return Pool(found, walked)
-        return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *await self._beside(more.ids)])))
+        vectors, further = await asyncio.gather(self._index.vectors(others), self._beside(list(others)))
+        more = self._judged(request, asked, vectors)
+        return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])))
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
         """Each text's scores against those of the tools that are indexed."""
@@ -95,7 +99,8 @@ def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolI
     first = asked.matches[0]
     allowed = None
     if category is not None:
-        allowed = np.array([tool_id_parts(tool)[0] == category for tool in first.ids], np.bool_)
+        allowed = np.zeros(len(first.ids), np.bool_)
+        allowed[_beginning_with(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
     share = limit // len(asked.matches) + 1
     found = first.best(limit, allowed)
     # Where the index was swapped between two sentences, their rows differ: those of the whole request count.
@@ -124,11 +129,14 @@ def _siblings(found: Candidates, ids: Sequence[ToolId]) -> list[ToolId]:
     sets = list(dict.fromkeys(found.ids[place].rpartition("/")[0] for place in order[: 4 * _SETS]))[:_SETS]
     taken: list[ToolId] = []
     for name in sets:
-        start = bisect_left(ids, f"{name}/")
-        # "0" comes right after "/": the ids that begin with the name end there.
-        taken += ids[start : min(bisect_left(ids, f"{name}0"), start + _OF_A_SET)]
+        taken += ids[_beginning_with(name, ids)][:_OF_A_SET]
     known = set(found.ids)
     return [tool for tool in taken if tool not in known]
+
+
+def _beginning_with(name: str, ids: Sequence[ToolId]) -> slice:
+    """Where those of a category or a tool set are among ordered ids: "0" comes right after "/"."""
+    return slice(bisect_left(ids, f"{name}/"), bisect_left(ids, f"{name}0"))
 
 
 def _joined(one: Candidates, other: Candidates) -> Candidates:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId, tool_id_parts
 from retriever.experience import Walked
-from retriever.words import standard_name, words
+from retriever.words import name_words, standard_name, words
 
 Values = NDArray[np.float32]
 
@@ -98,24 +98,31 @@ def _places(scores: Values) -> Values:
 
 
 def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
-    other, mean, count = (np.zeros(len(fused), np.float32) for _ in range(3))
-    for number in range(int(sets.max()) + 1):
-        rows = np.flatnonzero(sets == number)
-        best = rows[best_first(fused[rows])]
-        mean[rows], count[rows] = fused[best[:3]].mean(), np.log1p(len(rows))
-        if len(rows) > 1:
-            other[rows], other[best[0]] = fused[best[0]], fused[best[1]]
+    count = np.bincount(sets)
+    order = np.lexsort((-fused, sets))  # each set's candidates together, best first
+    starts = np.cumsum(count) - count
+    three = np.zeros((3, len(count)), np.float32)  # of each set, the best three
+    for place in range(3):
+        has = count > place
+        three[place, has] = fused[order[starts[has] + place]]
+    mean = (three.sum(axis=0) / np.minimum(count, 3)).astype(np.float32)[sets]
+    other = np.where(count > 1, three[0], np.float32(0))[sets]
+    other[order[starts]] = three[1]
     top = best_first(fused)[:20]
     share = np.bincount(categories[top], weights=fused[top], minlength=int(categories.max()) + 1)
     of_all = (share / max(float(share.sum()), 1e-9)).astype(np.float32)
-    return [other, mean, count, of_all[categories]]
+    return [other, mean, np.log1p(count).astype(np.float32)[sets], of_all[categories]]
 
 
 def _names(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
     asked = words(request)
     known, run = set(asked), f" {' '.join(asked)} "
     rows = [
-        (_share(words(toolset), known), _share(words(api), known), float(f" {' '.join(words(toolset))} " in run))
+        (
+            _share(name_words(toolset), known),
+            _share(name_words(api), known),
+            f" {' '.join(name_words(toolset))} " in run,
+        )
         for _, toolset, api in parts
     ]
     return list(np.array(rows, np.float32).reshape(len(parts), 3).T)

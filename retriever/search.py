@@ -69,9 +69,9 @@ class ToolSearch:
             raise UsageError(f"tools cannot be filtered by {', '.join(sorted(unknown))}; there is: category")
         if limit <= 0 or not request.strip():
             return []
-        pool = await self._gathering.gather(
-            request, max(self._parameters.candidates, 2 * limit), (where or {}).get("category")
-        )
+        size = max(self._parameters.candidates, 2 * limit)
+        category = (where or {}).get("category")
+        pool = await self._gathering.gather(request, size, category, widen=self._reranker is not None)
         return _grouped(_hits(pool.candidates), await self._order(pool), limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:

@@ -58,6 +58,12 @@ def first_words(text: str, limit: int) -> str:
 
 
 @lru_cache(maxsize=65_536)
+def name_words(name: str) -> tuple[str, ...]:
+    """:func:`words` of a name that is met again and again."""
+    return tuple(words(name))
+
+
+@lru_cache(maxsize=65_536)
 def standard_name(text: str) -> str:
     """A name without case and punctuation: what two copies of one tool have in common."""
     return "_".join(words(text))

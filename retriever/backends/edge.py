@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
@@ -58,7 +59,7 @@ class EdgeIndex:
         return await self._run("search", lambda shard: _search(shard, vector, limit, where or {}))
 
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        wanted = {str(point_id(tool)): tool for tool in ids}
+        wanted = {point_id(tool): tool for tool in ids}
         return await self._run("read vectors", lambda shard: _vectors(shard, wanted)) if wanted else {}
 
     async def digests(self) -> dict[ToolId, str]:
@@ -123,6 +124,7 @@ class EdgeIndex:
             ) from error
 
 
+@lru_cache(maxsize=65_536)
 def point_id(tool: ToolId) -> UUID:
     """The engine's id of a tool's point."""
     return uuid5(_NAMESPACE, tool)
@@ -185,9 +187,10 @@ def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[
     return [Hit(ToolId(point.payload["id"]), float(point.score)) for point in found]
 
 
-def _vectors(shard: Any, wanted: Mapping[str, ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-    records = shard.retrieve([UUID(key) for key in wanted], with_payload=False, with_vector=True)
-    return {wanted[str(record.id)]: np.asarray(record.vector, np.float32) for record in records}
+def _vectors(shard: Any, wanted: Mapping[UUID, ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    records = shard.retrieve(list(wanted), with_payload=False, with_vector=True)
+    rows = np.array([record.vector for record in records], np.float32)
+    return {wanted[record.id]: row for record, row in zip(records, rows, strict=True)}
 
 
 def _digests(shard: Any) -> dict[ToolId, str]:

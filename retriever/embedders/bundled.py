@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
-from retriever.embedders.pooling import Span, mean_of, shares
 from retriever.index import Vectors
+from retriever.pooling import Span, mean_of, shares
 from retriever.words import sentence_spans
 
 MODEL = "footpath-minilm-1"
@@ -157,14 +157,14 @@ def _vectors(session: Any, batch: Sequence[_Text]) -> list[Vectors]:
     return [mean_of(states[row, : len(text.ids)], text.taken) for row, text in enumerate(batch)]
 
 
-def _alike(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
+def _alike(lengths: NDArray[np.int64]) -> Iterator[list[int]]:
     """Batches of texts of like length, for padding costs as much as text: rows by length, cut where a batch is full or its last text would be twice as long as its first."""
     order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):
         end = int(np.searchsorted(lengths[order], 2 * lengths[order[start]], side="right"))
         end = min(end, start + _BATCH)
-        yield order[start:end]
+        yield order[start:end].tolist()
         start = end
 
 

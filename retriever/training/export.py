@@ -3,7 +3,7 @@
 """A sentence-transformers BERT encoder → one int8 ONNX file that onnxruntime runs without torch.
 
 The graph gives the states of the tokens, not of the text: whoever reads a text can so have vectors of its parts too
-(:mod:`retriever.embedders.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
+(:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
-from retriever.embedders.pooling import mean_of
+from retriever.pooling import mean_of
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"

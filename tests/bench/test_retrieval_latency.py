@@ -102,7 +102,7 @@ async def test_each_part_and_each_row(tmp_path: Path, capsys: pytest.CaptureFixt
         embedder, index, lexical = await container.retrieval()
         row = (await embedder.embed(["weather of a city"], "query"))[0]
         parts: dict[str, Work] = {
-            "encode, whole request": lambda text: embedder.embed([text], "query"),
+            "encode, with sentences": lambda text: embedder.read([text]),
             "nearest vectors": lambda _: index.search(row, 60),
             "BM25, whole request": lexical.match,
         }

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from retriever.embedders.pooling import mean_of, shares
+from retriever.pooling import mean_of, shares
 
 TOKENS = [(0, 0), (0, 4), (4, 5), (6, 9), (9, 9), (10, 14), (0, 0)]
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
+from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from domain.tool import ToolId
@@ -89,3 +90,30 @@ async def test_what_was_walked_beside_a_strong_tool_is_found_too(tmp_path: Path)
     linked = reranker_of(learnt(linked=1.0))
     found = await (await search(tmp_path / "b", linked, Walks(), candidates=1)).start_tools(asked, 2)
     assert LOCATE.id in {hit.id for hit in found}
+
+
+async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_through(tmp_path: Path) -> None:
+    class Counted(ExactIndex):
+        reads = 0
+
+        async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+            self.reads += 1
+            return await super().vectors(ids)
+
+    class Unasked(Walks):
+        async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+            raise AssertionError(f"asked beside {list(tools)}")
+
+    embedder, index, lexical = BagEmbedder(), Counted(), LexicalIndex(tmp_path)
+    await index.setup(embedder.identity, embedder.dimension)
+    other = document("alerts", "floods and storms")
+    await index_tools(
+        stream([FORECAST, other, *(document(f"rain{n}", "weather") for n in range(5))]), embedder, index, lexical
+    )
+    plain = ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), None, Unasked())
+    assert other.id not in {hit.id for hit in await plain.start_tools("weather forecast", 2)}
+    assert index.reads == 1
+    await ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), reranker_of(learnt())).start_tools(
+        "weather forecast", 2
+    )
+    assert index.reads == 3

@@ -44,6 +44,9 @@ async def test_limit_and_category(search: tuple[ToolSearch, BagEmbedder]) -> Non
     assert len(await search[0].start_tools(REQUEST, 1)) == 1
     assert [hit.id for hit in await search[0].start_tools(REQUEST, 5, {"category": "Finance"})] == [MONEY.id]
     assert await search[0].start_tools(REQUEST, 5, {"category": "none"}) == []
+    assert await search[0].start_tools(REQUEST, 5, {"category": "Finan"}) == []
+    kept = await search[0].start_tools(REQUEST, 5, {"category": "Weather"})
+    assert {hit.id for hit in kept} == {FORECAST.id, SUN.id}
     with pytest.raises(UsageError, match="method"):
         await search[0].start_tools(REQUEST, 5, {"method": "GET"})
 
