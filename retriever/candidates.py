@@ -1,4 +1,4 @@
-"""Which tools a request is ranked over: near by vector, alike by words, of the strongest tool sets, and walked beside the strongest."""
+"""Which tools a request is ranked over: near by vector, alike by words, of the strongest tool sets, walked beside the strongest, and what served requests alike."""
 
 import asyncio
 from bisect import bisect_left
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import FINISH, ToolId, tool_id, tool_id_parts
-from retriever.experience import Experience, Walked
+from retriever.experience import Experience, Precedent, Walked
 from retriever.features import STRONG, Candidates, best_first
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
@@ -17,16 +17,19 @@ from retriever.request import ReadyRequest, RequestReader
 
 _LINKED = 20
 """Tools that are taken because they were walked beside strong candidates, at most."""
+PRECEDENTS, _FOLLOWED = 32, 5
+"""Requests alike that are looked at, and how many of them have their tools taken."""
 _SETS, _OF_A_SET = 3, 20
 """Strongest tool sets whose other tools are taken too, and how many of each at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Candidates with the transitions beside them."""
+    """Candidates with the transitions beside them, and requests alike with what served them, best first."""
 
     candidates: Candidates
-    walked: Sequence[Walked]
+    walked: Sequence[Walked] = ()
+    precedents: Sequence[Precedent] = ()
 
 
 class Gathering:
@@ -46,7 +49,7 @@ class Gathering:
         self._experience = experience
 
     async def gather(self, request: str, size: int, category: str | None, *, widen: bool = True) -> Pool:
-        """``size`` from each side; ``widen``: with those of their tool sets and those that were walked beside strong ones."""
+        """``size`` from each side; ``widen``: with those of their tool sets, those walked beside strong ones and those that served requests alike."""
         (asked,) = await self._reader.read([request])
         where = None if category is None else {"category": category}
         near, worded = await asyncio.gather(
@@ -54,17 +57,20 @@ class Gathering:
         )
         ids = list(dict.fromkeys(near + worded))
         if not widen:
-            return Pool(self._judged(request, asked, await self._index.vectors(ids)), ())
-        vectors, walked = await asyncio.gather(self._index.vectors(ids), self._beside(ids))
+            return Pool(self._judged(request, asked, await self._index.vectors(ids)))
+        vectors, walked, alike = await asyncio.gather(
+            self._index.vectors(ids), self._beside(ids), self._precedents(asked)
+        )
         found = self._judged(request, asked, vectors)
         if not found.ids:
-            return Pool(found, ())
-        others = dict.fromkeys([*_siblings(found, asked.matches[0].ids), *_linked(found, walked, category)])
+            return Pool(found)
+        siblings = _siblings(found, asked.matches[0].ids)
+        others = dict.fromkeys([*siblings, *_linked(found, walked, category), *_followed(found, alike, category)])
         if not others:
-            return Pool(found, walked)
+            return Pool(found, walked, alike)
         vectors, further = await asyncio.gather(self._index.vectors(others), self._beside(list(others)))
         more = self._judged(request, asked, vectors)
-        return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])))
+        return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])), alike)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
         """Each text's scores against those of the tools that are indexed."""
@@ -74,6 +80,9 @@ class Gathering:
 
     async def _beside(self, tools: Sequence[ToolId]) -> Sequence[Walked]:
         return await self._experience.beside(tools) if self._experience else ()
+
+    async def _precedents(self, asked: ReadyRequest) -> Sequence[Precedent]:
+        return await self._experience.precedents(asked.whole, PRECEDENTS) if self._experience else ()
 
     async def _near(self, asked: ReadyRequest, size: int, where: Mapping[str, str] | None) -> list[ToolId]:
         return [hit.id for hit in await self._index.search(asked.whole, size, where)]
@@ -121,6 +130,13 @@ def _linked(found: Candidates, walked: Sequence[Walked], category: str | None) -
             if category in (None, tool_id_parts(there)[0]):
                 weight[there] = weight.get(there, 0.0) + strong[here] * one.count
     return sorted(weight, key=lambda tool: (-weight[tool], tool))[:_LINKED]
+
+
+def _followed(found: Candidates, precedents: Sequence[Precedent], category: str | None) -> list[ToolId]:
+    """Tools outside ``found`` that served the requests most alike."""
+    tools = dict.fromkeys(tool for one in precedents[:_FOLLOWED] for tool in one.tools)
+    known = set(found.ids)
+    return [tool for tool in tools if tool not in known and category in (None, tool_id_parts(tool)[0])]
 
 
 def _siblings(found: Candidates, ids: Sequence[ToolId]) -> list[ToolId]:

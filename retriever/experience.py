@@ -1,8 +1,11 @@
-"""What walks have shown of tools, as the search sees it: which were walked, and which stood beside each other on a path."""
+"""What walks have shown of tools, as the search sees it: which were walked, which stood beside each other, and what served requests alike."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from domain.tool import ToolId
 
@@ -16,9 +19,21 @@ class Walked:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Precedent:
+    """A request that these tools have served, with its similarity (cosine) to the one that is asked."""
+
+    tools: tuple[ToolId, ...]
+    similarity: float
+
+
 class Experience(Protocol):
-    """A graph, as far as the search reads it."""
+    """Graph and long-term memory, as far as the search reads them."""
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
         """Every transition out of one of these tools or into one."""
+        ...
+
+    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+        """The requests most like the one with this vector, of unit length; best first."""
         ...

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId, tool_id_parts
-from retriever.experience import Walked
+from retriever.experience import Precedent, Walked
 from retriever.words import name_words, standard_name, words
 
 Values = NDArray[np.float32]
 
-VERSION = "1"
+VERSION = "2"
 """Of names and meanings below: a re-ranker made with others is refused."""
 
 SCORES = (
@@ -32,11 +32,16 @@ SCORES = (
 TOOLSET = ("tool set's best other", "tool set's mean of three", "tool set's candidates", "category's share")
 NAMES = ("tool set's words asked for", "api's words asked for", "tool set named")
 WALKED = ("walks", "walked", "linked", "linked at most", "tool set's walks")
+PRECEDENTS = ("most alike that it served", "votes of those alike", "place among those alike", "tool set's most alike")
 REQUEST = ("sentences", "words")
-NAMES_OF_ALL = (*SCORES, *TOOLSET, *NAMES, *WALKED, *REQUEST)
+NAMES_OF_ALL = (*SCORES, *TOOLSET, *NAMES, *WALKED, *PRECEDENTS, *REQUEST)
 
 STRONG = 10
 """Best candidates by fused score whose neighbours count as linked."""
+
+
+_SHARPNESS = 8
+"""How much more the requests most alike count: a vote is similarity to this power, as in long-term memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,8 @@ def best_first(scores: Values) -> list[int]:
     return np.argsort(-scores, kind="stable").tolist()
 
 
-def features(found: Candidates, walked: Sequence[Walked]) -> Values:
-    """Shape (candidates, ``NAMES_OF_ALL``). ``walked``: the transitions beside any candidate."""
+def features(found: Candidates, walked: Sequence[Walked], precedents: Sequence[Precedent] = ()) -> Values:
+    """Shape (candidates, ``NAMES_OF_ALL``). ``walked``: the transitions beside any candidate; ``precedents``: best first."""
     parts = [tool_id_parts(tool) for tool in found.ids]
     sets = _numbers([standard_name(toolset) for _, toolset, _ in parts])
     categories = _numbers([category for category, _, _ in parts])
@@ -65,6 +70,7 @@ def features(found: Candidates, walked: Sequence[Walked]) -> Values:
         *_of_sets(found.fused, sets, categories),
         *_names(found.request, parts),
         *_walks(found, walked, sets),
+        *_precedents(found.ids, precedents, sets),
         *_asked(found),
     ]
     return np.stack(columns, axis=1).astype(np.float32)
@@ -151,6 +157,21 @@ def _walks(found: Candidates, walked: Sequence[Walked], sets: NDArray[np.int64])
                 most[row[there]] = max(most[row[there]], part)
     of_set = np.bincount(sets, weights=walks).astype(np.float32)[sets]
     return [np.log1p(walks), (walks > 0).astype(np.float32), linked, most, np.log1p(of_set)]
+
+
+def _precedents(ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: NDArray[np.int64]) -> list[Values]:
+    row = {tool: number for number, tool in enumerate(ids)}
+    most, votes, place, of_set = (np.zeros(len(ids), np.float32) for _ in range(4))
+    for number, one in enumerate(precedents):
+        similarity = max(0.0, one.similarity)
+        for tool in set(one.tools) & row.keys():
+            here = row[tool]
+            most[here] = max(most[here], similarity)
+            votes[here] += similarity**_SHARPNESS
+            place[here] = max(place[here], 1.0 / (1 + number))
+    np.maximum.at(of_set, sets, most)
+    total = sum(max(0.0, one.similarity) ** _SHARPNESS for one in precedents)
+    return [most, votes / max(total, 1e-9), place, of_set[sets]]
 
 
 def _asked(found: Candidates) -> list[Values]:

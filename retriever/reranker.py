@@ -1,4 +1,4 @@
-"""Orders candidates by what was learnt from the requests of trajectories: a logistic regression over :mod:`retriever.features`."""
+"""Orders candidates by what was learnt from the requests of trajectories: a logistic regression and boosted trees over :mod:`retriever.features`."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,12 +12,16 @@ from pydantic import ValidationError, model_validator
 from domain.errors import UnavailableError
 from domain.model import Model
 from retriever.features import NAMES_OF_ALL, VERSION, Values
+from retriever.forest import Forest, Tree, forest_of
 
 _BUNDLED = Path(__file__).parent / "reranker.json"
 
 
 class Learnt(Model):
-    """``weights`` and ``offset`` of standardised features: ``(value - mean) / spread``. ``encoder``: whose cosines it learnt from."""
+    """``weights`` and ``offset`` of standardised features: ``(value - mean) / spread``. ``encoder``: whose cosines it learnt from.
+
+    What the ``trees`` say is added to it; both are scaled so that over the candidates learnt from they vary alike.
+    """
 
     version: str
     encoder: str
@@ -26,6 +30,7 @@ class Learnt(Model):
     spread: tuple[float, ...]
     weights: tuple[float, ...]
     offset: float
+    trees: tuple[Tree, ...] = ()
 
     @model_validator(mode="after")
     def _fitting(self) -> "Learnt":
@@ -43,17 +48,19 @@ class Reranker:
     encoder: str
     weights: NDArray[np.float32]
     offset: float
+    forest: Forest
 
     def judge(self, features: Values) -> Values:
-        """The log-odds that each candidate serves the request; shape (candidates,)."""
-        return features @ self.weights + np.float32(self.offset)
+        """How far each candidate serves the request, to be compared with others of the same request; shape (candidates,)."""
+        return features @ self.weights + np.float32(self.offset) + self.forest.judge(features)
 
 
 def reranker_of(learnt: Learnt) -> Reranker:
     """Standardising is folded into the weights."""
     spread = np.array(learnt.spread, np.float64)
     weights = np.array(learnt.weights, np.float64) / spread
-    return Reranker(learnt.encoder, weights.astype(np.float32), learnt.offset - float(weights @ np.array(learnt.mean)))
+    offset = learnt.offset - float(weights @ np.array(learnt.mean))
+    return Reranker(learnt.encoder, weights.astype(np.float32), offset, forest_of(learnt.trees))
 
 
 @lru_cache

@@ -90,7 +90,7 @@ class ToolSearch:
             return []
         judged = found.fused
         if self._reranker:
-            judged = self._reranker.judge(await asyncio.to_thread(features, found, pool.walked))
+            judged = self._reranker.judge(await asyncio.to_thread(features, found, pool.walked, pool.precedents))
         scores: list[float] = judged.tolist()
         return sorted(range(len(scores)), key=lambda place: (-scores[place], found.ids[place]))
 

@@ -14,29 +14,40 @@ from rich.table import Table
 
 from domain.trajectory import Trajectory
 from evaluation.corpora.corpus import load_lines
-from evaluation.queries import Query, read_queries
 from evaluation.retrieval import Scored, table
 from evaluation.retrieval import Table as Figures
 from graph.importers import jsonl
-from retriever.features import NAMES, NAMES_OF_ALL, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
+from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
 from retriever.training.ranking import cross_fitted, learn
 from wiring.container import open_container
 from wiring.ranking import Asked, asked_of
 
-_GROUPS = {"scores": SCORES, "tool sets": TOOLSET, "names": NAMES, "walks": WALKED, "the request": REQUEST}
+_GROUPS = {
+    "scores": SCORES,
+    "tool sets": TOOLSET,
+    "names": NAMES,
+    "walks": WALKED,
+    "precedents": PRECEDENTS,
+    "the request": REQUEST,
+}
 
 
 def main(
     store: Annotated[Path, typer.Option(help="Folder of the store, tools indexed by the encoder in use.")],
     trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
-    requests: Annotated[Path, typer.Option(help="Held-out requests that train_retriever.py wrote, JSONL.")],
+    fold: Annotated[
+        list[Path],
+        typer.Option(
+            help="Folder that train_retriever.py wrote with --export FOLDER/encoder; several: of other folds."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("retriever/reranker.json"),
-    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 7,
+    seed: Annotated[int, typer.Option(help="Seed of the parts in which it is judged.")] = 7,
 ) -> None:
     """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""
-    with scoring():
+    with scoring("what is interrupted is lost, but the vectors of tools: the same command goes on with them"):
         walked = [jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories)]
-        asked, encoder = asyncio.run(_gathered(store, read_queries(requests)[0], walked))
+        asked, encoder = asyncio.run(_gathered(store, fold, walked))
         judged = [one.judged for one in asked]
         fused = NAMES_OF_ALL.index("fused")
         rows = {"fused": _figures(asked, [one.features[:, fused] for one in judged])}
@@ -48,12 +59,17 @@ def main(
     sys.stdout.write(orjson.dumps(rows).decode() + "\n")
 
 
-async def _gathered(store: Path, queries: list[Query], walked: list[Trajectory]) -> tuple[list[Asked], str]:
+async def _gathered(store: Path, folds: list[Path], walked: list[Trajectory]) -> tuple[list[Asked], str]:
     async with open_container(store=store) as container:
         embedder, _, _ = await container.retrieval()
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-            task = bars.add_task("requests", total=len(queries))
-            found = await asked_of(container, queries, walked, lambda done: bars.update(task, completed=done))
+            task = bars.add_task("", total=None)
+            found = await asked_of(
+                container,
+                folds,
+                walked,
+                lambda what, done, total: bars.update(task, description=what, completed=done, total=total),
+            )
         return found, embedder.identity
 
 

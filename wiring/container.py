@@ -23,7 +23,7 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.layout import StoreFolder
-from wiring.memories import memories_of
+from wiring.memories import memories_of, within_reach
 from wiring.mistyped import mistyped, named_in
 from wiring.once import Once, set_up
 from wiring.secrets import read_secrets
@@ -78,7 +78,7 @@ class Container:
         With a Qdrant server, the words follow what other machines have indexed.
         """
         from retriever.reranker import read_reranker
-        from wiring.experience import GraphExperience
+        from wiring.experience import StoreExperience
 
         embedder, index, lexical = await self.retrieval()
         if self.vectors_on_server:
@@ -91,7 +91,8 @@ class Container:
         # It knows the cosines of the encoder that it learnt from, and no other's.
         reranker = await asyncio.to_thread(read_reranker) if self.settings.rerank else None
         if reranker and reranker.encoder == embedder.identity:
-            return ToolSearch(embedder, index, lexical, reranker=reranker, experience=GraphExperience(self.graph))
+            experience = StoreExperience(self.graph, await within_reach(self.memories), embedder.identity)
+            return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
         return ToolSearch(embedder, index, lexical)
 
     def server_index(self) -> "QdrantIndex":

@@ -1,17 +1,33 @@
-"""The graph, as the search sees it."""
+"""The graph and what all may recall, as the search sees them."""
 
+import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.recalling import SECONDS
+from domain.errors import FootpathError
+from domain.memory import MemoryStore
 from domain.tool import FINISH, ToolId
 from graph.store import GraphStore
-from retriever.experience import Walked
+from retriever.experience import Precedent, Walked
+
+_SHARED = ""
+_log = logging.getLogger(__name__)
 
 
-class GraphExperience:
-    """What imported trajectories and live runs walked. A banned or muted transition counts for nothing."""
+class StoreExperience:
+    """What imported trajectories and live runs walked, and what served imported requests. A banned or muted transition counts for nothing.
 
-    def __init__(self, graph: GraphStore) -> None:
+    Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
+    """
+
+    def __init__(self, graph: GraphStore, memories: MemoryStore, encoder: str) -> None:
         self._graph = graph
+        self._memories = memories
+        self._encoder = encoder
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
         """Every transition out of one of these tools or into one."""
@@ -21,3 +37,16 @@ class GraphExperience:
             for edge in edges
             if edge.mark not in ("ban", "mute") and (count := edge.imported + edge.live)
         ]
+
+    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+        """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                found = await self._memories.near(request.tolist(), self._encoder, _SHARED, limit)
+        except TimeoutError:
+            _log.warning("a search goes on without long-term memory: it did not answer within %g seconds", SECONDS)
+            return ()
+        except FootpathError as error:
+            _log.warning("a search goes on without long-term memory: %s", error)
+            return ()
+        return [Precedent(one.memory.path, one.similarity) for one in found]

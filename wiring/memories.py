@@ -1,8 +1,11 @@
 """Where long-term memory lies: a Qdrant server, or a file of the store's folder; or out of reach, which ends no run."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NoReturn
 
+from agent.recalling import SECONDS
 from domain.errors import FootpathError, UnavailableError
 from domain.memory import MemoryStore
 from wiring.settings import Settings
@@ -20,6 +23,17 @@ def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemorySto
     from graph.backends.memories import SqliteMemories
 
     return SqliteMemories(file)
+
+
+async def within_reach(opened: Callable[[], Awaitable[MemoryStore]]) -> MemoryStore:
+    """What ``opened`` gives, or, where that fails or takes too long, a store that refuses whatever it is asked."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await opened()
+    except TimeoutError:
+        return OutOfReach(UnavailableError(f"the memories could not be opened within {SECONDS:g} seconds"))
+    except FootpathError as error:
+        return OutOfReach(error)
 
 
 class OutOfReach:

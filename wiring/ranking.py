@@ -1,18 +1,27 @@
-"""What the re-ranker is taught by: the candidates of labelled requests, with what others than them walked."""
+"""What the re-ranker is taught by: candidates of labelled requests, found by encoders that did not learn from them."""
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from domain.errors import UsageError
 from domain.trajectory import Trajectory
 from evaluation.names import Key, key_of
-from evaluation.queries import Query
+from evaluation.queries import Query, read_queries
 from evaluation.walked import OthersWalked
 from graph.names import NameIndex
 from retriever.candidates import Gathering
+from retriever.embedders.bundled import BundledEmbedder
 from retriever.features import features
+from retriever.index import Embedder, VectorIndex
+from retriever.indexing import index_tools
 from retriever.search import SearchParameters
+from retriever.training.export import MODEL_FILE, TOKENIZER_FILE
 from retriever.training.ranking import Judged
 from wiring.container import Container
 
@@ -26,24 +35,66 @@ class Asked:
     judged: Judged
 
 
+Progress = Callable[[str, int, int], None]
+"""What is being done, how much of it is, and of how much."""
+
+
 async def asked_of(
-    container: Container,
-    queries: Sequence[Query],
-    trajectories: Iterable[Trajectory],
-    progress: Callable[[int], None],
+    container: Container, folds: Sequence[Path], trajectories: Iterable[Trajectory], progress: Progress
 ) -> list[Asked]:
-    """The candidates that the store's search finds for each request."""
+    """The candidates of every request that an encoder was not shown, as that encoder finds them among the store's tools.
+
+    ``folds``: output folders of ``train_retriever.py``, each with ``held_out.jsonl`` and ``encoder``; the vectors of the tools are
+    kept in ``vectors`` there, so that it is asked again in no time. ``UsageError`` where something is missing.
+    """
     documents = [document async for document in container.graph.documents()]
     walked = OthersWalked(trajectories, NameIndex(documents))
-    embedder, index, lexical = await container.retrieval()
+    _, _, lexical = await container.retrieval()
     chosen = SearchParameters()
-    gathering = Gathering(embedder, index, lexical, chosen.dense_weight, walked)
     found: list[Asked] = []
-    for query in queries:
-        walked.own = query.query.strip()
-        pool = await gathering.gather(query.query, chosen.candidates, None)
-        keys = tuple(key_of(tool) for tool in pool.candidates.ids)
-        serves = np.array([key in query.relevant for key in keys], np.bool_)
-        found.append(Asked(query, keys, Judged(features(pool.candidates, pool.walked), serves)))
-        progress(len(found))
+    for fold in folds:
+        queries, _ = await asyncio.to_thread(read_queries, fold / "held_out.jsonl")
+        async with _vectors(container, fold, lambda done: progress("tools", done, len(documents))) as (embedder, index):
+            await walked.embed(embedder)
+            gathering = Gathering(embedder, index, lexical, chosen.dense_weight, walked)
+            for number, query in enumerate(queries):
+                walked.ask(query.query)
+                pool = await gathering.gather(query.query, chosen.candidates, None)
+                keys = tuple(key_of(tool) for tool in pool.candidates.ids)
+                serves = np.array([key in query.relevant for key in keys], np.bool_)
+                values = features(pool.candidates, pool.walked, pool.precedents)
+                found.append(Asked(query, keys, Judged(values, serves)))
+                progress("requests", number + 1, len(queries))
     return found
+
+
+@asynccontextmanager
+async def _vectors(
+    container: Container, fold: Path, progress: Callable[[int], None]
+) -> AsyncGenerator[tuple[Embedder, VectorIndex]]:
+    """A fold's encoder with the tools' vectors by it: the store's own, where it is the store's encoder."""
+    from retriever.backends.edge import EdgeIndex
+
+    own, own_index, lexical = await container.retrieval()
+    embedder = await asyncio.to_thread(_encoder, fold / "encoder")
+    if embedder.identity == own.identity:
+        yield own, own_index
+        return
+    index = EdgeIndex(fold / "vectors")
+    try:
+        await index.setup(embedder.identity, embedder.dimension)
+        await index_tools(container.graph.documents(), embedder, index, lexical, progress)
+        yield embedder, index
+    finally:
+        await index.close()
+
+
+def _encoder(folder: Path) -> BundledEmbedder:
+    """An exported encoder. ``UsageError`` where none is there."""
+    try:
+        blob = b"".join((folder / name).read_bytes() for name in (MODEL_FILE, TOKENIZER_FILE))
+    except OSError as error:
+        raise UsageError(
+            f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}"
+        ) from error
+    return BundledEmbedder(folder=folder, sha256=hashlib.sha256(blob).hexdigest())

@@ -1,6 +1,5 @@
 """A container's objects put together for one run."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agent.budget import Budget
@@ -9,13 +8,11 @@ from agent.executor import Executor
 from agent.learning import Learner, taught
 from agent.memory import LongTermMemory
 from agent.planners.named import planner_named
-from agent.recalling import SECONDS
 from agent.run import RunDeps, run
 from agent.walk_settings import WalkSettings
-from domain.errors import FootpathError, UnavailableError
 from domain.event import EventRecord
 from wiring.container import Container
-from wiring.memories import OutOfReach
+from wiring.memories import within_reach
 
 
 async def run_deps(
@@ -55,14 +52,7 @@ async def run_deps(
 
 async def _memory(container: Container, owner: str) -> LongTermMemory:
     """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
-    try:
-        async with asyncio.timeout(SECONDS):
-            return LongTermMemory(await container.memories(), container.embedder(), owner)
-    except TimeoutError:
-        reason = UnavailableError(f"the memories could not be opened within {SECONDS:g} seconds")
-    except FootpathError as error:
-        reason = error
-    return LongTermMemory(OutOfReach(reason), container.embedder(), owner)
+    return LongTermMemory(await within_reach(container.memories), container.embedder(), owner)
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:

@@ -19,9 +19,9 @@ from retriever.index import Vectors
 from retriever.pooling import Span, mean_of, shares
 from retriever.words import sentence_spans
 
-MODEL = "footpath-minilm-1"
+MODEL = "footpath-minilm-2"
 DIMENSION = 384
-SHA256 = "b67301b65093b3221da71316f6d5ccb16f3e1b3a03d8a5a99fae296b6b004f64"
+SHA256 = "865c4d15bf4670d0a142c072dc075c8b1899627c5d0350e57d06bf159641f8b4"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _FOLDER = Path(__file__).parent / "minilm_int8"
@@ -54,8 +54,10 @@ class BundledEmbedder:
     int8 scales are chosen per batch while running, so that a vector depends a little on its batch (cosine above 0.99).
     """
 
-    def __init__(self, threads: int = 2, folder: Path = _FOLDER) -> None:
+    def __init__(self, threads: int = 2, folder: Path = _FOLDER, sha256: str = SHA256) -> None:
+        """``folder``: another encoder of the same form, which ``sha256`` names."""
         self._threads = threads
+        self._sha256 = sha256
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: _Engine | None = None
@@ -63,7 +65,7 @@ class BundledEmbedder:
     @property
     def identity(self) -> str:
         """Model hash, template version and dimension."""
-        return f"{MODEL}:{SHA256[:16]}:text{TEMPLATE}:{DIMENSION}"
+        return f"{MODEL}:{self._sha256[:16]}:text{TEMPLATE}:{DIMENSION}"
 
     @property
     def dimension(self) -> int:

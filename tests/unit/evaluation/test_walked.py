@@ -5,6 +5,7 @@ from domain.trajectory import Trajectory
 from evaluation.walked import OthersWalked
 from retriever.experience import Walked
 from tests.unit.evaluation.test_tuning import NAMES, trajectory
+from tests.unit.retriever.samples import BagEmbedder
 
 RAIN, WIND, RATES = (NAMES.resolve(name).id for name in ("rain_for_sky", "wind_for_sky", "rates_for_bank"))
 
@@ -29,9 +30,28 @@ async def test_all_accepted_paths_count(walked: OthersWalked) -> None:
 
 
 async def test_the_paths_of_the_request_itself_do_not(walked: OthersWalked) -> None:
-    walked.own = "will it rain"
+    walked.ask("will it rain")
     assert await walked.beside([RAIN]) == [Walked(RAIN, RATES, 1)]
     assert await walked.beside([WIND]) == []
+    walked.ask("Will it rain?!")
+    assert await walked.beside([WIND]) == [], "nearly the request"
+    walked.ask("something else altogether")
+    assert len(await walked.beside([WIND])) == 2
+
+
+async def test_precedents_are_others_requests_best_first(walked: OthersWalked) -> None:
+    embedder = BagEmbedder()
+    (asked,) = await embedder.embed(["will it rain"], "query")
+    assert not await walked.precedents(asked, 5), "not embedded"
+    await walked.embed(embedder)
+    best, second, third = await walked.precedents(asked, 5)
+    assert {best.tools, second.tools} == {(RAIN, WIND), (RAIN, RATES)}
+    assert best.similarity == pytest.approx(1.0)
+    assert third.tools == (RAIN, RATES)
+    assert third.similarity < second.similarity
+    walked.ask("will it rain")
+    assert await walked.precedents(asked, 5) == [third]
+    assert len(await walked.precedents(asked, 0)) == 0
 
 
 async def test_nothing_is_beside_the_end(walked: OthersWalked) -> None:

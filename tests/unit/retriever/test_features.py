@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from domain.tool import FINISH, ToolId
-from retriever.experience import Walked
+from retriever.experience import Precedent, Walked
 from retriever.features import NAMES_OF_ALL, Candidates, best_first, features
 
 A, B, C = ToolId("Weather/Sky Watch/getForecast"), ToolId("Weather/Sky Watch/sunrise"), ToolId("Money/Exchange/convert")
@@ -58,6 +58,17 @@ def test_walks_count_by_node_and_by_strong_neighbour() -> None:
     assert of(values, "walks") == [pytest.approx(float(np.log1p(n)), abs=1e-3) for n in (4, 3, 2)]
     assert of(values, "linked") == [pytest.approx(0.4 * 3 / 3, abs=1e-3), pytest.approx(0.6 * 3 / 4, abs=1e-3), 0.0]
     assert of(features(candidates(), ()), "linked") == [0.0, 0.0, 0.0]
+
+
+def test_what_served_requests_alike() -> None:
+    precedents = [Precedent((B, ToolId("x/y/z")), 0.8), Precedent((A, B), 0.5), Precedent((C,), -0.2)]
+    values = features(candidates(), (), precedents)
+    assert of(values, "most alike that it served") == [0.5, 0.8, 0.0]
+    assert of(values, "place among those alike") == [0.5, 1.0, 0.333]
+    total = 0.8**8 + 0.5**8
+    assert of(values, "votes of those alike") == [pytest.approx(0.5**8 / total, abs=1e-3), 1.0, 0.0]
+    assert of(values, "tool set's most alike") == [0.8, 0.8, 0.0]
+    assert of(features(candidates(), ()), "votes of those alike") == [0.0, 0.0, 0.0]
 
 
 def test_equal_scores_keep_their_order() -> None:

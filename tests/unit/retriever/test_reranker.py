@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError
 from domain.tool import ToolId
 from retriever.backends.exact import ExactIndex
-from retriever.experience import Walked
+from retriever.experience import Precedent, Walked
 from retriever.features import NAMES_OF_ALL, VERSION
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -38,11 +38,14 @@ def learnt(**weights: float) -> Learnt:
 
 
 class Walks:
-    """Everything leads from the forecast to the place."""
+    """Everything leads from the forecast to the place; what was asked before was served by what changes money."""
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
         asked = set(tools)
         return [Walked(FORECAST.id, LOCATE.id, 5)] if asked & {FORECAST.id, LOCATE.id} else []
+
+    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+        return [Precedent((ToolId("gone/gone/gone"), MONEY.id), 0.9)]
 
 
 async def search(
@@ -104,6 +107,9 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
         async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
             raise AssertionError(f"asked beside {list(tools)}")
 
+        async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+            raise AssertionError("asked for precedents")
+
     embedder, index, lexical = BagEmbedder(), Counted(), LexicalIndex(tmp_path)
     await index.setup(embedder.identity, embedder.dimension)
     other = document("alerts", "floods and storms")
@@ -117,3 +123,12 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
         "weather forecast", 2
     )
     assert index.reads == 3
+
+
+async def test_what_served_a_request_alike_is_found_too(tmp_path: Path) -> None:
+    alike = reranker_of(learnt(most_alike_that_it_served=1.0))
+    search_ = await search(tmp_path, alike, Walks(), candidates=1)
+    assert (await search_.start_tools("weather forecast", 2))[0].id == MONEY.id
+    of_category = await search_.start_tools("weather forecast", 4, {"category": FORECAST.category})
+    assert of_category
+    assert MONEY.id not in {hit.id for hit in of_category}, "of another category"

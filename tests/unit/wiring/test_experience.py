@@ -1,26 +1,72 @@
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from domain.errors import UnavailableError
+from domain.memory import MemoryStore
 from domain.tool import FINISH
+from graph.backends.memories import SqliteMemories
 from graph.backends.memory import MemoryGraph
 from graph.facts import LiveBatch
-from retriever.experience import Walked
+from retriever.experience import Precedent, Walked
 from tests.contract.graph_samples import A, B, C, batch
-from wiring.experience import GraphExperience
+from tests.contract.memory_store import memory
+from wiring.experience import StoreExperience
+from wiring.memories import OutOfReach, within_reach
+
+NOWHERE = OutOfReach(UnavailableError("no memories are there"))
+
+
+async def graph_of(transitions: dict[tuple[str, str], int]) -> MemoryGraph:
+    graph = MemoryGraph()
+    await graph.setup()
+    await graph.apply(batch("k", transitions))  # type: ignore[arg-type]
+    return graph
 
 
 async def test_imported_and_live_walks_count_and_what_is_muted_or_banned_does_not() -> None:
-    graph = MemoryGraph()
-    await graph.setup()
-    await graph.apply(batch("k", {(A, B): 2, (B, A): 4, (A, C): 5, (A, FINISH): 1, (B, FINISH): 9}))
+    graph = await graph_of({(A, B): 2, (B, A): 4, (A, C): 5, (A, FINISH): 1, (B, FINISH): 9})
     await graph.learn(LiveBatch("run", {(A, B): 3}, (), ()))
     await graph.mark(B, A, "ban")
     await graph.mark(A, C, "mute")
-    experience = GraphExperience(graph)
+    experience = StoreExperience(graph, NOWHERE, "e")
     assert set(await experience.beside([A])) == {Walked(A, B, 5), Walked(A, FINISH, 1)}
     assert await experience.beside([FINISH, C]) == []
 
 
 async def test_a_pinned_transition_that_was_never_walked_is_no_walk() -> None:
-    graph = MemoryGraph()
-    await graph.setup()
-    await graph.apply(batch("k", {(A, FINISH): 1, (B, FINISH): 1}))
+    graph = await graph_of({(A, FINISH): 1, (B, FINISH): 1})
     await graph.mark(A, B, "pin")
-    assert set(await GraphExperience(graph).beside([A, B])) == {Walked(A, FINISH, 1), Walked(B, FINISH, 1)}
+    experience = StoreExperience(graph, NOWHERE, "e")
+    assert set(await experience.beside([A, B])) == {Walked(A, FINISH, 1), Walked(B, FINISH, 1)}
+
+
+async def test_precedents_are_the_shared_memories_of_this_encoder(tmp_path: Path) -> None:
+    memories = SqliteMemories(tmp_path / "memories.db")
+    await memories.setup()
+    shared, near, owned, other = (
+        memory("of all", path=(A,)),
+        memory("near", path=(B, C)),
+        memory("of one", owner="somebody", path=(C,)),
+        memory("of another encoder", path=(C,)),
+    )
+    await memories.add([shared, near, owned, other])
+    await memories.put_vectors("e", [(shared.id, [0.0, 1.0]), (near.id, [1.0, 0.0]), (owned.id, [1.0, 0.0])])
+    await memories.put_vectors("f", [(other.id, [1.0, 0.0])])
+    experience = StoreExperience(await graph_of({(A, FINISH): 1}), memories, "e")
+    asked = np.array([1.0, 0.0], np.float32)
+    assert await experience.precedents(asked, 5) == [Precedent((B, C), 1.0), Precedent((A,), 0.0)]
+    assert len(await experience.precedents(asked, 1)) == 1
+    await memories.close()
+
+
+async def test_a_search_goes_on_without_memories(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken() -> MemoryStore:
+        raise UnavailableError("the disk is gone")
+
+    experience = StoreExperience(await graph_of({(A, FINISH): 1}), await within_reach(broken), "e")
+    with caplog.at_level(logging.WARNING):
+        assert await experience.precedents(np.zeros(2, np.float32), 5) == ()
+    assert "the disk is gone" in caplog.text

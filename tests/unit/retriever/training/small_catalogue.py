@@ -16,6 +16,16 @@ APIS = {
     "books": {"search": "Search for books by an author", "lists": "Best sellers of the week"},
 }
 
+ASKED = {
+    ("sky", "rain"): ("will it rain today", "do I need an umbrella", "rain tomorrow please"),
+    ("sky", "wind"): ("is it a day to sail", "how strong is the wind", "wind at the coast"),
+    ("sky", "moon"): ("is tonight a full moon", "when is the new moon", "phase of the moon"),
+    ("bank", "rates"): ("what is a euro worth", "rates of the dollar", "how is the pound doing"),
+    ("bank", "convert"): ("change 20 euros to yen", "convert my money", "how many dollars are 5 pounds"),
+    ("books", "search"): ("what did Austen write", "novels by Orwell", "find books of that author"),
+}
+"""Requests by what serves them."""
+
 
 def document(toolset: str, api: str, about: str = "", *parameters: Parameter, category: str = "c") -> ToolDoc:
     about = about or APIS.get(toolset, {}).get(api, "")

@@ -2,7 +2,6 @@
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
-from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
 from retriever.training.lookalikes import WrittenNegative
 from retriever.training.recipe import Recipe
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, row
+from tests.unit.retriever.training.small_catalogue import ASKED, DOCUMENTS, catalogue, row
 
 pytestmark = [
     pytest.mark.neural,
@@ -25,45 +24,9 @@ pytestmark = [
     # torch and transformers warn of their own inner workings.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
 ]
-ASKED = {
-    ("sky", "rain"): ("will it rain today", "do I need an umbrella", "rain tomorrow please"),
-    ("sky", "wind"): ("is it a day to sail", "how strong is the wind", "wind at the coast"),
-    ("sky", "moon"): ("is tonight a full moon", "when is the new moon", "phase of the moon"),
-    ("bank", "rates"): ("what is a euro worth", "rates of the dollar", "how is the pound doing"),
-    ("bank", "convert"): ("change 20 euros to yen", "convert my money", "how many dollars are 5 pounds"),
-    ("books", "search"): ("what did Austen write", "novels by Orwell", "find books of that author"),
-}
 CORPUS = catalogue()
 EXAMPLES = [Example(request, (row(CORPUS, *tool),)) for tool, requests in ASKED.items() for request in requests]
 NEAR = [[place for place in range(len(CORPUS.ids)) if place not in one.solved] for one in EXAMPLES]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Tensors so small are not worth sharing out: on a busy machine, threads wait for each other far longer than they work."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BERT of two layers that knows nothing, with the words of the catalogue."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    folder = tmp_path_factory.mktemp("base")
-    texts = " ".join([*CORPUS.texts, *(one.request for one in EXAMPLES)]).lower()
-    words = sorted({"".join(filter(str.isalnum, word)) for word in texts.split()} - {""})
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    torch.manual_seed(1)
-    small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    BertModel(BertConfig(vocab_size=len(words) + 5, **small)).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture

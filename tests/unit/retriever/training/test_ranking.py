@@ -1,10 +1,13 @@
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 import numpy as np
 import pytest
 
 from domain.errors import UsageError
 from retriever.features import NAMES_OF_ALL
+from retriever.forest import forest_of
 from retriever.reranker import reranker_of
-from retriever.training.ranking import Judged, cross_fitted, learn
+from retriever.training.ranking import Judged, cross_fitted, learn, tree_of
 
 pytestmark = pytest.mark.neural
 TELLING = NAMES_OF_ALL.index("linked")
@@ -37,6 +40,35 @@ def test_each_is_judged_by_one_that_did_not_learn_from_it() -> None:
     given = requests()
     assert share_right(given, cross_fitted(given, 7)) >= 0.6
     assert share_right(given, cross_fitted(given, 7, ("linked",))) <= 0.3
+
+
+def test_the_trees_say_what_their_library_says() -> None:
+    import lightgbm
+
+    given = requests(120)
+    values = np.concatenate([one.features for one in given])
+    serves = np.concatenate([one.serves for one in given]).astype(int)
+    booster = lightgbm.train(
+        {"objective": "binary", "verbose": -1, "num_threads": 1}, lightgbm.Dataset(values, serves), 20
+    )
+    forest = forest_of([tree_of(one["tree_structure"]) for one in booster.dump_model()["tree_info"]])
+    assert forest.depth > 2
+    assert np.allclose(forest.judge(values), booster.predict(values, raw_score=True), atol=1e-4)
+
+
+def test_regression_and_trees_weigh_alike() -> None:
+    learnt = learn(given := requests(), "encoder")
+    values = np.concatenate([one.features for one in given])
+    straight = reranker_of(learnt.model_copy(update={"trees": ()})).judge(values)
+    assert straight.std() == pytest.approx(1.0, abs=0.01)
+    assert forest_of(learnt.trees).judge(values).std() == pytest.approx(1.0, abs=0.01)
+    assert TELLING in {asked for tree in learnt.trees for asked in tree.feature}
+
+
+def test_hidden_features_are_seen_by_neither() -> None:
+    learnt = learn(requests(), "encoder", ("linked",))
+    assert learnt.weights[TELLING] == 0.0
+    assert TELLING not in {asked for tree in learnt.trees for asked in tree.feature}
 
 
 def test_the_same_twice() -> None:

@@ -1,0 +1,64 @@
+"""Requests and their sentences out of one reading. Needs torch."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from retriever.training.encoder import TrainedEncoder, similarities
+from retriever.training.recipe import Recipe
+from retriever.words import SENTENCES
+
+pytestmark = [
+    pytest.mark.neural,
+    pytest.mark.timeout(600),
+    # torch and transformers warn of their own inner workings.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
+]
+RAIN, BOOKS = "will it rain in the city tomorrow.", "find books of that author please."
+
+
+@pytest.fixture
+def encoder(base: Path) -> TrainedEncoder:
+    return TrainedEncoder(Recipe(base=str(base), query_tokens=24))
+
+
+def test_a_request_of_one_sentence_is_its_own_only_part(encoder: TrainedEncoder) -> None:
+    (parts,) = encoder.encode([RAIN], True)
+    assert parts.shape == (1 + SENTENCES, encoder.dimension)
+    assert np.allclose(parts, parts[0])
+    assert np.allclose(parts[0], encoder.encode([RAIN], False)[0], atol=1e-6)
+
+
+def test_each_sentence_is_a_part_and_a_missing_one_is_the_first_again(encoder: TrainedEncoder) -> None:
+    (parts,) = encoder.encode([f"{RAIN} {BOOKS}"], True)
+    assert np.linalg.norm(parts, axis=1) == pytest.approx(np.ones(1 + SENTENCES), abs=1e-5)
+    assert not np.allclose(parts[1], parts[2], atol=1e-3)
+    assert np.allclose(parts[3:], parts[1])
+
+
+def test_a_sentence_beyond_what_is_read_is_no_part(encoder: TrainedEncoder) -> None:
+    (parts,) = encoder.encode([f"{'rain ' * 30}. {BOOKS}"], True)
+    assert np.allclose(parts[2:], parts[1])
+
+
+def test_what_stands_beside_it_changes_no_vector(encoder: TrainedEncoder) -> None:
+    texts = [RAIN, f"{RAIN} {BOOKS}", "rain"]
+    together = encoder.encode(texts, True)
+    alone = np.concatenate([encoder.encode([text], True) for text in texts])
+    assert np.allclose(together, alone, atol=1e-5)
+
+
+def test_half_the_whole_and_half_the_best_sentence() -> None:
+    requests = np.array([[[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]], np.float32)
+    documents = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    assert similarities(requests, documents).tolist() == [[pytest.approx(0.8), pytest.approx(0.5)]]
+
+
+def test_it_is_the_same_for_tensors(encoder: TrainedEncoder) -> None:
+    requests, documents = encoder.encode([f"{RAIN} {BOOKS}", RAIN], True), encoder.encode([RAIN, BOOKS], False)
+    encoder.model.eval()
+    tensors = similarities(
+        encoder.vectors([f"{RAIN} {BOOKS}", RAIN], requests=True), encoder.vectors([RAIN, BOOKS], requests=False)
+    )
+    assert np.allclose(tensors.detach().numpy(), similarities(requests, documents), atol=1e-5)

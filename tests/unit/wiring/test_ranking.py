@@ -1,0 +1,116 @@
+"""What the re-ranker is taught by: each request as an encoder finds its candidates that did not learn from it."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import retriever.embedders.bundled as bundled
+from domain.errors import UsageError
+from domain.trajectory import Call, Outcome, Trajectory
+from evaluation.names import key
+from evaluation.queries import Query, write_queries
+from evaluation.tuning import ONE
+from retriever.features import NAMES_OF_ALL
+from retriever.indexing import index_tools
+from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from wiring.container import Container, open_container
+from wiring.ranking import asked_of
+
+RAIN = Query(ONE, "Will it rain in Rome tomorrow?", frozenset({key("sky", "rain")}))
+MONEY = Query(ONE, "How many dollars are twenty euros?", frozenset({key("bank", "convert")}))
+ENCODER = Path(bundled.__file__).parent / "minilm_int8"
+
+
+def trajectory(request: str, function: str) -> Trajectory:
+    calls = (Call(function, Outcome.OK),)
+    return Trajectory("id", "source", request, "give_answer", calls, calls)
+
+
+WALKED = [
+    trajectory(RAIN.query, "rain_for_sky"),
+    trajectory("Is there rain in Oslo on Monday, or snow?", "rain_for_sky"),
+    trajectory(MONEY.query, "rates_for_bank"),
+]
+
+
+@pytest.fixture
+async def container(tmp_path: Path) -> AsyncGenerator[Container]:
+    async with open_container(store=tmp_path / "store", create=True) as opened:
+        await opened.graph.put_tools(DOCUMENTS)
+        await index_tools(opened.graph.documents(), *await opened.retrieval())
+        yield opened
+
+
+class Told(list[tuple[str, int, int]]):
+    """The progress that was told."""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        self.append((what, done, total))
+
+
+async def fold(folder: Path, *held_out: Query, own: bool = True) -> Path:
+    """What a training leaves; not ``own``: of an encoder whose file is another."""
+    return await asyncio.to_thread(_fold, folder, held_out, own)
+
+
+def _fold(folder: Path, held_out: Sequence[Query], own: bool) -> Path:
+    shutil.copytree(ENCODER, folder / "encoder")
+    if not own:
+        tokens = folder / "encoder" / "tokenizer.json"
+        tokens.write_text(tokens.read_text() + " ")
+    write_queries(held_out, folder / "held_out.jsonl")
+    return folder
+
+
+def column(values: np.ndarray, name: str) -> np.ndarray:
+    return values[:, NAMES_OF_ALL.index(name)]
+
+
+async def test_each_fold_asks_what_it_held_out(container: Container, tmp_path: Path) -> None:
+    folds = [await fold(tmp_path / "0", RAIN), await fold(tmp_path / "1", MONEY, own=False)]
+    told = Told()
+    rain, money = await asked_of(container, folds, WALKED, told)
+    assert (rain.query, money.query) == (RAIN, MONEY)
+    for asked, right in ((rain, "rain"), (money, "convert")):
+        serves = asked.judged.serves
+        assert [name for name, served in zip(asked.keys, serves, strict=True) if served] == list(
+            asked.query.relevant
+        ), right
+        assert asked.judged.features.shape == (len(asked.keys), len(NAMES_OF_ALL))
+        assert column(asked.judged.features, "cosine whole")[serves][0] > 0.3
+    assert ("requests", 1, 1) in told
+    assert ("tools", len(DOCUMENTS), len(DOCUMENTS)) in told, "the other encoder has made vectors of its own"
+    assert not (tmp_path / "0" / "vectors").exists(), "those of the store's encoder are the store's"
+
+
+async def test_its_own_path_is_not_shown(container: Container, tmp_path: Path) -> None:
+    rain, money = await asked_of(container, [await fold(tmp_path / "0", RAIN, MONEY)], WALKED, Told())
+    assert column(rain.judged.features, "most alike that it served")[rain.judged.serves][0] > 0.3, (
+        "another asked for rain"
+    )
+    assert column(rain.judged.features, "walks")[rain.judged.serves][0] == pytest.approx(np.log1p(1)), (
+        "walked by another"
+    )
+    assert not column(money.judged.features, "walked").all()
+    rates = [name == key("bank", "rates") for name in money.keys]
+    assert column(money.judged.features, "walks")[rates].tolist() == [0.0], "only the request itself walked there"
+
+
+async def test_vectors_that_are_there_are_not_made_again(container: Container, tmp_path: Path) -> None:
+    other = await fold(tmp_path / "1", MONEY, own=False)
+    first = await asked_of(container, [other], WALKED, Told())
+    told = Told()
+    again = await asked_of(container, [other], WALKED, told)
+    assert [what for what, _, _ in told] == ["tools", "requests"], "one look at all of them, none embedded"
+    assert np.array_equal(first[0].judged.features, again[0].judged.features)
+
+
+async def test_a_fold_without_an_encoder_is_told(container: Container, tmp_path: Path) -> None:
+    bare = await fold(tmp_path / "2", RAIN)
+    await asyncio.to_thread(shutil.rmtree, bare / "encoder")
+    with pytest.raises(UsageError, match="export it with train_retriever"):
+        await asked_of(container, [bare], WALKED, Told())
