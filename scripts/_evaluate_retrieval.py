@@ -11,7 +11,6 @@ import typer
 from _labelled import read_labelled
 from _retrieval_view import show_retrieval
 from _scoring import console, scoring, tell
-from dotenv import dotenv_values
 from rich.progress import Progress
 
 from domain.errors import UsageError
@@ -22,7 +21,7 @@ from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
 from wiring.rankings import rankings
-from wiring.settings import Settings, read_settings
+from wiring.settings import Settings, read_settings, settings_in
 
 Step = Callable[[Container], Awaitable[None]]
 
@@ -116,12 +115,7 @@ def _trained(paths: list[Path]) -> frozenset[Key]:
 
 def _settings(path: Path | None) -> Settings:
     """The process's settings, those of the file before them."""
-    if path is None:
-        return read_settings()
-    if not path.is_file():
-        raise UsageError(f"{path} is no file; name a file of settings, a line each, as in .env.example")
-    given = {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(path).items()}
-    return read_settings(**given)
+    return read_settings(**settings_in(path)) if path else read_settings()
 
 
 async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) -> None:

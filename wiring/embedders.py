@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import UsageError
 from retriever.index import Embedder
-from wiring.settings import Settings, read_settings
+from wiring.settings import Settings, read_settings, settings_in
 
 if TYPE_CHECKING:
     from agent.models.embeddings import OpenaiEmbeddings
@@ -39,11 +39,7 @@ def former_settings(file: Path) -> Settings:
     Raises:
         UsageError: there is no such file, or it holds values that cannot be used.
     """
-    from dotenv import dotenv_values
-
-    if not file.is_file():
-        raise UsageError(f"{file} is no file; name one with the FOOTPATH_EMBED… settings of the encoder used so far")
-    found = {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
+    found = settings_in(file)
     names = [name for name in Settings.model_fields if name.startswith("embed")]
     return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
 

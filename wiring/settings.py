@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -217,3 +218,10 @@ def read_settings(**given: object) -> Settings:
                 said = _IN_WORDS.get(str(problem["loc"][0]), said)
             found.append(": ".join([*names, said]))
         raise UsageError(f"the settings cannot be used. {'; '.join(found)}") from error
+
+
+def settings_in(file: Path) -> dict[str, str]:
+    """What a file like ``.env`` sets, by the names of the fields, unread; what it leaves empty is not set. ``UsageError`` where it is no file."""
+    if not file.is_file():
+        raise UsageError(f"{file} is no file; name a file of settings, a line each, as in .env.example")
+    return {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
