@@ -38,39 +38,48 @@ class Tree(Model):
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """All trees side by side, each array of shape (trees, nodes); leaves lead to themselves."""
+    """All trees' nodes in one row, ``roots`` among them. ``child``: of node n at 2n + 1 where its feature is not above the threshold, else at 2n; a leaf is its own."""
 
-    feature: NDArray[np.int32]
+    roots: NDArray[np.intp]
+    feature: NDArray[np.intp]
     threshold: NDArray[np.float32]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
+    child: NDArray[np.intp]
     value: NDArray[np.float32]
     depth: int
 
     def judge(self, features: Values) -> Values:
         """The sum of what each tree says; shape (candidates,)."""
-        trees, rows = np.arange(len(self.feature)), np.arange(len(features))[:, None]
-        at = np.zeros((len(features), len(trees)), np.int32)
+        at: NDArray[np.intp] = np.tile(self.roots, (len(features), 1))
+        row: NDArray[np.intp] = (np.arange(len(features)) * features.shape[1])[:, None]
+        values: Values = features.ravel()
+        # take() on one row of numbers is several times as fast as indexing by two.
         for _ in range(self.depth):
-            down = features[rows, self.feature[trees, at]] <= self.threshold[trees, at]
-            at = np.where(down, self.left[trees, at], self.right[trees, at])
-        return self.value[trees, at].sum(axis=1, dtype=np.float32)
+            below: NDArray[np.bool_] = values.take(row + self.feature.take(at)) <= self.threshold.take(at)
+            step: NDArray[np.intp] = 2 * at + below
+            at = self.child.take(step)
+        return self.value.take(at).sum(axis=1, dtype=np.float32)
 
 
 def forest_of(trees: Sequence[Tree]) -> Forest:
-    """The trees, filled up to one width."""
-    width = max((len(tree.feature) for tree in trees), default=1)
-    shape = (len(trees), width)
-    feature, left, right = (np.zeros(shape, np.int32) for _ in range(3))
-    threshold, value = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    left[:] = right[:] = np.arange(width)
-    for row, tree in enumerate(trees):
+    """The trees, one behind the other."""
+    roots, feature, child = list[int](), list[int](), list[int]()
+    threshold, value = list[float](), list[float]()
+    for tree in trees:
+        roots.append(start := len(value))
         for node, asked in enumerate(tree.feature):
-            value[row, node] = tree.value[node]
-            if asked != LEAF:
-                feature[row, node], threshold[row, node] = asked, tree.threshold[node]
-                left[row, node], right[row, node] = tree.left[node], tree.right[node]
-    return Forest(feature, threshold, left, right, value, max(map(_depth, trees), default=0))
+            leaf = asked == LEAF
+            feature.append(0 if leaf else asked)
+            child += [start + (node if leaf else below[node]) for below in (tree.right, tree.left)]
+        threshold += tree.threshold
+        value += tree.value
+    return Forest(
+        np.array(roots, np.intp),
+        np.array(feature, np.intp),
+        np.array(threshold, np.float32),
+        np.array(child, np.intp),
+        np.array(value, np.float32),
+        max(map(_depth, trees), default=0),
+    )
 
 
 def _depth(tree: Tree) -> int:
