@@ -1,0 +1,129 @@
+"""``scripts/train_retriever.py`` and ``scripts/train_reranker.py`` as a user runs them, on a catalogue of seven tools. Need torch."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import orjson
+import pytest
+
+import retriever.embedders.bundled as bundled
+from retriever.reranker import read_reranker
+from tests.unit.retriever.training.small_catalogue import APIS, ASKED
+
+pytestmark = [pytest.mark.neural, pytest.mark.timeout(600)]
+SCRIPTS = Path(__file__).resolve().parents[4] / "scripts"
+ENCODER = Path(bundled.__file__).parent / "minilm_int8"
+
+
+def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPTS / name), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
+        timeout=300,
+        check=False,
+    )
+
+
+def lines(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
+    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    return path
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> dict[str, Path]:
+    tools: list[dict[str, object]] = [
+        {"category": "c", "tool_name": name, "api_name": api, "function": f"{api}_for_{name}", "description": about}
+        for name, apis in APIS.items()
+        for api, about in apis.items()
+    ]
+    walked: list[dict[str, object]] = [
+        {
+            "id": request,
+            "source": "s",
+            "query": request,
+            "calls": [{"function": f"{api}_for_{name}", "arguments": {}, "observation": "{}", "ok": True}],
+            "finish": "give_answer",
+        }
+        for (name, api), requests in ASKED.items()
+        for request in requests
+    ]
+    relevant = [{"category": "c", "tool": "sky", "api": "wind"}]
+    measured = {"split": "G1", "query_id": "1", "query": "a request that is measured", "relevant": relevant}
+    return {
+        "tools": lines(tmp_path / "tools.jsonl", tools),
+        "trajectories": lines(tmp_path / "trajectories.jsonl", walked),
+        "measured": lines(tmp_path / "measured.jsonl", [measured]),
+    }
+
+
+def given(sources: Mapping[str, Path], *names: str) -> list[object]:
+    return [part for name in names for part in (f"--{name}", sources[name])]
+
+
+def asked(file: Path) -> set[str]:
+    return {json.loads(line)["query"] for line in file.read_text().splitlines()}
+
+
+def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
+    base: Path, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    everything = {request for requests in ASKED.values() for request in requests}
+    held: list[set[str]] = []
+    for fold in range(2):
+        recipe = tmp_path / f"{fold}.toml"
+        recipe.write_text(f'base = "{base}"\nepochs = 1\nbatch = 6\nheld_out = 0.5\nfold = {fold}\n')
+        out = tmp_path / f"out{fold}"
+        done = run(
+            "train_retriever.py", *given(sources, "tools", "trajectories", "measured"), "--recipe", recipe, "--out", out
+        )
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout)
+        assert report == json.loads((out / "report.json").read_text())
+        assert (report["steps"], report["examples"]["learnt"], report["recipe"]["fold"]) == (2, 9, fold)
+        assert (out / "model" / "model.safetensors").exists()
+        held.append(asked(out / "held_out.jsonl"))
+        assert asked(out / "learnt.jsonl") == everything - held[-1]
+    assert held[0] | held[1] == everything
+    assert not held[0] & held[1]
+
+
+def test_wrong_use_is_told_in_a_line(sources: dict[str, Path], tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    arguments = [*given(sources, "tools", "trajectories", "measured"), "--recipe", recipe, "--out", tmp_path / "out"]
+    for text, told in (("epoch = 1\n", "epoch"), ("fold = 9\n", "there is no fold 9"), ("held_out = 2\n", "held_out")):
+        recipe.write_text(text)
+        done = run("train_retriever.py", *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path) -> None:
+    store, fold, weights = tmp_path / "store", tmp_path / "fold", tmp_path / "weights.json"
+    built = run("build_graph.py", *given(sources, "tools", "trajectories"), "--store", store)
+    assert built.returncode == 0, built.stderr
+    shutil.copytree(ENCODER, fold / "encoder")
+    requests = [(request, *tool) for tool, requests in ASKED.items() for request in requests]
+    lines(
+        fold / "held_out.jsonl",
+        ({"split": "one", "query": text, "relevant": [{"tool": name, "api": api}]} for text, name, api in requests),
+    )
+    arguments = ["--store", store, *given(sources, "trajectories"), "--fold", fold, "--out", weights]
+    done = run("train_reranker.py", *arguments)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {"fused", "re-ranked", "re-ranked without precedents"} < set(rows)
+    assert rows["re-ranked"]["one"]["n"] == len(requests)
+    assert rows["re-ranked"]["one"]["ndcg@5"] > 0.5
+    assert read_reranker(weights).encoder == bundled.BundledEmbedder().identity
+    shutil.rmtree(fold / "encoder")
+    again = run("train_reranker.py", *arguments)
+    assert again.returncode == 2
+    assert "export it with train_retriever.py" in again.stderr
