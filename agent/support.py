@@ -92,11 +92,15 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
     return frozenset(known)
 
 
+_ONE_THING = re.compile(r"\b(e-?mail) address(?:es)?\b", re.IGNORECASE)
+"""What two words name; an address by itself is a street's."""
+
+
 @lru_cache(maxsize=256)
 def telling(clause: str) -> tuple[frozenset[str], ...]:
     """The words of a clause that say what is asked, each with what it may stand for: a unit's name speaks of units."""
     kinds = _kinds(clause)
-    pairs = asked_pairs(_without_values(clause))
+    pairs = asked_pairs(_without_values(_ONE_THING.sub(r"\1", clause)))
     told = tuple(_with_sort(group) for own, group in pairs if not own & _ASKING)
     told += tuple(_SET[kind] for kind in sorted(kinds) if kind in _SET and told)
     return told or tuple(_with_sort(group) for own, group in pairs if not own & _HOLLOW) or ((kinds,) if kinds else ())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from domain.errors import UsageError
+from domain.errors import BrokenInputError, UsageError
 from evaluation.names import Key, key
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, as_list, as_object, load, text
@@ -46,6 +46,19 @@ def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
         except RecordError as error:
             skipped.append(Skipped(str(path), line.number, str(error)))
     return queries, skipped
+
+
+def whole_queries(path: Path) -> list[Query]:
+    """The queries of a file that must not miss any: what is learnt is kept apart from them, or learnt from them.
+
+    Raises:
+        UsageError: there is no such file. BrokenInputError: a line cannot be read.
+    """
+    queries, skipped = read_queries(path)
+    if skipped:
+        first = skipped[0]
+        raise BrokenInputError(f"{first.reason}; {len(skipped)} lines cannot be read", file=first.file, line=first.line)
+    return queries
 
 
 def write_queries(queries: Iterable[Query], path: Path) -> None:

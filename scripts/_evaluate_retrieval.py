@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from domain.errors import UsageError
 from evaluation.names import Key
-from evaluation.queries import Query, read_queries
+from evaluation.queries import Query, read_queries, whole_queries
 from evaluation.retrieval import Scores, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
@@ -110,7 +110,7 @@ def retrieval(
 
 
 def _trained(paths: list[Path]) -> frozenset[Key]:
-    return frozenset[Key]().union(*(query.relevant for path in paths for query in read_queries(path)[0]))
+    return frozenset[Key]().union(*(query.relevant for path in paths for query in whole_queries(path)))
 
 
 def _settings(path: Path | None) -> Settings:

@@ -8,7 +8,7 @@ from _scoring import console
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from domain.trajectory import Trajectory
-from evaluation.queries import Query, read_queries
+from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
 from graph.importers import jsonl
 from graph.importers.lines import read_lines
@@ -26,7 +26,7 @@ def read_labelled(
     """
     if not trajectories.is_file():
         raise UsageError(f"{trajectories} is no file; name a file of trajectories, one JSON object a line")
-    apart = read_queries(measured)[0] if measured else []
+    apart = whole_queries(measured) if measured else []
     return labelled_requests(_read(trajectories, without), NameIndex(documents), apart, sample)
 
 

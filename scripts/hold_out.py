@@ -11,7 +11,7 @@ from _scoring import console, scoring
 from domain.trajectory import Trajectory
 from evaluation.corpora.corpus import load_lines
 from evaluation.holding_out import HeldOut, hold_out
-from evaluation.queries import Query, read_queries
+from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
 from graph.importers import jsonl
 from graph.importers.records import Record
@@ -33,7 +33,7 @@ def main(
     with scoring():
         read = [(record, jsonl.trajectory(record, trajectories.name)) for record in load_lines(trajectories)]
         names = NameIndex(jsonl.tool(record) for record in load_lines(tools))
-        apart = read_queries(measured)[0]
+        apart = whole_queries(measured)
         labelled = labelled_requests((one for _, one in read), names, apart)
         parts = hold_out(labelled, (one.query for _, one in read), sample, least, apart)
         _write(parts, read, learnt, asked)

@@ -12,6 +12,7 @@ from _scoring import console, scoring
 from rich.progress import Progress
 from rich.table import Table
 
+from domain.errors import UsageError
 from domain.trajectory import Trajectory
 from evaluation.corpora.corpus import load_lines
 from evaluation.retrieval import Scored, table
@@ -22,6 +23,7 @@ from retriever.training.ranking import cross_fitted, learn
 from wiring.container import open_container
 from wiring.ranking import Asked, asked_of
 
+_SHIPPED = Path(__file__).resolve().parents[1] / "retriever" / "reranker.json"
 _GROUPS = {
     "scores": SCORES,
     "tool sets": TOOLSET,
@@ -41,11 +43,13 @@ def main(
             help="Folder that train_retriever.py wrote with --export FOLDER/encoder; several: of other folds."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("retriever/reranker.json"),
+    out: Annotated[Path, typer.Option(help="File for the weights.")] = _SHIPPED,
     seed: Annotated[int, typer.Option(help="Seed of the parts in which it is judged.")] = 7,
 ) -> None:
     """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""
     with scoring("what is interrupted is lost, but the vectors of tools: the same command goes on with them"):
+        if not out.parent.is_dir():
+            raise UsageError(f"{out.parent} is no folder; name a file in one that is there with --out")
         walked = [jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories)]
         asked, encoder = asyncio.run(_gathered(store, fold, walked))
         judged = [one.judged for one in asked]

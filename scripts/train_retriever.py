@@ -13,11 +13,13 @@ from _scoring import console, scoring
 from _training_sources import Unlike, counts
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
-from evaluation.queries import read_queries, write_queries
+from evaluation.queries import whole_queries, write_queries
 from graph.importers import jsonl
 from retriever.training.additions import with_negatives, with_requests
-from retriever.training.examples import Corpus, Example, split
+from retriever.training.checkpoints import Checkpoints
+from retriever.training.examples import Corpus, Example, fingerprint, split
 from retriever.training.export import export_encoder
 from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
@@ -28,6 +30,8 @@ from retriever.training.requested import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
 from wiring.written_files import read_written
 
+_RECIPES = Path(__file__).resolve().parents[1] / "retriever" / "training" / "recipes"
+
 
 def main(
     tools: Annotated[Path, typer.Option(help="Tools, JSONL, plain or gzip.")],
@@ -36,7 +40,7 @@ def main(
     out: Annotated[
         Path, typer.Option(help="Folder for the model, its checkpoint and the report; the same one goes on.")
     ],
-    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = Path("retriever/training/recipes/minilm.toml"),
+    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = _RECIPES / "minilm.toml",
     base: Annotated[
         str, typer.Option(help="Model to begin with in place of the recipe's: a folder or a hub's name.")
     ] = "",
@@ -57,12 +61,14 @@ def main(
     with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
         chosen = chosen.model_copy(update={"base": base}) if base else chosen
+        if export and (chosen.pooling != "mean" or chosen.query_prefix):
+            raise UsageError(
+                "--export makes an encoder that takes the mean of its tokens and no prefix; serve this one by an embedding service"
+            )
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
-        corpus, examples = training_set(
-            documents, walked, read_queries(measured)[0], catalogues, foreign, counts(unlike)
-        )
+        corpus, examples = training_set(documents, walked, whole_queries(measured), catalogues, foreign, counts(unlike))
         if sample:
             examples = random.Random(chosen.seed).sample(examples, min(sample, len(examples)))
         if requests:
@@ -85,7 +91,12 @@ def main(
 
 def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:
     learnt, judged = split(examples, recipe.held_out, recipe.seed, recipe.fold)
+    if not learnt or not judged:
+        raise UsageError(f"{len(examples)} requests are too few to learn from some of them and to judge by others")
     out.mkdir(parents=True, exist_ok=True)
+    Checkpoints(
+        out / "checkpoint", recipe, fingerprint(corpus, learnt)
+    )  # refuses another training before anything is written
     write_queries(queries_of(corpus, learnt), out / "learnt.jsonl")
     write_queries(queries_of(corpus, judged), out / "held_out.jsonl")
     told = {

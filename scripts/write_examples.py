@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from domain.errors import ModelUnavailableError, UsageError
 from domain.tool import ToolDoc
 from evaluation.corpora.corpus import load_lines
-from evaluation.queries import Query, read_queries
+from evaluation.queries import Query, whole_queries
 from graph.importers import jsonl
 from retriever.training.asking import Bounds, Usage
 from retriever.training.examples import Corpus, Example
@@ -42,12 +42,15 @@ class What(StrEnum):
     requests = "requests"
 
 
+_RECIPE = Path(__file__).resolve().parents[1] / "retriever" / "training" / "recipes" / "minilm.toml"
+
+
 def main(
     tools: Annotated[Path, typer.Option(help="Tools, JSONL, plain or gzip.")],
     trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
     measured: Annotated[Path, typer.Option(help="Queries that are measured on: nothing near them is written.")],
     out: Annotated[Path, typer.Option(help="Folder for the files and what the model answered; the same one goes on.")],
-    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = Path("retriever/training/recipes/minilm.toml"),
+    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = _RECIPE,
     unlike: Unlike = ["rotbench=300"],  # noqa: B006
     what: Annotated[list[What], typer.Option(help="What to write; repeatable.")] = [What.negatives, What.requests],  # noqa: B006
     apis: Annotated[int, typer.Option(min=0, help="APIs to write requests for, by chance; 0: all unsolved ones.")] = 0,
@@ -61,7 +64,7 @@ def main(
         chosen = read_recipe(recipe)
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
-        queries = read_queries(measured)[0]
+        queries = whole_queries(measured)
         corpus, examples = training_set(documents, walked, queries, most=counts(unlike))
         run = _Run(corpus, examples, documents, queries, chosen, out)
         with Progress(*COLUMNS, console=console) as bar:

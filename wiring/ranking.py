@@ -12,7 +12,7 @@ import numpy as np
 from domain.errors import UsageError
 from domain.trajectory import Trajectory
 from evaluation.names import Key, key_of
-from evaluation.queries import Query, read_queries
+from evaluation.queries import Query, whole_queries
 from evaluation.walked import OthersWalked
 from graph.names import NameIndex
 from retriever.candidates import Gathering
@@ -47,13 +47,15 @@ async def asked_of(
     ``folds``: output folders of ``train_retriever.py``, each with ``held_out.jsonl`` and ``encoder``; the vectors of the tools are
     kept in ``vectors`` there, so that it is asked again in no time. ``UsageError`` where something is missing.
     """
+    if len({fold.resolve() for fold in folds}) < len(folds):
+        raise UsageError("a fold is named twice: its requests would be learnt from and judged by at once")
     documents = [document async for document in container.graph.documents()]
     walked = OthersWalked(trajectories, NameIndex(documents))
     _, _, lexical = await container.retrieval()
     chosen = SearchParameters()
     found: list[Asked] = []
     for fold in folds:
-        queries, _ = await asyncio.to_thread(read_queries, fold / "held_out.jsonl")
+        queries = await asyncio.to_thread(whole_queries, fold / "held_out.jsonl")
         async with _vectors(container, fold, lambda done: progress("tools", done, len(documents))) as (embedder, index):
             await walked.embed(embedder)
             gathering = Gathering(embedder, index, lexical, chosen.dense_weight, walked)

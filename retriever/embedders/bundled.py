@@ -108,7 +108,9 @@ class BundledEmbedder:
             )
             tokenizer: Any = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
         except Exception as error:
-            raise UnavailableError(f"the bundled encoder cannot be loaded ({error}); install Footpath anew") from error
+            raise UnavailableError(
+                f"the encoder in {self._folder} cannot be loaded ({error}); install Footpath anew, or export it anew"
+            ) from error
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return _Engine(session, tokenizer)

@@ -1,6 +1,6 @@
 import pytest
 
-from agent.support import bare, plain, support, supported, vocabulary
+from agent.support import bare, plain, support, supported, telling, vocabulary
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER
 
 
@@ -33,3 +33,8 @@ def test_response_fields_and_parameters_count_as_known_words() -> None:
 
 def test_similarity_without_shared_words_counts_half() -> None:
     assert supported(0.8, "what is the meaning of life", vocabulary(GEOCODE)) == pytest.approx(0.4)
+
+
+def test_an_e_mail_address_is_one_thing() -> None:
+    assert telling("What is the e-mail address of the author?") == telling("What is the e-mail of the author?")
+    assert telling("What is the address of the author?") != telling("What is the author?")

@@ -76,8 +76,8 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
 ) -> None:
     everything = {request for requests in ASKED.values() for request in requests}
     held: list[set[str]] = []
+    recipe = tmp_path / "recipe.toml"
     for fold in range(2):
-        recipe = tmp_path / f"{fold}.toml"
         recipe.write_text(f'base = "{base}"\nepochs = 1\nbatch = 6\nheld_out = 0.5\nfold = {fold}\n')
         out = tmp_path / f"out{fold}"
         done = run(
@@ -90,6 +90,16 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
         assert (out / "model" / "model.safetensors").exists()
         held.append(asked(out / "held_out.jsonl"))
         assert asked(out / "learnt.jsonl") == everything - held[-1]
+    refused = run(
+        "train_retriever.py",
+        *given(sources, "tools", "trajectories", "measured"),
+        "--recipe",
+        recipe,
+        "--out",
+        tmp_path / "out0",
+    )
+    assert (refused.returncode, "another recipe" in refused.stderr) == (2, True)
+    assert asked(tmp_path / "out0" / "held_out.jsonl") == held[0], "what stands there is left as it is"
     assert held[0] | held[1] == everything
     assert not held[0] & held[1]
 
@@ -103,6 +113,11 @@ def test_wrong_use_is_told_in_a_line(sources: dict[str, Path], tmp_path: Path) -
         assert (done.returncode, done.stdout) == (2, "")
         assert told in done.stderr
         assert "Traceback" not in done.stderr
+    recipe.write_text('pooling = "cls"\n')
+    assert "--export makes" in run("train_retriever.py", *arguments, "--export", tmp_path / "e").stderr
+    sources["measured"].write_text("no json\n")
+    broken = run("train_retriever.py", *arguments)
+    assert (broken.returncode, "cannot be read" in broken.stderr) == (2, True)
 
 
 def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path) -> None:
@@ -123,6 +138,8 @@ def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path
     assert rows["re-ranked"]["one"]["n"] == len(requests)
     assert rows["re-ranked"]["one"]["ndcg@5"] > 0.5
     assert read_reranker(weights).encoder == bundled.BundledEmbedder().identity
+    assert "named twice" in run("train_reranker.py", *arguments, "--fold", fold).stderr
+    assert "is no folder" in run("train_reranker.py", *arguments[:-1], tmp_path / "none" / "weights.json").stderr
     shutil.rmtree(fold / "encoder")
     again = run("train_reranker.py", *arguments)
     assert again.returncode == 2
