@@ -84,6 +84,8 @@ class FolderBeside:
         maker = await asyncio.to_thread(self._folder.made_by)
         if maker:
             await self._former.setup(*maker)
+        # What is left of a change to yet another encoder is of no use to anyone.
+        await asyncio.to_thread(EdgeFolder(self._new_folder).empty_of_others, identity, dimension)
         await self._new.setup(identity, dimension)
         return Indexes(self._new, (maker[0], self._former) if maker else None)
 

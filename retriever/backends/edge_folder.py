@@ -86,6 +86,21 @@ class EdgeFolder:
         """Identity and dimension of the encoder whose vectors lie here, None where there are none."""
         return self._read() if self.shard.exists() else None
 
+    def empty_of_others(self, identity: str, dimension: int) -> None:
+        """Leave nothing here that another encoder made. ``StoreBusyError`` where another process has it open."""
+        if not self.shard.exists():
+            return
+        self.acquire()
+        try:
+            if self._read() != (identity, dimension):
+                shutil.rmtree(self.shard)
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot remove {self.shard} ({error.strerror}); remove it, and run it again"
+            ) from error
+        finally:
+            self.release()
+
     def replace(self, other: Path) -> None:
         """Put another such folder in this one's place; what lay here becomes :attr:`former`. Both must be closed.
 

@@ -1,5 +1,6 @@
 """What only the embedded index has: one owner, a folder that outlives crashes, and clear words when it is damaged."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import pytest
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import tool_id
 from retriever.backends.edge import EdgeIndex
+from retriever.backends.edge_folder import EdgeFolder
 from retriever.index import Point
 
 DIMENSION = 4
@@ -68,6 +70,28 @@ async def test_another_encoder_is_refused_with_the_remedy(tmp_path: Path) -> Non
     with pytest.raises(StoreVersionError, match=r"made by model .*scripts/reindex\.py"):
         await EdgeIndex(tmp_path).setup("other", DIMENSION)
     await (await opened(tmp_path)).close()
+
+
+async def cleared(folder: Path, identity: str) -> None:
+    await asyncio.to_thread(EdgeFolder(folder).empty_of_others, identity, DIMENSION)
+
+
+async def test_what_another_encoder_left_can_be_cleared_away(tmp_path: Path) -> None:
+    index = await opened(tmp_path)
+    await index.put(points(3))
+    with pytest.raises(StoreBusyError):
+        await cleared(tmp_path, "other")
+    await index.close()
+    await cleared(tmp_path, "model")
+    index = await opened(tmp_path)
+    assert await index.count() == 3, "its own stays"
+    await index.close()
+    await cleared(tmp_path, "other")
+    await cleared(tmp_path / "none", "other")
+    index = EdgeIndex(tmp_path)
+    await index.setup("other", DIMENSION)
+    assert await index.count() == 0
+    await index.close()
 
 
 def killed_writer(folder: Path) -> int:
