@@ -22,6 +22,7 @@ from graph.weights import WeightParameters
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
+from wiring.embedders import embedder_of, encoder_hash
 from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
 from wiring.mistyped import mistyped, named_in
@@ -89,7 +90,12 @@ class Container:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             self._read = True
         # It knows the cosines of the encoder that it learnt from, and no other's.
-        reranker = await asyncio.to_thread(read_reranker) if self.settings.rerank else None
+        named = self.settings.reranker_file
+        reranker = await asyncio.to_thread(read_reranker, *([named] if named else ())) if self.settings.rerank else None
+        if reranker and named and reranker.encoder != embedder.identity:
+            raise UsageError(
+                f"{named} was learnt with {reranker.encoder}, and the encoder in use is {embedder.identity}"
+            )
         if reranker and reranker.encoder == embedder.identity:
             experience = StoreExperience(self.graph, await within_reach(self.memories), embedder.identity)
             return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
@@ -146,8 +152,6 @@ class Container:
     def embedder(self) -> Embedder:
         """The encoder of the settings; it reads its weights, or is connected to, when first used."""
         if self._embedder is None:
-            from wiring.embedders import embedder_of
-
             self._embedder, close = embedder_of(self.settings)
             self._stack.push_async_callback(close)
         return self._embedder
@@ -221,6 +225,8 @@ async def open_container(
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
     settings = settings or _told_settings()
+    if settings.encoder_folder:
+        await asyncio.to_thread(encoder_hash, settings.encoder_folder)
     folder = StoreFolder(store or settings.store)
     # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
     await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))

@@ -1,6 +1,8 @@
 """The encoder of the settings: the bundled one, or a service that speaks OpenAI's embedding protocol."""
 
+import hashlib
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from wiring.settings import Settings, read_settings, settings_in
 
 if TYPE_CHECKING:
     from agent.models.embeddings import OpenaiEmbeddings
+    from retriever.embedders.bundled import BundledEmbedder
 
 Close = Callable[[], Awaitable[None]]
 
@@ -25,12 +28,34 @@ def embedder_of(settings: Settings) -> tuple[Embedder, Close]:
     """
     if settings.embedder == "service":
         return _service_embedder(settings)
-    from retriever.embedders.bundled import BundledEmbedder
 
     async def nothing() -> None:
         """The bundled encoder holds no connection."""
 
-    return BundledEmbedder(threads=settings.encoder_threads), nothing
+    return encoder_in(settings.encoder_folder, settings.encoder_threads), nothing
+
+
+def encoder_in(folder: Path | None, threads: int = 2) -> "BundledEmbedder":
+    """An encoder that was exported to a folder; None: the one that comes along. ``UsageError`` where none is there."""
+    from retriever.embedders.bundled import BundledEmbedder
+
+    if folder is None:
+        return BundledEmbedder(threads)
+    return BundledEmbedder(threads, folder, encoder_hash(folder))
+
+
+@lru_cache
+def encoder_hash(folder: Path) -> str:
+    """What names an exported encoder, out of its files; they are read once. ``UsageError`` where they are not there."""
+    from retriever.training.export import MODEL_FILE, TOKENIZER_FILE
+
+    try:
+        blob = b"".join((folder / name).read_bytes() for name in (MODEL_FILE, TOKENIZER_FILE))
+    except OSError as error:
+        raise UsageError(
+            f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}"
+        ) from error
+    return hashlib.sha256(blob).hexdigest()
 
 
 def former_settings(file: Path) -> Settings:

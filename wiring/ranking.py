@@ -1,7 +1,6 @@
 """What the re-ranker is taught by: candidates of labelled requests, found by encoders that did not learn from them."""
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,14 +15,13 @@ from evaluation.queries import Query, whole_queries
 from evaluation.walked import OthersWalked
 from graph.names import NameIndex
 from retriever.candidates import Gathering
-from retriever.embedders.bundled import BundledEmbedder
 from retriever.features import features
 from retriever.index import Embedder, VectorIndex
 from retriever.indexing import index_tools
 from retriever.search import SearchParameters
-from retriever.training.export import MODEL_FILE, TOKENIZER_FILE
 from retriever.training.ranking import Judged
 from wiring.container import Container
+from wiring.embedders import encoder_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,15 @@ async def asked_of(
     """
     if len({fold.resolve() for fold in folds}) < len(folds):
         raise UsageError("a fold is named twice: its requests would be learnt from and judged by at once")
+    embedder, _, lexical = await container.retrieval()
+    encoders = [await asyncio.to_thread(encoder_in, fold / "encoder") for fold in folds]
+    if embedder.identity not in {one.identity for one in encoders}:
+        raise UsageError(
+            f"the store's vectors are of {embedder.identity}, which is no fold's encoder, and a re-ranker serves the encoder of the "
+            "store: name the one with FOOTPATH_ENCODER_FOLDER and run scripts/reindex.py"
+        )
     documents = [document async for document in container.graph.documents()]
     walked = OthersWalked(trajectories, NameIndex(documents))
-    _, _, lexical = await container.retrieval()
     chosen = SearchParameters()
     found: list[Asked] = []
     for fold in folds:
@@ -78,7 +82,7 @@ async def _vectors(
     from retriever.backends.edge import EdgeIndex
 
     own, own_index, lexical = await container.retrieval()
-    embedder = await asyncio.to_thread(_encoder, fold / "encoder")
+    embedder = await asyncio.to_thread(encoder_in, fold / "encoder")
     if embedder.identity == own.identity:
         yield own, own_index
         return
@@ -89,14 +93,3 @@ async def _vectors(
         yield embedder, index
     finally:
         await index.close()
-
-
-def _encoder(folder: Path) -> BundledEmbedder:
-    """An exported encoder. ``UsageError`` where none is there."""
-    try:
-        blob = b"".join((folder / name).read_bytes() for name in (MODEL_FILE, TOKENIZER_FILE))
-    except OSError as error:
-        raise UsageError(
-            f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}"
-        ) from error
-    return BundledEmbedder(folder=folder, sha256=hashlib.sha256(blob).hexdigest())

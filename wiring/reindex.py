@@ -80,7 +80,7 @@ async def reindex(
 
 def _encoders(container: Container, trial: Trial, stack: AsyncExitStack) -> dict[str, Embedder]:
     """The encoders at hand by their identities: the new one, the bundled one, and the former one of the trial."""
-    bundled = container.settings.model_copy(update={"embedder": "bundled"})
+    bundled = container.settings.model_copy(update={"embedder": "bundled", "encoder_folder": None})
     found = {container.embedder().identity: container.embedder()}
     for settings in [bundled, *([trial.former] if trial.former else [])]:
         embedder, close = embedder_of(settings)

@@ -154,7 +154,13 @@ class Settings(ServerSettings, BaseSettings):
     rerank: bool = Field(
         default=True, description="Put found tools in the order that was learnt for the bundled encoder."
     )
+    reranker_file: Path | None = Field(
+        default=None, description="Re-ranker of your own encoder, from train_reranker.py; empty: the bundled one."
+    )
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
+    encoder_folder: Path | None = Field(
+        default=None, description="Encoder of your own in its place, from train_retriever.py --export."
+    )
 
     embedder: Literal["bundled", "service"] = Field(
         default="bundled",

@@ -101,12 +101,17 @@ async def test_its_own_path_is_not_shown(container: Container, tmp_path: Path) -
 
 
 async def test_vectors_that_are_there_are_not_made_again(container: Container, tmp_path: Path) -> None:
-    other = await fold(tmp_path / "1", MONEY, own=False)
-    first = await asked_of(container, [other], WALKED, Told())
+    both = [await fold(tmp_path / "0", RAIN), await fold(tmp_path / "1", MONEY, own=False)]
+    first = await asked_of(container, both, WALKED, Told())
     told = Told()
-    again = await asked_of(container, [other], WALKED, told)
-    assert [what for what, _, _ in told] == ["tools", "requests"], "one look at all of them, none embedded"
-    assert np.array_equal(first[0].judged.features, again[0].judged.features)
+    again = await asked_of(container, both, WALKED, told)
+    assert [what for what, _, _ in told] == ["requests", "tools", "requests"], "one look at all of them, none embedded"
+    assert np.array_equal(first[1].judged.features, again[1].judged.features)
+
+
+async def test_the_stores_encoder_is_one_of_the_folds(container: Container, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no fold's encoder"):
+        await asked_of(container, [await fold(tmp_path / "1", MONEY, own=False)], WALKED, Told())
 
 
 async def test_a_fold_without_an_encoder_is_told(container: Container, tmp_path: Path) -> None:

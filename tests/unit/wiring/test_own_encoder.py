@@ -1,0 +1,61 @@
+"""An encoder and a re-ranker of one's own, in place of those that come along."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+import retriever.embedders.bundled as bundled
+from domain.errors import StoreVersionError, UsageError
+from retriever.indexing import index_tools
+from retriever.reranker import read_reranker
+from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from wiring.container import open_container
+from wiring.settings import Settings
+
+ENCODER = Path(bundled.__file__).parent / "minilm_int8"
+RERANKER = Path(bundled.__file__).parents[1] / "reranker.json"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The same weights in files that are another encoder's."""
+    folder = tmp_path / "own"
+    shutil.copytree(ENCODER, folder)
+    tokens = folder / "tokenizer.json"
+    tokens.write_text(tokens.read_text() + " ")
+    return folder
+
+
+def reranker(file: Path, encoder: str) -> Path:
+    file.write_bytes(orjson.dumps({**orjson.loads(RERANKER.read_bytes()), "encoder": encoder}))
+    return file
+
+
+async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path: Path) -> None:
+    store, settings = tmp_path / "store", Settings(encoder_folder=own)
+    async with open_container(settings, store, create=True) as container:
+        await container.graph.put_tools(DOCUMENTS)
+        await index_tools(container.graph.documents(), *await container.retrieval())
+        search = await container.search()
+        assert (await search.start_tools("will it rain in Rome", 1))[0].id.endswith("/rain")
+        identity = container.embedder().identity
+    assert identity != bundled.BundledEmbedder().identity
+    async with open_container(Settings(), store) as container:
+        with pytest.raises(StoreVersionError, match="reindex"):
+            await container.retrieval()
+    fitting = await asyncio.to_thread(reranker, tmp_path / "own.json", identity)
+    async with open_container(settings.model_copy(update={"reranker_file": fitting}), store) as container:
+        assert await (await container.search()).start_tools("will it rain in Rome", 1)
+        assert read_reranker(fitting).encoder == identity
+    async with open_container(settings.model_copy(update={"reranker_file": RERANKER}), store) as container:
+        with pytest.raises(UsageError, match="was learnt with footpath-minilm"):
+            await container.search()
+
+
+async def test_a_folder_without_an_encoder_is_told_before_a_store_is_opened(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no encoder"):
+        async with open_container(Settings(encoder_folder=tmp_path), tmp_path / "store", create=True):
+            raise AssertionError("opened")
