@@ -32,8 +32,11 @@ class Checkpoints:
     def __init__(self, folder: Path, recipe: Recipe, data: str = "") -> None:
         """``data``: names what is learnt from. ``UsageError`` where a training of another recipe, or on something else, stands there."""
         self._folder = folder
+        self._beside = folder.with_name(folder.name + ".new")
         self._recipe = recipe.model_dump_json()
         self._data = data
+        if (self._beside / "state.json").exists():
+            self._put_in_place()  # what is whole there was cut short before its last step
         known, of = folder / "recipe.json", folder / "data"
         if known.exists() and _recipe(known) != recipe:
             raise UsageError(f"{folder} holds a training of another recipe; choose another --out, or remove it")
@@ -64,16 +67,20 @@ class Checkpoints:
         """All of it or nothing: it is written beside and put in place of the last one."""
         import torch
 
-        beside = self._folder.with_name(self._folder.name + ".new")
+        beside = self._beside
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         encoder.save(beside / "weights")
         torch.save({"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}, beside / "optimizer.pt")
         (beside / "recipe.json").write_text(self._recipe, encoding="utf-8")
         (beside / "data").write_text(self._data, encoding="utf-8")
-        (beside / "state.json").write_bytes(orjson.dumps(asdict(state)))
+        (beside / "state.part").write_bytes(orjson.dumps(asdict(state)))
+        (beside / "state.part").rename(beside / "state.json")  # from here on it is whole
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
-        beside.rename(self._folder)
+        self._beside.rename(self._folder)
 
 
 def _recipe(path: Path) -> Recipe | None:

@@ -1,5 +1,6 @@
 """A folder holds one training: it goes on with the same recipe on the same data, and with nothing else."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,15 @@ def test_a_recipe_that_cannot_be_read_is_another_one(folder: Path, held: str) ->
     (folder / "recipe.json").write_text(held)
     with pytest.raises(UsageError, match="another recipe"):
         Checkpoints(folder, Recipe(epochs=5), "these requests")
+
+
+def test_a_whole_one_that_was_not_put_in_place_is(folder: Path) -> None:
+    beside = folder.with_name(folder.name + ".new")
+    shutil.copytree(folder, beside)
+    (beside / "state.part").write_text("{")
+    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights is None, "it is not whole"
+    (beside / "state.json").write_text("{}")
+    (folder / "data").unlink()  # removing the former one was cut short
+    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights == folder / "weights"
+    assert (folder / "data").exists()
+    assert not beside.exists()
