@@ -26,7 +26,7 @@ CATALOGUE = {
     "servers": [{"url": "http://127.0.0.1:9"}],
     "paths": {"/opening": {"get": {"operationId": "get_opening", "summary": "A chess opening of the day"}}},
 }
-HOPELESS = {"id": "hopeless", "request": "Sing me a song.", "answerable": False, "why": "no tool sings"}
+HOPELESS = {"id": "hopeless", "request": "Iron my shirts, please.", "answerable": False, "why": "no tool irons"}
 
 
 def evaluate(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

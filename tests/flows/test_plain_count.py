@@ -24,7 +24,7 @@ Edges = Counter[tuple[str, str]]
 
 def build(store: Path, *options: str | Path) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "scripts" / "build_graph.py"), "--store", str(store), "--no-embed", "--json"]
-    done = subprocess.run([*command, *map(str, options)], capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run([*command, *map(str, options)], capture_output=True, text=True, timeout=190, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -70,7 +70,7 @@ async def stored_edges(store: Path, nodes: set[str]) -> Edges:
     return edges
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(300)
 async def test_the_public_trajectories(shared_data: Path, tmp_path: Path) -> None:
     data = shared_data / "toolbench"
     by_function: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
