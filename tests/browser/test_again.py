@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import asked, made, task
-from tests.browser.visits import answers, asks, ended, registers, sidebar, visit
+from tests.browser.visits import asks, ended, presses, registers, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
@@ -30,12 +30,12 @@ def test_a_run_is_made_again_and_with_other_values(page: Page) -> None:
     registers(page, "quin")
     asks(page, QUESTION)
     ended(page, "Answered")
-    answers(page, "Run again")
+    presses(page, "Run again")
     ended(page, "Answered", times=2)
     expect(page.get_by_text(MEGHALPET)).to_have_count(2)
     page.get_by_role("button", name="Run again with changes").last.click()
     fills(page, "city", "Vishalpur")
-    answers(page, "Run these calls")
+    presses(page, "Run these calls")
     ended(page, "Answered", times=3)
     expect(page.get_by_text(VISHALPUR)).to_be_visible()
     expect(page.get_by_text("The calls of an earlier run with these values: city: Vishalpur")).to_be_visible()
@@ -45,21 +45,21 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     registers(page, "rosa")
     asks(page, QUESTION)
     ended(page, "Answered")
-    answers(page, "Save as template")
+    presses(page, "Save as template")
     fills(page, "Name of the template", "Inhabitants of a city")
-    answers(page, "Save")
+    presses(page, "Save")
     expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
     sidebar(page).get_by_role("button", name="Templates").click()
     expect(page.get_by_role("textbox", name="city", exact=True)).to_have_value("Meghalpet")
     fills(page, "city", "Montequilla")
-    answers(page, "Run")
+    presses(page, "Run")
     ended(page, "Answered", times=2)
     expect(page.get_by_text("How many inhabitants does Montequilla have?")).to_be_visible()
     expect(page.get_by_text(MONTEQUILLA)).to_be_visible()
     expect(page.get_by_text("from a template, version 1")).to_be_visible()
     sidebar(page).get_by_role("button", name="Templates").click()
-    answers(page, "Delete this template")
-    answers(page, "Delete it")
+    presses(page, "Delete this template")
+    presses(page, "Delete it")
     expect(page.get_by_text("Nothing was kept yet.")).to_be_visible()
 
 
@@ -67,19 +67,19 @@ def test_a_template_that_changes_something_asks_for_its_values_and_for_leave(pag
     registers(page, "sven")
     asks(page, task("Prune the roses"))
     asked(page)
-    answers(page, "Allow once")
+    presses(page, "Allow once")
     ended(page, "Answered")
-    answers(page, "Save as template")
-    answers(page, "Save")
+    presses(page, "Save as template")
+    presses(page, "Save")
     expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
     sidebar(page).get_by_role("button", name="Templates").click()
-    answers(page, "Run")
+    presses(page, "Run")
     expect(page.get_by_text("Still needed: ")).to_be_visible()
     fills(page, "title (required)", "Prune the vines")
     fills(page, "due_date (required)", "2026-08-01")
-    answers(page, "Run")
+    presses(page, "Run")
     asked(page)
     assert made(up, "Prune the vines") == 0
-    answers(page, "Allow once")
+    presses(page, "Allow once")
     ended(page, "Answered", times=2)
     assert (made(up, "Prune the roses"), made(up, "Prune the vines")) == (1, 1)

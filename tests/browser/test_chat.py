@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
-from tests.browser.visits import asks, chooses, ended, logs_in, registers, sidebar, visit
+from tests.browser.visits import asks, chooses, ended, logs_in, presses, registers, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -95,7 +95,7 @@ def test_a_run_whose_tool_does_not_answer_is_stopped(page: Page, up: Up) -> None
     try:
         asks(page, QUESTION)
         page.get_by_text("(under way)").wait_for()
-        page.get_by_role("button", name="Stop", exact=True).click()
+        presses(page, "Stop")
         ended(page, "Stopped")
     finally:
         os.kill(playground, signal.SIGCONT)

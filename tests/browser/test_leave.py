@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
-from tests.browser.visits import answers, asks, ended, registers, visit
+from tests.browser.visits import asks, ended, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :red[red]"
@@ -43,7 +43,7 @@ def test_what_is_allowed_is_done_once(page: Page, up: Up) -> None:
     assert made(up, "Water the lemon tree") == 0
     page.reload()
     asked(page)
-    answers(page, "Allow once")
+    presses(page, "Allow once")
     ended(page, "Answered")
     assert made(up, "Water the lemon tree") == 1
     page.reload()
@@ -55,7 +55,7 @@ def test_what_is_not_allowed_is_not_done(page: Page, up: Up) -> None:
     registers(page, "jack")
     asks(page, task("Sell the house"))
     asked(page)
-    answers(page, "Do not allow")
+    presses(page, "Do not allow")
     expect(page.get_by_text("You did not allow this call").first).to_be_visible()
     ended(page, "Found no way to answer")
     assert made(up, "Sell the house") == 0
@@ -65,7 +65,7 @@ def test_a_run_that_waits_is_stopped(page: Page, up: Up) -> None:
     registers(page, "kate")
     asks(page, task("Sell the boat"))
     asked(page)
-    page.get_by_role("button", name="Stop", exact=True).click()
+    presses(page, "Stop")
     ended(page, "Stopped")
     assert made(up, "Sell the boat") == 0
 
@@ -74,7 +74,7 @@ def test_what_is_always_allowed_is_not_asked_about_again(page: Page, up: Up) -> 
     registers(page, "lena")
     asks(page, task("Feed the cat"))
     asked(page)
-    answers(page, "Always allow")
+    presses(page, "Always allow")
     ended(page, "Answered")
     asks(page, task("Feed the dog"))
     ended(page, "Answered", times=2)
@@ -85,7 +85,7 @@ def test_what_a_tool_says_is_text(page: Page, up: Up) -> None:
     registers(page, "mona")
     asks(page, task(HOSTILE))
     asked(page)
-    answers(page, "Allow once")
+    presses(page, "Allow once")
     ended(page, "Answered")
     assert made(up, HOSTILE) == 1
     page.get_by_text("create_task (ok").or_(page.get_by_text("create\\_task (ok")).click()

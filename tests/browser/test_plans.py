@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import answers, asks, ended, picks, registers, unfolds, visit
+from tests.browser.visits import asks, ended, picks, presses, registers, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -39,11 +39,11 @@ def test_a_plan_is_changed_tried_and_carried_out_as_it_was_changed(page: Page) -
     year.fill("2025")
     year.press("Enter")
     expect(approve).to_be_enabled()
-    page.get_by_role("button", name="Try it without calling").click()
+    presses(page, "Try it without calling")
     expect(page.get_by_text("What it would do.")).to_be_visible()
     page.reload()
     expect(page.get_by_label("Value of year")).to_have_value("2025")
-    answers(page, "Approve")
+    presses(page, "Approve")
     ended(page, "Answered")
     expect(page.get_by_text("date: 2025-01-01; holiday")).to_be_visible()
     expect(page.get_by_text("date: 2026-01-01; holiday")).to_have_count(0)
@@ -53,7 +53,7 @@ def test_a_plan_that_is_denied_changes_nothing(page: Page, up: Up) -> None:
     registers(page, "pia")
     planned(page, task("Sell the car"))
     expect(page.get_by_text("changes something")).to_be_visible()
-    answers(page, "Deny")
+    presses(page, "Deny")
     ended(page, "Found no way to answer")
     assert made(up, "Sell the car") == 0
 
@@ -64,19 +64,19 @@ def test_steps_are_added_moved_and_removed(page: Page) -> None:
     unfolds(page, "Add a step")
     picks(page, "Any tool that was considered", "Day Count / get_weekday")
     expect(page.get_by_text("3. Day Count / get_weekday")).to_be_visible()
-    page.get_by_role("button", name="Remove: step 3").click()
+    presses(page, "Remove: step 3")
     expect(page.get_by_text("3. Day Count / get_weekday")).to_have_count(0)
     unfolds(page, "Add a step")
     picks(page, "Where", "After step 1")
     page.get_by_role("button", name="Festa / get_next_holiday: often called after find_country").click()
     expect(page.get_by_text("2. Festa / get_next_holiday")).to_be_visible()
-    page.get_by_role("button", name="Later: step 2").click()
+    presses(page, "Later: step 2")
     expect(page.get_by_text("3. Festa / get_next_holiday")).to_be_visible()
-    page.get_by_role("button", name="Remove: step 2").click()
+    presses(page, "Remove: step 2")
     expect(page.get_by_text("2. Festa / get_next_holiday")).to_be_visible()
-    page.get_by_role("button", name="Try it without calling").click()
+    presses(page, "Try it without calling")
     expect(page.get_by_text("2 calls, 0 that change something")).to_be_visible()
-    answers(page, "Approve")
+    presses(page, "Approve")
     ended(page, "Answered")
     called = page.get_by_text(re.compile(r"^✓ [0-9]\. "))
     expect(called).to_contain_text(["World Facts / find_country (ok", "Festa / get_next_holiday (ok"])

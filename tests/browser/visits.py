@@ -93,9 +93,11 @@ def picks(page: Page, label: str, option: str) -> None:
     pytest.fail(f"{label}: {option} is not to be had")
 
 
-def answers(page: Page, label: str) -> None:
-    """Answer what a run asks."""
-    page.get_by_role("button", name=label, exact=True).click()
+def presses(page: Page, label: str) -> None:
+    """Press a button. Where the page is just drawn anew and it has come to stand elsewhere, it is there twice for a moment."""
+    button = page.get_by_role("button", name=label, exact=True)
+    expect(button).to_have_count(1)
+    button.click()
 
 
 def ended(page: Page, how: str, times: int = 1) -> None:

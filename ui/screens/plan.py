@@ -14,9 +14,11 @@ from ui.plans import OpenPlan, dry_run, edit, open_plan
 from ui.problems import ServerError
 from ui.screens.adding import adding
 from ui.screens.dry_run import tried
-from ui.screens.step import arguments
+from ui.screens.step import Change, Put, arguments
 from ui.story import Story
 from ui.walk import tool_name
+
+_LATE = "The plan had changed before this reached it, so it was not done. This is the plan as it stands."
 
 
 class Draft:
@@ -28,8 +30,18 @@ class Draft:
         self.told = ""
         self.plan: OpenPlan = open_plan(client, run)
 
-    def put(self, document: PlanDocument, *, shape: bool = True) -> None:
-        """Keep a change at the server, which checks it; told why where it does not take it."""
+    def put(self, turn: int, drawn: PlanDocument, change: Change, *, shape: bool = True) -> None:
+        """Keep a change at the server, which checks it; told why where it does not take it.
+
+        ``turn`` and ``drawn``: what was on the page. Where a click comes while the page is drawn, Streamlit calls fields once more
+        that nobody touched, also such as are no longer there, whose step may be another one by now.
+        """
+        if turn != self.turn:
+            self.told = _LATE if change(drawn) != drawn else self.told
+            return
+        document = change(self.plan.document)
+        if document == self.plan.document:
+            return
         self.told = ""
         st.session_state.pop(f"dry-{self.run}", None)
         try:
@@ -58,7 +70,7 @@ def plan(client: Client, run: str, question: str, story: Story) -> None:
         _whole_problems(draft.plan)
         for number in range(1, len(draft.plan.document.steps) + 1):
             _step(draft, number)
-        adding(draft.plan, story, f"{run}-{draft.turn}", partial(_put_new, draft))
+        adding(draft.plan, story, f"{run}-{draft.turn}", partial(_put_new, _putting(draft), len(draft.plan.given)))
         _decide(draft)
 
 
@@ -79,44 +91,51 @@ def _step(draft: Draft, number: int) -> None:
     shown, given = draft.plan, len(draft.plan.given)
     step = shown.document.steps[number - 1]
     tool = shown.tool(step.tool)
-    key = f"{draft.run}-{draft.turn}-{number}"
+    key, put = f"{draft.run}-{draft.turn}-{number}", _putting(draft)
     with st.container(border=True):
         changes = " :orange-badge[changes something]" if tool.changes else ""
-        document = shown.document
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{given + number}. {unmarked(tool_name(step.tool))}**{changes}", width="stretch")
+            place, later = given + number, number < len(shown.document.steps)
             _button(
-                "Earlier", "arrow_upward", number, key, number > 1, lambda: moved(document, number, -1, given), draft
+                "Earlier",
+                "arrow_upward",
+                place,
+                key,
+                number > 1,
+                lambda: put(lambda old: moved(old, number, -1, given)),
             )
-            later = number < len(document.steps)
-            _button("Later", "arrow_downward", number, key, later, lambda: moved(document, number, 1, given), draft)
-            _button("Remove", "close", number, key, True, lambda: removed(document, number, given), draft)
+            _button("Later", "arrow_downward", place, key, later, lambda: put(lambda old: moved(old, number, 1, given)))
+            _button("Remove", "close", place, key, True, lambda: put(lambda old: removed(old, number, given)))
         if tool.description:
             st.caption(unmarked(tool.description[:300]))
-        arguments(shown, number, key, partial(draft.put))
+        arguments(shown, number, key, put)
         for one in shown.problems:
             if one.step == number and one.parameter is None:
                 st.error(unmarked(one.message))
 
 
-def _button(
-    does: str, icon: str, number: int, key: str, can: bool, changed: Callable[[], PlanDocument], draft: Draft
-) -> None:
+def _button(does: str, icon: str, number: int, key: str, can: bool, click: Callable[[], None]) -> None:
     """An icon; what it does is read out and told on hovering."""
-    label = f"{does}: step {number + len(draft.plan.given)}"
+    label = f"{does}: step {number}"
     st.button(
         label,
         icon=f":material/{icon}:",
         key=f"icon-{does}-{key}",
         help=label,
         disabled=not can,
-        on_click=lambda: draft.put(changed()),
+        on_click=click,
         type="tertiary",
     )
 
 
-def _put_new(draft: Draft, tool: ToolId, after: int, fills: dict[str, Take]) -> None:
-    draft.put(added(draft.plan.document, tool, after, fills, len(draft.plan.given)))
+def _put_new(put: Put, given: int, tool: ToolId, after: int, fills: dict[str, Take]) -> None:
+    put(lambda old: added(old, tool, after, fills, given))
+
+
+def _putting(draft: Draft) -> Put:
+    """For what is drawn now."""
+    return partial(draft.put, draft.turn, draft.plan.document)
 
 
 def _decide(draft: Draft) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol
 import streamlit as st
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, Take
+from domain.plan_document import PlanDocument, PlannedStep, Take
 from ui.drafts import filled
 from ui.draw import labelled, unmarked
 from ui.plans import OpenPlan
@@ -15,10 +15,14 @@ from ui.values import choices_of, properties_of, required_of, shown, typed
 _OPEN, _VALUE = "open", "value"
 
 
-class Put(Protocol):
-    """Keeps a changed document. ``shape``: fields come and go with it."""
+Change = Callable[[PlanDocument], PlanDocument]
+"""What becomes of the plan as it stands when a field is used, which may no longer be what was drawn."""
 
-    def __call__(self, document: PlanDocument, *, shape: bool = True) -> None:
+
+class Put(Protocol):
+    """Keeps a change. ``shape``: fields come and go with it."""
+
+    def __call__(self, change: Change, *, shape: bool = True) -> None:
         """At the server."""
         ...
 
@@ -43,7 +47,7 @@ def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
 def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
     step = plan.document.steps[number - 1]
     take = step.takes.get(name)
-    source = f"{take.step}" if take else _VALUE if name in step.arguments else _OPEN
+    source = _source_of(step, name)
     before = len(plan.given) + number - 1
     sources = [_VALUE, _OPEN, *(str(one) for one in range(1, before + 1))]
     sources += [source] if source not in sources else []
@@ -53,7 +57,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
     def other_source() -> None:
         chosen = st.session_state[f"{key}-source"]
         value = None if chosen == _OPEN else "" if chosen == _VALUE else Take(step=int(chosen), field="")
-        put(filled(plan.document, number, name, value))
+        put(lambda old: old if _source_of(old.steps[number - 1], name) == chosen else filled(old, number, name, value))
 
     where.selectbox(
         f"Where {labelled(name)} comes from",
@@ -70,7 +74,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
                 f"Field for {labelled(name)}",
                 take.field,
                 f"{key}-field",
-                lambda text: put(filled(plan.document, number, name, Take(step=take.step, field=text)), shape=False),
+                lambda text: put(lambda old: filled(old, number, name, Take(step=take.step, field=text)), shape=False),
             )
         elif source == _VALUE:
             _value(plan, number, name, schema, key, put)
@@ -87,13 +91,14 @@ def _value(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str,
             label,
             shown(value),
             f"{key}-value",
-            lambda text: put(filled(plan.document, number, name, typed(text, schema)), shape=False),
+            lambda text: put(lambda old: filled(old, number, name, typed(text, schema)), shape=False),
         )
         return
     listed = choices if value in choices else [value, *choices]
 
     def chosen() -> None:
-        put(filled(plan.document, number, name, st.session_state[f"{key}-value"]), shape=False)
+        new = st.session_state[f"{key}-value"]
+        put(lambda old: filled(old, number, name, new), shape=False)
 
     st.selectbox(
         label,
@@ -108,6 +113,11 @@ def _value(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str,
 
 def _text(label: str, text: str, key: str, put: Callable[[str], None]) -> None:
     st.text_input(label, text, key=key, label_visibility="collapsed", on_change=lambda: put(st.session_state[key]))
+
+
+def _source_of(step: PlannedStep, name: str) -> str:
+    take = step.takes.get(name)
+    return f"{take.step}" if take else _VALUE if name in step.arguments else _OPEN
 
 
 def _source(source: str) -> str:
