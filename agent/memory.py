@@ -9,12 +9,11 @@ from agent.pattern import pattern
 from domain.memory import Memory, MemoryStore, Recalled, memory_id
 from domain.tool import ToolId
 from domain.trajectory import Solved
+from retriever.experience import SHARPNESS
 from retriever.index import Embedder
 
 NEAR = 0.35
 """Likeness below which a memory is not worth showing."""
-_SHARPNESS = 8
-"""How much more the most similar memories count: a vote is similarity to this power."""
 _WORN_OUT = 3
 """So many failures more than successes, and a memory is forgotten."""
 _EMBEDDED = 256
@@ -103,7 +102,7 @@ def standing(memory: Memory) -> float:
 
 def vote(one: Recalled) -> float:
     """What a memory counts where several are asked: how it has done, times how similar it is."""
-    return standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
+    return standing(one.memory) * max(0.0, one.similarity) ** SHARPNESS
 
 
 def _worn_out(memory: Memory) -> bool:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,10 +69,6 @@ class OthersWalked:
         if not len(self._vectors):
             return ()
         similar = self._vectors @ request
-        found: list[Precedent] = []
         order: list[int] = np.argsort(-similar, kind="stable").tolist()
-        for place in order:
-            text, tools = self._served[place]
-            if len(found) < limit and text not in self._own:
-                found.append(Precedent(tools, float(similar[place])))
-        return found
+        others = (place for place in order if self._served[place][0] not in self._own)
+        return [Precedent(self._served[place][1], float(similar[place])) for place in islice(others, limit)]

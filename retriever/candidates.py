@@ -17,7 +17,7 @@ from retriever.request import ReadyRequest, RequestReader
 
 _LINKED = 20
 """Tools that are taken because they were walked beside strong candidates, at most."""
-PRECEDENTS, _FOLLOWED = 32, 5
+_ALIKE, _FOLLOWED = 32, 5
 """Requests alike that are looked at, and how many of them have their tools taken."""
 _SETS, _OF_A_SET = 3, 20
 """Strongest tool sets whose other tools are taken too, and how many of each at most."""
@@ -82,7 +82,7 @@ class Gathering:
         return await self._experience.beside(tools) if self._experience else ()
 
     async def _precedents(self, asked: ReadyRequest) -> Sequence[Precedent]:
-        return await self._experience.precedents(asked.whole, PRECEDENTS) if self._experience else ()
+        return await self._experience.precedents(asked.whole, _ALIKE) if self._experience else ()
 
     async def _near(self, asked: ReadyRequest, size: int, where: Mapping[str, str] | None) -> list[ToolId]:
         return [hit.id for hit in await self._index.search(asked.whole, size, where)]

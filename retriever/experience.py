@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId
 
+SHARPNESS = 8
+"""How much more the requests most alike count where several are asked: a vote is similarity to this power."""
+
 
 @dataclass(frozen=True, slots=True)
 class Walked:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId, tool_id_parts
-from retriever.experience import Precedent, Walked
+from retriever.experience import SHARPNESS, Precedent, Walked
 from retriever.words import name_words, standard_name, words
 
 Values = NDArray[np.float32]
@@ -38,10 +38,6 @@ NAMES_OF_ALL = (*SCORES, *TOOLSET, *NAMES, *WALKED, *PRECEDENTS, *REQUEST)
 
 STRONG = 10
 """Best candidates by fused score whose neighbours count as linked."""
-
-
-_SHARPNESS = 8
-"""How much more the requests most alike count: a vote is similarity to this power, as in long-term memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +163,10 @@ def _precedents(ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: ND
         for tool in set(one.tools) & row.keys():
             here = row[tool]
             most[here] = max(most[here], similarity)
-            votes[here] += similarity**_SHARPNESS
+            votes[here] += similarity**SHARPNESS
             place[here] = max(place[here], 1.0 / (1 + number))
     np.maximum.at(of_set, sets, most)
-    total = sum(max(0.0, one.similarity) ** _SHARPNESS for one in precedents)
+    total = sum(max(0.0, one.similarity) ** SHARPNESS for one in precedents)
     return [most, votes / max(total, 1e-9), place, of_set[sets]]
 
 

@@ -17,11 +17,16 @@ def shares(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]
     """
     found = np.ones((1 + len(parts), len(tokens)), np.float32)
     if parts and len(tokens):
-        starts, ends = np.array(tokens).T
-        for row, (start, end) in enumerate(parts, 1):
-            inside = (starts >= start) & (ends <= end) & (starts < ends)
-            found[row] = inside if inside.any() else 1.0
+        lie = inside(np.array(tokens), parts)
+        found[1:] = np.where(lie.any(axis=1, keepdims=True), lie, 1.0)
     return found
+
+
+def inside(tokens: NDArray[np.int64], parts: Sequence[Span]) -> NDArray[np.bool_]:
+    """Which tokens lie inside each part; shape (parts, tokens). ``tokens``: shape (tokens, 2). One that stands for no character lies in none."""
+    starts, ends = tokens.T
+    bounds = np.array(parts, np.int64).reshape(-1, 2)
+    return (starts >= bounds[:, :1]) & (ends <= bounds[:, 1:]) & (starts < ends)
 
 
 def mean_of(states: NDArray[np.float32], taken: NDArray[np.float32]) -> NDArray[np.float32]:

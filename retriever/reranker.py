@@ -14,7 +14,7 @@ from domain.model import Model
 from retriever.features import NAMES_OF_ALL, VERSION, Values
 from retriever.forest import Forest, Tree, forest_of
 
-_BUNDLED = Path(__file__).parent / "reranker.json"
+BUNDLED = Path(__file__).parent / "reranker.json"
 
 
 class Learnt(Model):
@@ -64,7 +64,7 @@ def reranker_of(learnt: Learnt) -> Reranker:
 
 
 @lru_cache
-def read_reranker(path: Path = _BUNDLED) -> Reranker:
+def read_reranker(path: Path = BUNDLED) -> Reranker:
     """The one that comes with Footpath. ``UnavailableError`` where it cannot be read or was made for other features."""
     try:
         return reranker_of(Learnt.model_validate(orjson.loads(path.read_bytes())))

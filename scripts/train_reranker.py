@@ -19,11 +19,11 @@ from evaluation.retrieval import Scored, table
 from evaluation.retrieval import Table as Figures
 from graph.importers import jsonl
 from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
+from retriever.reranker import BUNDLED
 from retriever.training.ranking import cross_fitted, learn
 from wiring.container import open_container
 from wiring.ranking import Asked, asked_of
 
-_SHIPPED = Path(__file__).resolve().parents[1] / "retriever" / "reranker.json"
 _GROUPS = {
     "scores": SCORES,
     "tool sets": TOOLSET,
@@ -43,7 +43,7 @@ def main(
             help="Folder that train_retriever.py wrote with --export FOLDER/encoder; several: of other folds."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="File for the weights.")] = _SHIPPED,
+    out: Annotated[Path, typer.Option(help="File for the weights.")] = BUNDLED,
     seed: Annotated[int, typer.Option(help="Seed of the parts in which it is judged.")] = 7,
 ) -> None:
     """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""

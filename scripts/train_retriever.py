@@ -25,12 +25,10 @@ from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
 from retriever.training.lookalikes import WrittenNegative
 from retriever.training.negatives import neighbours
-from retriever.training.recipe import Recipe, read_recipe
+from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from retriever.training.requested import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
 from wiring.written_files import read_written
-
-_RECIPES = Path(__file__).resolve().parents[1] / "retriever" / "training" / "recipes"
 
 
 def main(
@@ -40,7 +38,7 @@ def main(
     out: Annotated[
         Path, typer.Option(help="Folder for the model, its checkpoint and the report; the same one goes on.")
     ],
-    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = _RECIPES / "minilm.toml",
+    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = BUNDLED,
     base: Annotated[
         str, typer.Option(help="Model to begin with in place of the recipe's: a folder or a hub's name.")
     ] = "",

@@ -22,7 +22,7 @@ from graph.importers import jsonl
 from retriever.training.asking import Bounds, Usage
 from retriever.training.examples import Corpus, Example
 from retriever.training.kept_answers import KeptAnswers
-from retriever.training.recipe import Recipe, read_recipe
+from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from wiring.models import chat_model
 from wiring.settings import read_settings
 from wiring.training import training_set
@@ -42,15 +42,12 @@ class What(StrEnum):
     requests = "requests"
 
 
-_RECIPE = Path(__file__).resolve().parents[1] / "retriever" / "training" / "recipes" / "minilm.toml"
-
-
 def main(
     tools: Annotated[Path, typer.Option(help="Tools, JSONL, plain or gzip.")],
     trajectories: Annotated[Path, typer.Option(help="Trajectories, JSONL, plain or gzip.")],
     measured: Annotated[Path, typer.Option(help="Queries that are measured on: nothing near them is written.")],
     out: Annotated[Path, typer.Option(help="Folder for the files and what the model answered; the same one goes on.")],
-    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = _RECIPE,
+    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = BUNDLED,
     unlike: Unlike = ["rotbench=300"],  # noqa: B006
     what: Annotated[list[What], typer.Option(help="What to write; repeatable.")] = [What.negatives, What.requests],  # noqa: B006
     apis: Annotated[int, typer.Option(min=0, help="APIs to write requests for, by chance; 0: all unsolved ones.")] = 0,

@@ -78,7 +78,7 @@ class Container:
 
         With a Qdrant server, the words follow what other machines have indexed.
         """
-        from retriever.reranker import read_reranker
+        from retriever.reranker import BUNDLED, read_reranker
         from wiring.experience import StoreExperience
 
         embedder, index, lexical = await self.retrieval()
@@ -91,7 +91,7 @@ class Container:
             self._read = True
         # It knows the cosines of the encoder that it learnt from, and no other's.
         named = self.settings.reranker_file
-        reranker = await asyncio.to_thread(read_reranker, *([named] if named else ())) if self.settings.rerank else None
+        reranker = await asyncio.to_thread(read_reranker, named or BUNDLED) if self.settings.rerank else None
         if reranker and named and reranker.encoder != embedder.identity:
             raise UsageError(
                 f"{named} was learnt with {reranker.encoder}, and the encoder in use is {embedder.identity}"

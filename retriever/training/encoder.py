@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
+from retriever.pooling import inside
 from retriever.training.export import bundled_source
 from retriever.training.recipe import Recipe
 from retriever.words import SENTENCES, sentence_spans
@@ -114,10 +115,8 @@ def _of_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
 
     rows: list[Any] = []
     for number, text in enumerate(texts):
-        begins, ends = offsets[number, :, 0], offsets[number, :, 1]
-        spans = sentence_spans(text)
-        masks = [((begins >= start) & (ends <= end) & (ends > begins)).to(whole.dtype) for start, end in spans]
-        masks = [mask for mask in masks if mask.any()] or [whole[number, 0]]
+        lie = torch.from_numpy(inside(offsets[number].cpu().numpy(), sentence_spans(text))).to(whole)
+        masks = [mask for mask in lie if mask.any()] or [whole[number, 0]]
         rows.append(torch.stack([*masks, *[masks[0]] * (SENTENCES - len(masks))]))
     return torch.stack(rows)
 

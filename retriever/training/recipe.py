@@ -9,6 +9,9 @@ from pydantic import Field, ValidationError
 from domain.errors import UsageError
 from domain.model import Model
 
+BUNDLED = Path(__file__).parent / "recipes" / "minilm.toml"
+"""That of the encoder which comes along."""
+
 
 class Recipe(Model):
     """Rates and shares are numbers, lengths are tokens, batches are requests.
