@@ -1,6 +1,5 @@
 """The encoder of the settings: the bundled one, or a service that speaks OpenAI's embedding protocol."""
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from pathlib import Path
@@ -47,15 +46,14 @@ def encoder_in(folder: Path | None, threads: int = 2) -> "BundledEmbedder":
 @lru_cache
 def encoder_hash(folder: Path) -> str:
     """What names an exported encoder, out of its files; they are read once. ``UsageError`` where they are not there."""
-    from retriever.training.export import MODEL_FILE, TOKENIZER_FILE
+    from retriever.training.export import hash_of
 
     try:
-        blob = b"".join((folder / name).read_bytes() for name in (MODEL_FILE, TOKENIZER_FILE))
+        return hash_of(folder)
     except OSError as error:
         raise UsageError(
             f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}"
         ) from error
-    return hashlib.sha256(blob).hexdigest()
 
 
 def former_settings(file: Path) -> Settings:
@@ -65,7 +63,7 @@ def former_settings(file: Path) -> Settings:
         UsageError: there is no such file, or it holds values that cannot be used.
     """
     found = settings_in(file)
-    names = [name for name in Settings.model_fields if name.startswith("embed")]
+    names = [name for name in Settings.model_fields if name.startswith("embed") or name == "encoder_folder"]
     return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
 
 

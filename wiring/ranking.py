@@ -58,9 +58,12 @@ async def asked_of(
     walked = OthersWalked(trajectories, NameIndex(documents))
     chosen = SearchParameters()
     found: list[Asked] = []
-    for fold in folds:
+    for fold, encoder in zip(folds, encoders, strict=True):
         queries = await asyncio.to_thread(whole_queries, fold / "held_out.jsonl")
-        async with _vectors(container, fold, lambda done: progress("tools", done, len(documents))) as (embedder, index):
+        async with _vectors(container, fold, encoder, lambda done: progress("tools", done, len(documents))) as (
+            embedder,
+            index,
+        ):
             await walked.embed(embedder)
             gathering = Gathering(embedder, index, lexical, chosen.dense_weight, walked)
             for number, query in enumerate(queries):
@@ -76,16 +79,18 @@ async def asked_of(
 
 @asynccontextmanager
 async def _vectors(
-    container: Container, fold: Path, progress: Callable[[int], None]
+    container: Container, fold: Path, embedder: Embedder, progress: Callable[[int], None]
 ) -> AsyncGenerator[tuple[Embedder, VectorIndex]]:
     """A fold's encoder with the tools' vectors by it: the store's own, where it is the store's encoder."""
     from retriever.backends.edge import EdgeIndex
+    from retriever.backends.edge_folder import EdgeFolder
 
     own, own_index, lexical = await container.retrieval()
-    embedder = await asyncio.to_thread(encoder_in, fold / "encoder")
     if embedder.identity == own.identity:
         yield own, own_index
         return
+    # Those of an encoder that has been exported anew since are of no use.
+    await asyncio.to_thread(EdgeFolder(fold / "vectors").empty_of_others, embedder.identity, embedder.dimension)
     index = EdgeIndex(fold / "vectors")
     try:
         await index.setup(embedder.identity, embedder.dimension)

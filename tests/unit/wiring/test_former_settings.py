@@ -8,12 +8,16 @@ from wiring.embedders import former_settings
 
 def test_settings_of_a_former_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOOTPATH_EMBEDDING_QUERY_PREFIX", "of the new one: ")
+    monkeypatch.setenv("FOOTPATH_ENCODER_FOLDER", "of the new one")
     with pytest.raises(UsageError, match="is no file"):
         former_settings(tmp_path / "none.env")
     file = tmp_path / "former.env"
     file.write_text('FOOTPATH_EMBEDDER=service\nFOOTPATH_EMBEDDING_DOCUMENT_PREFIX="passage: "\n')
     read = former_settings(file)
     assert (read.embedder, read.embedding_query_prefix, read.embedding_document_prefix) == ("service", "", "passage: ")
+    assert read.encoder_folder is None
+    file.write_text("FOOTPATH_ENCODER_FOLDER=former\n")
+    assert former_settings(file).encoder_folder == Path("former")
     file.write_text("FOOTPATH_EMBEDDING_BATCH=none\n")
     with pytest.raises(UsageError, match="FOOTPATH_EMBEDDING_BATCH"):
         former_settings(file)
