@@ -88,7 +88,7 @@ def main(
 
 
 def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:
-    learnt, judged = split(examples, recipe.held_out, recipe.seed, recipe.fold)
+    learnt, judged = split(examples, recipe.held_out, recipe.fold)
     if not learnt or not judged:
         raise UsageError(f"{len(examples)} requests are too few to learn from some of them and to judge by others")
     out.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,9 @@ from retriever.words import standard_names
 Named = tuple[str, str]
 """Tool set and API, as names are compared."""
 
+_DRAW = 7
+"""Of the requests that are held out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -70,10 +73,8 @@ def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
     )
 
 
-def split(
-    examples: Sequence[Example], held_out: float, seed: int, fold: int = 0
-) -> tuple[list[Example], list[Example]]:
-    """Those to train on, and those to judge by: whole requests of the catalogue, never foreign ones.
+def split(examples: Sequence[Example], held_out: float, fold: int = 0) -> tuple[list[Example], list[Example]]:
+    """Those to train on, and those to judge by: whole requests of the catalogue, never foreign ones; the same ones whatever a recipe's seed.
 
     ``fold``: which part of the requests is apart, each of the share ``held_out``; the last one is what is left. ``UsageError``: there is no such part.
     """
@@ -81,7 +82,7 @@ def split(
     size = round(held_out * len(own))
     if fold * size >= max(1, len(own)):
         raise UsageError(f"there is no fold {fold} where {held_out:g} of {len(own)} requests are held out")
-    chance = random.Random(seed)
+    chance = random.Random(_DRAW)
     first = chance.sample(range(len(own)), size)
     rest = sorted(set(range(len(own))) - set(first))
     chance.shuffle(rest)

@@ -49,7 +49,7 @@ def test_made_up_requests_keep_to_their_share_and_are_not_judged_by() -> None:
     own = [example(corpus, f"request {number}", ("sky", "rain")) for number in range(80)]
     recipe = Recipe(held_out=0.25, synthetic_share=0.25, synthetic_per_api=50)
     told = with_requests(corpus, own, made_up(100), recipe)
-    learnt, judged = split(told, recipe.held_out, recipe.seed)
+    learnt, judged = split(told, recipe.held_out)
     assert len(judged) == 20
     assert sum(one.made_up for one in learnt) == 0.25 * len(learnt) == 20
     assert not any(one.made_up for one in judged)
