@@ -22,6 +22,7 @@ from graph.weights import WeightParameters
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
+from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_hash
 from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
@@ -88,6 +89,7 @@ class Container:
             await follow(self.graph, index, lexical)
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
+            await asyncio.to_thread(one_blas_thread)
             self._read = True
         # It knows the cosines of the encoder that it learnt from, and no other's.
         named = self.settings.reranker_file
