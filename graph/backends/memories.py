@@ -56,7 +56,7 @@ _NEW = """
     WHERE identity = ? AND num > ? ORDER BY num
 """
 _BODIES = """
-    SELECT num, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
+    SELECT num, memory, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
     WHERE num IN (SELECT value FROM json_each(?))
 """
 _PAGE = "SELECT body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
@@ -131,9 +131,12 @@ class SqliteMemories:
         order: list[int] = np.argsort(-similar, kind="stable").tolist()
         best = [i for i in order[: 10 * limit + _SPARE] if owners[i] in ("", owner)][: limit + _SPARE]
         places = {numbers[i]: min(1.0, float(similar[i])) for i in best}
-        bodies = connection.execute(_BODIES, (orjson.dumps(list(places)).decode(),))
-        found = [Recalled(memory=_memory(body, good, bad), similarity=places[num]) for num, body, good, bad in bodies]
-        return sorted(found, key=lambda one: (-one.similarity, one.memory.id))[:limit]
+        bodies = connection.execute(_BODIES, (orjson.dumps(list(places)).decode(),)).fetchall()
+        # Reading a memory takes longer than finding it: those beyond the limit are not read.
+        nearest = sorted(bodies, key=lambda row: (-places[row[0]], row[1]))[:limit]
+        return [
+            Recalled(memory=_memory(body, good, bad), similarity=places[num]) for num, _, body, good, bad in nearest
+        ]
 
     def _followed(
         self, connection: sqlite3.Connection, identity: str
