@@ -52,47 +52,52 @@ class Gathering:
         """``size`` from each side; ``widen``: with those of their tool sets, those walked beside strong ones and those that served requests alike."""
         (asked,) = await self._reader.read([request])
         where = None if category is None else {"category": category}
-        near, worded = await asyncio.gather(
-            self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
+        near, worded, alike = await asyncio.gather(
+            self._near(asked, size, where),
+            asyncio.to_thread(_worded, asked, size, category),
+            self._precedents(asked, _ALIKE if widen else 0),
         )
         ids = list(dict.fromkeys(near + worded))
         if not widen:
-            return Pool(self._judged(request, asked, await self._index.vectors(ids)))
-        vectors, walked, alike = await asyncio.gather(
-            self._index.vectors(ids), self._beside(ids), self._precedents(asked)
-        )
-        found = self._judged(request, asked, vectors)
+            return Pool(self._judged(request, asked, await self._index.cosines(asked.vectors, ids)))
+        cosines, walked = await asyncio.gather(self._index.cosines(asked.vectors, ids), self._beside(ids))
+        found = self._judged(request, asked, cosines)
         if not found.ids:
             return Pool(found)
         siblings = _siblings(found, asked.matches[0].ids)
         others = dict.fromkeys([*siblings, *_linked(found, walked, category), *_followed(found, alike, category)])
         if not others:
             return Pool(found, walked, alike)
-        vectors, further = await asyncio.gather(self._index.vectors(others), self._beside(list(others)))
-        more = self._judged(request, asked, vectors)
+        cosines, further = await asyncio.gather(self._index.cosines(asked.vectors, others), self._beside(list(others)))
+        more = self._judged(request, asked, cosines)
         return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])), alike)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
         """Each text's scores against those of the tools that are indexed."""
         asked = await self._reader.read(texts)
-        vectors = await self._index.vectors(ids)
-        return [self._judged(text, one, vectors) for text, one in zip(texts, asked, strict=True)]
+        cosines = await self._index.cosines(np.concatenate([one.vectors for one in asked]), ids)
+        found: list[Candidates] = []
+        begin = 0
+        for text, one in zip(texts, asked, strict=True):
+            own = slice(begin, begin := begin + len(one.vectors))
+            found.append(self._judged(text, one, {tool: row[own] for tool, row in cosines.items()}))
+        return found
 
     async def _beside(self, tools: Sequence[ToolId]) -> Sequence[Walked]:
         return await self._experience.beside(tools) if self._experience else ()
 
-    async def _precedents(self, asked: ReadyRequest) -> Sequence[Precedent]:
-        return await self._experience.precedents(asked.whole, _ALIKE) if self._experience else ()
+    async def _precedents(self, asked: ReadyRequest, limit: int) -> Sequence[Precedent]:
+        return await self._experience.precedents(asked.whole, limit) if self._experience and limit else ()
 
     async def _near(self, asked: ReadyRequest, size: int, where: Mapping[str, str] | None) -> list[ToolId]:
         return [hit.id for hit in await self._index.search(asked.whole, size, where)]
 
-    def _judged(self, request: str, asked: ReadyRequest, vectors: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
-        """The scores of tools with these vectors."""
-        cosines, worded = asked.scores(vectors)
+    def _judged(self, request: str, asked: ReadyRequest, cosines: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
+        """The scores of tools with these cosines."""
+        dense, worded = asked.scores(cosines)
         share = self._dense_weight
-        fused = (share * halves(cosines) + (1 - share) * halves(worded)).astype(np.float32)
-        return Candidates(request, tuple(vectors), cosines, worded, fused)
+        fused = (share * halves(dense) + (1 - share) * halves(worded)).astype(np.float32)
+        return Candidates(request, tuple(cosines), dense, worded, fused)
 
 
 def halves(scores: NDArray[np.float32]) -> NDArray[np.float32]:

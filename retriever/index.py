@@ -70,6 +70,13 @@ class VectorIndex(Protocol):
         """The nearest, best first. ``where`` holds equality filters on the payload (``category``)."""
         ...
 
+    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        """Each tool's cosines with the rows of ``asked``, shape (len(asked),), in the order of ``ids``; unknown ids are left out.
+
+        A server sends a number for each, not the vectors.
+        """
+        ...
+
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         """Stored vectors by id; unknown ids are left out."""
         ...

@@ -28,12 +28,15 @@ class ReadyRequest:
         """The vector of the whole text."""
         return self.vectors[0]
 
-    def scores(self, vectors: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
-        """Scaled cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1]."""
-        if not vectors:
+    def scores(self, cosines: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
+        """Scaled cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1].
+
+        ``cosines``: those of each tool with ``vectors``, as an index has them.
+        """
+        if not cosines:
             return np.zeros((0, len(self.matches)), np.float32), np.zeros((0, len(self.matches)), np.float32)
-        cosines = np.clip(np.stack(list(vectors.values())) @ self.vectors.T, 0.0, 1.0)
-        return cosines, np.stack([match.of(list(vectors)) for match in self.matches], axis=1)
+        scaled = np.clip(np.stack(list(cosines.values())), 0.0, 1.0)
+        return scaled, np.stack([match.of(list(cosines)) for match in self.matches], axis=1)
 
 
 class RequestReader:

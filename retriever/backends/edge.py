@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from domain.errors import FootpathError, UnavailableError
 from domain.tool import ToolId
 from retriever.backends.edge_folder import EdgeFolder
-from retriever.index import Hit, Point
+from retriever.index import Hit, Point, Vectors
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Makes point ids from tool ids: the engine takes UUIDs and integers only."""
@@ -23,6 +24,8 @@ _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 _PAGE = 10_000
 _PAYLOAD = 2_000
 """Bytes of a point beside its vector, generously."""
+_KEPT = 16_384
+"""Vectors that are kept as they were read, those asked for last: the engine hands numbers over one by one. 25 MB at 384 dimensions."""
 
 Result = TypeVar("Result")
 
@@ -37,6 +40,7 @@ class EdgeIndex:
         self._folder = EdgeFolder(directory)
         self._lock = threading.Lock()
         self._shard: Any = None
+        self._read: OrderedDict[ToolId, NDArray[np.float32]] = OrderedDict()
 
     async def setup(self, identity: str, dimension: int) -> None:
         """Open or create. ``StoreBusyError`` where another process owns the folder, ``StoreVersionError`` for another encoder."""
@@ -47,9 +51,8 @@ class EdgeIndex:
             await self._run("write vectors", lambda shard: self._put(shard, points))
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
-        gone: list[Any] = [point_id(tool) for tool in ids]
-        if gone:
-            await self._run("remove vectors", lambda shard: _remove(shard, gone))
+        if gone := list(ids):
+            await self._run("remove vectors", lambda shard: self._remove(shard, gone))
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
@@ -58,9 +61,13 @@ class EdgeIndex:
             return []
         return await self._run("search", lambda shard: _search(shard, vector, limit, where or {}))
 
+    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        wanted = list(dict.fromkeys(ids))
+        return await self._run("read vectors", lambda shard: self._cosines(shard, asked, wanted)) if wanted else {}
+
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         wanted = {point_id(tool): tool for tool in ids}
-        return await self._run("read vectors", lambda shard: _vectors(shard, wanted)) if wanted else {}
+        return await self._run("read vectors", lambda shard: _vectors(shard, wanted))
 
     async def digests(self) -> dict[ToolId, str]:
         return await self._run("list the vectors", _digests)
@@ -73,7 +80,31 @@ class EdgeIndex:
 
     def _put(self, shard: Any, points: Sequence[Point]) -> None:
         self._folder.check_space(sum(point.vector.nbytes + _PAYLOAD for point in points))
+        self._forget(point.id for point in points)
         _put(shard, points)
+
+    def _remove(self, shard: Any, gone: Sequence[ToolId]) -> None:
+        self._forget(gone)
+        _remove(shard, [point_id(tool) for tool in gone])
+
+    def _forget(self, tools: Iterable[ToolId]) -> None:
+        for tool in tools:
+            self._read.pop(tool, None)
+
+    def _cosines(self, shard: Any, asked: Vectors, wanted: Sequence[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        new = _vectors(shard, {point_id(tool): tool for tool in wanted if tool not in self._read})
+        self._read |= {
+            tool: row.copy() for tool, row in new.items()
+        }  # not a view, which would keep all that were read with it
+        found = [tool for tool in wanted if tool in self._read]
+        if not found:
+            return {}
+        for tool in found:
+            self._read.move_to_end(tool)
+        cosines = np.stack([self._read[tool] for tool in found]) @ asked.T
+        while len(self._read) > _KEPT:
+            self._read.popitem(last=False)
+        return dict(zip(found, cosines, strict=True))
 
     async def _run(self, action: str, operation: Callable[[Any], Result]) -> Result:
         return await asyncio.to_thread(self._locked, action, operation)
@@ -100,6 +131,7 @@ class EdgeIndex:
     def _close(self) -> None:
         with self._lock:
             shard, self._shard = self._shard, None
+            self._read.clear()
             try:
                 if shard is not None:
                     with self._translated("flush the vector index"):
@@ -188,6 +220,8 @@ def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[
 
 
 def _vectors(shard: Any, wanted: Mapping[UUID, ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    if not wanted:
+        return {}
     records = shard.retrieve(list(wanted), with_payload=False, with_vector=True)
     rows = np.array([record.vector for record in records], np.float32)
     return {wanted[record.id]: row for record, row in zip(records, rows, strict=True)}

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
-from retriever.index import Hit, Point
+from retriever.index import Hit, Point, Vectors
 
 
 class ExactIndex:
@@ -41,6 +41,9 @@ class ExactIndex:
         points = [point for point in self._points.values() if wanted.items() <= {"category": point.category}.items()]
         hits = [Hit(point.id, float(point.vector @ vector)) for point in points]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: max(limit, 0)]
+
+    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        return {tool: asked @ vector for tool, vector in (await self.vectors(ids)).items()}
 
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         self._check()

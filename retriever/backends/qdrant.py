@@ -11,7 +11,7 @@ from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from retriever.backends.qdrant_collections import Encoder, QdrantCollections
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
-from retriever.index import Hit, Point
+from retriever.index import Hit, Point, Vectors
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -139,6 +139,30 @@ class QdrantIndex:
             ),
         )
         return [Hit(ToolId((hit.payload or {})["id"]), float(hit.score)) for hit in found.points]
+
+    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        from qdrant_client import models
+
+        collection, wanted = self._fit(asked), {point_id(tool): tool for tool in ids}
+        keys, found = list(wanted), dict[str, NDArray[np.float32]]()
+        for start in range(0, len(keys), _PAGE):
+            page = keys[start : start + _PAGE]
+            requests = [
+                models.QueryRequest(
+                    query=vector.tolist(),
+                    filter=models.Filter(must=[models.HasIdCondition(has_id=list(page))]),
+                    params=models.SearchParams(exact=True, quantization=models.QuantizationSearchParams(ignore=True)),
+                    limit=len(page),
+                )
+                for vector in asked
+            ]
+            answers = await self._connection.call(
+                "read vectors", lambda client, requests=requests: client.query_batch_points(collection, requests)
+            )
+            for column, answer in enumerate(answers):
+                for hit in answer.points:
+                    found.setdefault(str(hit.id), np.zeros(len(asked), np.float32))[column] = hit.score
+        return {tool: found[key] for key, tool in wanted.items() if key in found}
 
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         collection, wanted = self._fit(), {point_id(tool): tool for tool in ids}

@@ -31,6 +31,7 @@ class VectorIndexContract:
         assert await index.digests() == {}
         assert await index.search(unit(1), 5) == []
         assert await index.vectors([A]) == {}
+        assert await index.cosines(np.stack([unit(1)]), [A]) == {}
 
     async def test_nearest_first_with_cosines(self, index: VectorIndex) -> None:
         await index.put([point(A, unit(1)), point(B, unit(1, 1)), point(C, unit(0, 1)), point(D, unit(-1))])
@@ -72,6 +73,24 @@ class VectorIndexContract:
         found = await index.vectors([A, C])
         assert list(found) == [A]
         assert found[A] == pytest.approx(unit(3, 4), abs=1e-6)
+
+    async def test_cosines_with_several_at_once(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1)), point(B, unit(3, 4)), point(D, unit(0, 0, 1))])
+        asked = np.stack([unit(1), unit(0, 1), unit(-1)])
+        found = await index.cosines(asked, [B, C, A])
+        assert list(found) == [B, A], "in the order asked for, unknown ones left out"
+        assert found[A] == pytest.approx([1, 0, -1], abs=1e-6)
+        assert found[B] == pytest.approx([0.6, 0.8, -0.6], abs=1e-6)
+        assert await index.cosines(asked, []) == {}
+        assert await index.cosines(asked, [C]) == {}
+
+    async def test_cosines_are_of_the_vectors_as_they_are_now(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1)), point(B, unit(1))])
+        asked = np.stack([unit(1)])
+        assert {tool: float(row[0]) for tool, row in (await index.cosines(asked, [A, B])).items()} == {A: 1, B: 1}
+        await index.put([point(A, unit(0, 1))])
+        await index.remove([B])
+        assert {tool: float(row[0]) for tool, row in (await index.cosines(asked, [A, B])).items()} == {A: 0}
 
     async def test_setup_again_changes_nothing(self, index: VectorIndex) -> None:
         await index.put([point(A, unit(1))])

@@ -141,6 +141,11 @@ def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
             local.query_points(name, query=vector, query_filter=body.filter, limit=limit, with_payload=payload)
         )
 
+    @app.post("/collections/{name}/points/query/batch")
+    async def query_batch(name: str, request: Request) -> Any:
+        body = TypeAdapter(models.QueryRequestBatch).validate_json(await request.body())
+        return await answered(local.query_batch_points(name, body.searches))
+
     @app.post("/collections/{name}/points/scroll")
     async def scroll(name: str, body: models.ScrollRequest) -> Any:
         limit, payload = body.limit or 10, _selected(body.with_payload)

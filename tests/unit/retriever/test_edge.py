@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
-from domain.tool import tool_id
-from retriever.backends.edge import EdgeIndex
+from domain.tool import ToolId, tool_id
+from retriever.backends.edge import EdgeIndex, point_id
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.index import Point
 
@@ -54,6 +55,27 @@ async def test_content_outlives_closing(tmp_path: Path) -> None:
     await index.close()
     index = await opened(tmp_path)
     assert await index.count() == 3
+    await index.close()
+
+
+async def test_of_what_was_read_only_so_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[ToolId] = []
+
+    def counted(tool: ToolId) -> UUID:
+        read.append(tool)
+        return point_id(tool)
+
+    index = await opened(tmp_path)
+    await index.put(points(5))
+    monkeypatch.setattr("retriever.backends.edge._KEPT", 2)
+    monkeypatch.setattr("retriever.backends.edge.point_id", counted)
+    asked = np.stack([VECTOR, -VECTOR])
+    for ids, new in (([0, 1, 2, 3, 4], [0, 1, 2, 3, 4]), ([4, 0], [0]), ([1, 4], [1]), ([0], [0])):
+        tools = [tool_id("c", "t", str(n)) for n in ids]
+        found = await index.cosines(asked, tools)
+        assert {tool: row.tolist() for tool, row in found.items()} == {tool: [1, -1] for tool in tools}
+        assert read == [tool_id("c", "t", str(n)) for n in new]
+        read.clear()
     await index.close()
 
 

@@ -11,6 +11,7 @@ from domain.tool import ToolId
 from retriever.backends.exact import ExactIndex
 from retriever.experience import Precedent, Walked
 from retriever.features import NAMES_OF_ALL, VERSION
+from retriever.index import Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.reranker import Learnt, Reranker, read_reranker, reranker_of
@@ -99,9 +100,9 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
     class Counted(ExactIndex):
         reads = 0
 
-        async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
             self.reads += 1
-            return await super().vectors(ids)
+            return await super().cosines(asked, ids)
 
     class Unasked(Walks):
         async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
