@@ -92,9 +92,8 @@ def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -
     if not learnt or not judged:
         raise UsageError(f"{len(examples)} requests are too few to learn from some of them and to judge by others")
     out.mkdir(parents=True, exist_ok=True)
-    Checkpoints(
-        out / "checkpoint", recipe, fingerprint(corpus, learnt)
-    )  # refuses another training before anything is written
+    # Another training is refused before anything is written.
+    checkpoints = Checkpoints(out / "checkpoint", recipe, fingerprint(corpus, learnt))
     write_queries(queries_of(corpus, learnt), out / "learnt.jsonl")
     write_queries(queries_of(corpus, judged), out / "held_out.jsonl")
     told = {
@@ -117,7 +116,7 @@ def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as bar:
-        return finetune(corpus, learnt, near[: len(learnt)], judge, recipe, out, _Bar(bar)), told
+        return finetune(corpus, learnt, near[: len(learnt)], judge, checkpoints, out / "model", _Bar(bar)), told
 
 
 class _Bar:

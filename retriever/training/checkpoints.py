@@ -17,13 +17,14 @@ from retriever.training.recipe import Recipe
 
 @dataclass
 class Checkpoint:
-    """``step``: the next one. ``mined``: the last epoch that negatives were mined for, which ``negatives`` are."""
+    """``step``: the next one. ``mined``: the last epoch that negatives were mined for, which ``negatives`` are. ``seconds``: spent up to here."""
 
     step: int = 0
     mined: int = 0
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     left_out: list[int] = field(default_factory=list[int])
     negatives: dict[str, list[list[int]]] = field(default_factory=dict[str, list[list[int]]])
+    seconds: float = 0.0
 
 
 class Checkpoints:
@@ -33,7 +34,7 @@ class Checkpoints:
         """``data``: names what is learnt from. ``UsageError`` where a training of another recipe, or on something else, stands there."""
         self._folder = folder
         self._beside = folder.with_name(folder.name + ".new")
-        self._recipe = recipe.model_dump_json()
+        self.recipe = recipe
         self._data = data
         if (self._beside / "state.json").exists():
             self._put_in_place()  # what is whole there was cut short before its last step
@@ -60,8 +61,7 @@ class Checkpoints:
         optimizer.load_state_dict(kept["optimizer"])
         schedule.load_state_dict(kept["schedule"])
         told = orjson.loads((self._folder / "state.json").read_bytes())
-        judged = [Judgement(**one) for one in told["judgements"]]
-        return Checkpoint(told["step"], told["mined"], judged, told["left_out"], told["negatives"])
+        return Checkpoint(**told | {"judgements": [Judgement(**one) for one in told["judgements"]]})
 
     def write(self, state: Checkpoint, encoder: TrainedEncoder, optimizer: Any, schedule: Any) -> None:
         """All of it or nothing: it is written beside and put in place of the last one."""
@@ -72,7 +72,7 @@ class Checkpoints:
         beside.mkdir(parents=True)
         encoder.save(beside / "weights")
         torch.save({"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}, beside / "optimizer.pt")
-        (beside / "recipe.json").write_text(self._recipe, encoding="utf-8")
+        (beside / "recipe.json").write_text(self.recipe.model_dump_json(), encoding="utf-8")
         (beside / "data").write_text(self._data, encoding="utf-8")
         (beside / "state.part").write_bytes(orjson.dumps(asdict(state)))
         (beside / "state.part").rename(beside / "state.json")  # from here on it is whole

@@ -12,7 +12,7 @@ from typing import Any
 
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, similarities
-from retriever.training.examples import Corpus, Example, fingerprint
+from retriever.training.examples import Corpus, Example
 from retriever.training.judging import Judge, Judgement
 from retriever.training.negatives import Negatives
 from retriever.training.progress import Progress
@@ -21,7 +21,9 @@ from retriever.training.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """``best``: the judgement whose weights are kept. ``left_out``: likely false negatives, by epoch. ``stopped``: before its last epoch."""
+    """``best``: the judgement whose weights are kept. ``left_out``: likely false negatives, by epoch. ``stopped``: before its last epoch.
+    ``seconds``: of all calls together, up to the last judgement of each.
+    """
 
     judgements: tuple[Judgement, ...]
     best: Judgement
@@ -36,18 +38,17 @@ def finetune(
     examples: Sequence[Example],
     near: Sequence[list[int]],
     judge: Judge,
-    recipe: Recipe,
-    out: Path,
+    checkpoints: Checkpoints,
+    model: Path,
     progress: Progress,
 ) -> Trained:
-    """Train, and leave the best weights in ``out/model``. Interrupted, it goes on from ``out/checkpoint`` with the same steps.
+    """Train by the recipe of the checkpoints, and leave the best weights in ``model``. Interrupted, it goes on with the same steps.
 
     ``near``: as :func:`retriever.training.negatives.neighbours` gives them.
     """
     import torch
 
-    began = time.perf_counter()
-    checkpoints = Checkpoints(out / "checkpoint", recipe, fingerprint(corpus, examples))
+    recipe, began = checkpoints.recipe, time.perf_counter()
     encoder = TrainedEncoder(recipe, checkpoints.weights)
     encoder.freeze(recipe.frozen)
     negatives = Negatives(corpus, examples, near, recipe)
@@ -64,7 +65,7 @@ def finetune(
     negatives.put_back(state.negatives)
     if not state.judgements:
         state.judgements.append(Judgement(0, judge.ndcg(encoder), 0.0))
-        encoder.save(out / "model")
+        encoder.save(model)
     losses: list[float] = []
     encoder.model.train()
     while state.step < total and not _stalled(state.judgements, recipe.patience):
@@ -92,16 +93,15 @@ def finetune(
             state.judgements.append(Judgement(state.step, judge.ndcg(encoder), sum(losses) / len(losses)))
             losses = []
             if state.judgements[-1].ndcg > best:
-                encoder.save(out / "model")
+                encoder.save(model)
             progress.tell(
                 f"step {state.step}: NDCG@5 {state.judgements[-1].ndcg:.4f}, loss {state.judgements[-1].loss:.3f}"
             )
+            state.seconds, began = state.seconds + time.perf_counter() - began, time.perf_counter()
             checkpoints.write(state, encoder, optimizer, schedule)
     best = max(state.judgements, key=lambda one: one.ndcg)
     stopped = state.step < total
-    return Trained(
-        tuple(state.judgements), best, state.step, tuple(state.left_out), stopped, time.perf_counter() - began
-    )
+    return Trained(tuple(state.judgements), best, state.step, tuple(state.left_out), stopped, state.seconds)
 
 
 def _loss(
