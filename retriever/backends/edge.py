@@ -93,9 +93,8 @@ class EdgeIndex:
 
     def _cosines(self, shard: Any, asked: Vectors, wanted: Sequence[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         new = _vectors(shard, {point_id(tool): tool for tool in wanted if tool not in self._read})
-        self._read |= {
-            tool: row.copy() for tool, row in new.items()
-        }  # not a view, which would keep all that were read with it
+        for tool, row in new.items():
+            self._read[tool] = row.copy()  # a view would keep all that were read with it
         found = [tool for tool in wanted if tool in self._read]
         if not found:
             return {}
