@@ -6,7 +6,7 @@ from functools import lru_cache
 @lru_cache
 def one_blas_thread() -> None:
     """One, for the rest of the process: a search multiplies small matrices, and after each of them further threads of OpenBLAS
-    would spin for a while on the cores that the encoder needs (a sixth of a search's time on two cores, docs/benchmarks.md).
+    would spin for a while on the cores that the encoder needs (docs/benchmarks.md).
     """
     from threadpoolctl import threadpool_limits
 
