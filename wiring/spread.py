@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import partial
+from pathlib import Path
 
 from graph.blocks import Block, Counted, count_block
 from graph.ingest import Progress, Spread
@@ -11,6 +12,7 @@ from retriever.index import Vectors
 from retriever.indexing import Portion, put_portion, unindexed
 from wiring.cluster import Cluster, Work
 from wiring.container import Container
+from wiring.embedders import encoder_in
 
 PORTIONS = 256
 """Portions of texts on their way at once: 131,072 documents, some 100 MB."""
@@ -26,13 +28,19 @@ def counting(cluster: Cluster, names: NameIndex) -> Spread:
 
 
 async def embed(cluster: Cluster, container: Container, progress: Progress) -> None:
-    """Put the vectors of new and changed documents into the index. Raises ``UnavailableError``."""
+    """Put the vectors of new and changed documents into the index. An encoder of one's own is one that every node sees under the same path.
+
+    Raises:
+        UnavailableError: the cluster, the encoder or the index cannot be used. UsageError: the encoder is not there.
+    """
+    folder = container.settings.encoder_folder
+    encoder = partial(_encoder, folder and await asyncio.to_thread(folder.resolve))
     _, index, _ = await container.retrieval()
     total = (await container.graph.statistics()).documents
     done = 0
     async for group in _groups(unindexed(container.graph.documents(), await index.digests())):
         waiting = iter(group)
-        async for _, vectors in cluster.map(_encoder, [[text for _, text, _ in portion] for portion in group]):
+        async for _, vectors in cluster.map(encoder, [[text for _, text, _ in portion] for portion in group]):
             portion = next(waiting)
             await put_portion(portion, vectors, index)
             done += len(portion)
@@ -55,8 +63,6 @@ def _counter(names: NameIndex) -> Work[Block, Counted]:
     return lambda block: count_block(block, names)
 
 
-def _encoder() -> Work[list[str], Vectors]:
-    from retriever.embedders.bundled import BundledEmbedder
-
-    embedder = BundledEmbedder(threads=1)
+def _encoder(folder: Path | None) -> Work[list[str], Vectors]:
+    embedder = encoder_in(folder, threads=1)
     return lambda texts: asyncio.run(embedder.embed(texts, "document"))
