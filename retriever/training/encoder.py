@@ -40,6 +40,7 @@ class TrainedEncoder:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.model.to(self.device)
         self._recipe = recipe
+        self._halved = recipe.precision == "bfloat16" or (recipe.precision == "auto" and _is_native(self.device.type))
 
     def freeze(self, layers: int) -> None:
         """Leave the word embeddings and the lowest ``layers`` as they are."""
@@ -66,7 +67,7 @@ class TrainedEncoder:
             return_offsets_mapping=True,
         ).to(self.device)
         offsets = batch.pop("offset_mapping")
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._halved):
             hidden = self.model(**batch).last_hidden_state
         hidden = hidden.float()
         if recipe.pooling == "cls":
@@ -75,7 +76,7 @@ class TrainedEncoder:
         else:
             kept = batch["attention_mask"].to(hidden.dtype).unsqueeze(1)
             if requests:
-                kept = torch.cat([kept, _of_sentences(given, offsets, kept)], 1)
+                kept = torch.cat([kept, _of_sentences(texts, offsets - len(recipe.query_prefix), kept)], 1)
             pooled = kept @ hidden / kept.sum(2, keepdim=True)
             pooled = pooled if requests else pooled[:, 0]
         return torch.nn.functional.normalize(pooled, dim=-1)
@@ -106,10 +107,18 @@ class TrainedEncoder:
         self.tokenizer.save_pretrained(folder)
 
 
+def _is_native(device: str) -> bool:
+    """Whether it multiplies bfloat16 in hardware, which is several times as fast: a GPU, or a CPU with AVX512_BF16 or AMX."""
+    import torch
+
+    can = torch.cpu.get_capabilities()
+    return device == "cuda" or bool(can.get("avx512_bf16") or can.get("amx_bf16"))
+
+
 def _of_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
     """Which tokens are each sentence's: shape (texts, ``SENTENCES``, tokens), 1 or 0. A missing sentence is the first one again, a first one the whole text.
 
-    ``offsets``: where tokens begin and end, shape (texts, tokens, 2); ``whole``: shape (texts, 1, tokens).
+    ``offsets``: where tokens begin and end in a text, shape (texts, tokens, 2); ``whole``: shape (texts, 1, tokens).
     """
     import torch
 

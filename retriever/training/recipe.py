@@ -49,6 +49,9 @@ class Recipe(Model):
     document_tokens: int = Field(default=64, ge=8)
     held_out: float = Field(default=0.25, gt=0, lt=1)
     fold: int = Field(default=0, ge=0, description="Which part of the requests is held out.")
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        default="auto", description="Of products in training; auto: bfloat16 where the device has it in hardware."
+    )
     judged: int = Field(default=2, ge=1, description="Judgements of the held-out requests in an epoch.")
     patience: int = Field(default=3, ge=1)
     seed: int = 7
