@@ -22,6 +22,13 @@ def shares(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]
     return found
 
 
+def first_of(tokens: int) -> NDArray[np.float32]:
+    """What takes the first token alone; shape (1, tokens)."""
+    found = np.zeros((1, tokens), np.float32)
+    found[:, :1] = 1.0
+    return found
+
+
 def inside(tokens: NDArray[np.int64], parts: Sequence[Span]) -> NDArray[np.bool_]:
     """Which tokens lie inside each part; shape (parts, tokens). ``tokens``: shape (tokens, 2). One that stands for no character lies in none."""
     starts, ends = tokens.T

@@ -1,41 +1,48 @@
-"""Make the bundled encoder anew from its published weights (extra ``neural``)."""
+"""Make an encoder that needs no torch of a BERT model's weights (extra ``neural``)."""
 
-import gzip
 import sys
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import orjson
 import typer
+from _scoring import scoring
 
+from evaluation.corpora.corpus import load_lines
+from retriever.embedders.bundled import FOLDER
+from retriever.encoder_folder import EncoderForm
 from retriever.training.export import bundled_source, export_encoder
 
 
 def main(
-    target: Annotated[Path, typer.Argument(help="Folder to write.")] = Path("retriever/embedders/minilm_int8"),
+    target: Annotated[Path, typer.Argument(help="Folder to write.")] = FOLDER,
     source: Annotated[
         Path | None, typer.Option(help="Folder of the float model; the installed one without it.")
     ] = None,
     texts: Annotated[
         Path | None, typer.Option(help="JSONL with a 'description' a line, to compare int8 with float.")
     ] = None,
+    pooling: Annotated[
+        Literal["mean", "cls"], typer.Option(help="A text's vector: the mean of its tokens, or the first one's.")
+    ] = "mean",
+    query_prefix: Annotated[str, typer.Option(help="What the model wants before a request.")] = "",
 ) -> None:
     """Export, quantise, compare; prints the report as JSON."""
-    samples = _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
-    report = export_encoder(source or bundled_source(), target, samples)
+    with scoring("the export is interrupted; nothing of it is of use"):
+        samples = (
+            _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
+        )
+        form = EncoderForm(pooling=pooling, query_prefix=query_prefix)
+        report = export_encoder(source or bundled_source(), target, samples, form)
     sys.stdout.write(orjson.dumps(asdict(report), option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def _descriptions(path: Path, limit: int = 500) -> list[str]:
-    """Every 80th non-empty description, ``limit`` at most."""
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
-        found = [
-            text
-            for number, line in enumerate(lines)
-            if number % 80 == 0 and (text := orjson.loads(line)["description"])
-        ]
-    return found[:limit]
+    """Every 80th description, ``limit`` at most; empty ones are left out."""
+    found = (str(record.get("description") or "") for record in islice(load_lines(path), 0, None, 80))
+    return list(islice(filter(None, found), limit))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from evaluation.queries import whole_queries, write_queries
 from graph.importers import jsonl
+from retriever.encoder_folder import EncoderForm
 from retriever.training.additions import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.examples import Corpus, Example, fingerprint, split
@@ -59,10 +60,6 @@ def main(
     with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
         chosen = chosen.model_copy(update={"base": base}) if base else chosen
-        if export and (chosen.pooling != "mean" or chosen.query_prefix):
-            raise UsageError(
-                "--export makes an encoder that takes the mean of its tokens and no prefix; serve this one by an embedding service"
-            )
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
@@ -76,7 +73,8 @@ def main(
             corpus, examples = with_negatives(corpus, examples, written, {one.id: one for one in documents})
         trained, told = _train(corpus, examples, chosen, out)
         texts = [one.request for one in examples[:200]]
-        exported = export_encoder(out / "model", export, texts) if export else None
+        form = EncoderForm(pooling=chosen.pooling, query_prefix=chosen.query_prefix)
+        exported = export_encoder(out / "model", export, texts, form) if export else None
     report = {
         "recipe": chosen.model_dump(),
         "examples": told,

@@ -23,7 +23,7 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
-from wiring.embedders import embedder_of, encoder_hash
+from wiring.embedders import embedder_of, encoder_named
 from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
 from wiring.mistyped import mistyped, named_in
@@ -228,7 +228,7 @@ async def open_container(
     """
     settings = settings or _told_settings()
     if settings.encoder_folder:
-        await asyncio.to_thread(encoder_hash, settings.encoder_folder)
+        await asyncio.to_thread(encoder_named, settings.encoder_folder)
     folder = StoreFolder(store or settings.store)
     # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
     await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.errors import UsageError
+from retriever.encoder_folder import EncoderForm, hash_of, read_form
 from retriever.index import Embedder
 from wiring.settings import Settings, read_settings, settings_in
 
@@ -40,16 +41,14 @@ def encoder_in(folder: Path | None, threads: int = 2) -> "BundledEmbedder":
 
     if folder is None:
         return BundledEmbedder(threads)
-    return BundledEmbedder(threads, folder, encoder_hash(folder))
+    return BundledEmbedder(threads, folder, *encoder_named(folder))
 
 
 @lru_cache
-def encoder_hash(folder: Path) -> str:
-    """What names an exported encoder, out of its files; they are read once. ``UsageError`` where they are not there."""
-    from retriever.training.export import hash_of
-
+def encoder_named(folder: Path) -> tuple[str, EncoderForm]:
+    """What names an exported encoder, and how it is used, out of its files; they are read once. ``UsageError`` where they are not there or broken."""
     try:
-        return hash_of(folder)
+        return hash_of(folder), read_form(folder)
     except OSError as error:
         raise UsageError(
             f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}"

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
+from retriever.embedders.apart import ReadsApart
+from retriever.encoder_folder import MODEL_FILE, TOKENIZER_FILE, EncoderForm
 from retriever.index import Vectors
-from retriever.pooling import Span, mean_of, shares
+from retriever.pooling import Span, first_of, mean_of, shares
 from retriever.words import sentence_spans
 
 MODEL = "footpath-minilm-2"
@@ -24,11 +26,13 @@ DIMENSION = 384
 SHA256 = "865c4d15bf4670d0a142c072dc075c8b1899627c5d0350e57d06bf159641f8b4"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
-_FOLDER = Path(__file__).parent / "minilm_int8"
+FOLDER = Path(__file__).parent / "minilm_int8"
 _TOKENS = {"query": 128, "document": 96}
 _BATCH = 16
 _CHUNK = 2048
 """Texts tokenised and sorted by length at a time."""
+
+_NOWHERE: list[Span] = [(0, 0)]
 
 _Spans = Callable[[str], Sequence[Span]]
 """Which parts of a text are wanted beside it."""
@@ -43,19 +47,32 @@ class _Text:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reading:
+    """How texts are read: ``prefix`` stands before each, ``spans`` are wanted beside the whole; ``first``: the first token's state is the text's vector."""
+
+    tokens: int
+    spans: _Spans
+    prefix: str = ""
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Engine:
     session: Any
     tokenizer: Any
 
 
-class BundledEmbedder:
+class BundledEmbedder(ReadsApart):
     """Embeds on ``threads`` CPU threads, each with a batch of its own: twice as fast as one batch on two threads.
 
     int8 scales are chosen per batch while running, so that a vector depends a little on its batch (cosine above 0.99).
     """
 
-    def __init__(self, threads: int = 2, folder: Path = _FOLDER, sha256: str = SHA256) -> None:
-        """``folder``: another encoder of the same form, which ``sha256`` names."""
+    def __init__(
+        self, threads: int = 2, folder: Path = FOLDER, sha256: str = SHA256, form: EncoderForm | None = None
+    ) -> None:
+        """``folder``: another encoder, which ``sha256`` names, of ``form``."""
+        self._form = form or EncoderForm()
         self._threads = threads
         self._sha256 = sha256
         self._folder = folder
@@ -65,23 +82,30 @@ class BundledEmbedder:
     @property
     def identity(self) -> str:
         """Model hash, template version and dimension."""
-        return f"{MODEL}:{self._sha256[:16]}:text{TEMPLATE}:{DIMENSION}"
+        return f"{MODEL}:{self._sha256[:16]}:text{TEMPLATE}:{self.dimension}"
 
     @property
     def dimension(self) -> int:
-        return DIMENSION
+        return self._form.dimension
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
         """Vectors of shape (len(texts), dimension), in order. ``UnavailableError`` where the model cannot be read."""
-        found = await asyncio.to_thread(self._read, list(texts), _TOKENS[role], _nothing)
-        return np.concatenate([np.zeros((0, DIMENSION), np.float32), *found])
+        found = await asyncio.to_thread(self._read, list(texts), self._reading(role, _nothing))
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
         """Each text as a request, read once: a sentence's vector is the mean of its tokens as they stand in the whole text.
 
-        That ranks as well as reading the sentence again, apart. One beyond the last token has the whole's vector.
+        That ranks as well as reading the sentence again, apart; an encoder whose vectors are of a first token has to. One beyond the
+        last token has the whole's vector.
         """
-        return await asyncio.to_thread(self._read, list(texts), _TOKENS["query"], sentence_spans)
+        if self._form.pooling == "cls":
+            return await super().read(texts)
+        return await asyncio.to_thread(self._read, list(texts), self._reading("query", sentence_spans))
+
+    def _reading(self, role: Literal["query", "document"], spans: _Spans) -> _Reading:
+        prefix = self._form.query_prefix if role == "query" else ""
+        return _Reading(_TOKENS[role], spans, prefix, first=self._form.pooling == "cls")
 
     def load(self) -> None:
         """Read the model now rather than at the first text. Safe from any thread."""
@@ -104,9 +128,9 @@ class BundledEmbedder:
         # The encoder's own errors share no base class: whatever stops it from loading, the remedy is the same.
         try:
             session: Any = onnxruntime.InferenceSession(
-                str(self._folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+                str(self._folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
             )
-            tokenizer: Any = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+            tokenizer: Any = Tokenizer.from_file(str(self._folder / TOKENIZER_FILE))
         except Exception as error:
             raise UnavailableError(
                 f"the encoder in {self._folder} cannot be loaded ({error}); install Footpath anew, or export it anew"
@@ -115,7 +139,7 @@ class BundledEmbedder:
         tokenizer.no_truncation()
         return _Engine(session, tokenizer)
 
-    def _read(self, texts: list[str], tokens: int, spans: _Spans) -> list[Vectors]:
+    def _read(self, texts: list[str], reading: _Reading) -> list[Vectors]:
         engine = self._engine()
         found: list[Vectors] = []
 
@@ -124,7 +148,7 @@ class BundledEmbedder:
 
         with ThreadPoolExecutor(self._threads) as pool:
             for start in range(0, len(texts), _CHUNK):
-                chunk = _tokenised(engine.tokenizer, texts[start : start + _CHUNK], tokens, spans)
+                chunk = _tokenised(engine.tokenizer, texts[start : start + _CHUNK], reading)
                 groups = list(_alike(np.array([len(text.ids) for text in chunk])))
                 batches = [[chunk[row] for row in rows] for rows in groups]
                 results = pool.map(run, batches) if len(batches) > 1 else map(run, batches)
@@ -138,15 +162,19 @@ def _nothing(text: str) -> Sequence[Span]:
     return ()
 
 
-def _tokenised(tokenizer: Any, texts: Sequence[str], tokens: int, spans: _Spans) -> list[_Text]:
+def _tokenised(tokenizer: Any, texts: Sequence[str], reading: _Reading) -> list[_Text]:
     """The texts' first tokens: the one that ends a text is kept."""
     found: list[_Text] = []
-    for text, row in zip(texts, tokenizer.encode_batch([_fit(text, tokens) for text in texts]), strict=True):
-        parts, ids = spans(text), row.ids
-        offsets: Sequence[Span] = row.offsets if parts else [(0, 0)] * len(ids)
+    tokens, before = reading.tokens, len(reading.prefix)
+    given = [_fit(reading.prefix + text, tokens) for text in texts]
+    for text, row in zip(texts, tokenizer.encode_batch(given), strict=True):
+        parts, ids = reading.spans(text), row.ids
+        offsets: Sequence[Span] = (
+            [(start - before, end - before) for start, end in row.offsets] if parts else _NOWHERE * len(ids)
+        )
         if len(ids) > tokens:
             ids, offsets = [*ids[: tokens - 1], ids[-1]], [*offsets[: tokens - 1], offsets[-1]]
-        found.append(_Text(ids, shares(offsets, parts)))
+        found.append(_Text(ids, first_of(len(ids)) if reading.first else shares(offsets, parts)))
     return found
 
 

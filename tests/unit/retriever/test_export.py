@@ -1,13 +1,18 @@
 """How an encoder is made that needs no torch. Needs torch."""
 
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import asyncio
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import retriever.embedders.bundled as bundled
-from retriever.embedders.bundled import BundledEmbedder
+from domain.errors import UnavailableError
+from retriever.embedders.bundled import FOLDER, BundledEmbedder
+from retriever.encoder_folder import EncoderForm, read_form
 from retriever.training.export import bundled_source, export_encoder
 
 TEXTS = ["weather forecast for a city", "convert an amount between two currencies", "list the books of an author " * 8]
@@ -24,3 +29,31 @@ async def test_what_is_exported_runs_without_torch(tmp_path: Path) -> None:
     vectors = await made.embed([*TEXTS, "will it rain in Rome tomorrow"], "document")
     assert (vectors**2).sum(axis=1) == pytest.approx(np.ones(4), abs=1e-3)
     assert int((vectors[:3] @ vectors[3]).argmax()) == 0
+
+
+@pytest.mark.neural
+@pytest.mark.timeout(600)
+async def test_the_kin_of_roberta_counts_positions_its_own_way(tmp_path: Path) -> None:
+    import torch
+    from transformers import XLMRobertaConfig, XLMRobertaModel
+
+    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    torch.manual_seed(7)
+    model = XLMRobertaModel(
+        XLMRobertaConfig(vocab_size=30_522, max_position_embeddings=130, type_vocab_size=1, **shape)
+    )
+    model.save_pretrained(tmp_path / "float")
+    shutil.copyfile(FOLDER / "tokenizer.json", tmp_path / "float" / "tokenizer.json")
+    form = EncoderForm(pooling="cls", query_prefix="find: ")
+    report = await asyncio.to_thread(export_encoder, tmp_path / "float", tmp_path / "model", TEXTS, form)
+    read = await asyncio.to_thread(read_form, tmp_path / "model")
+    assert (report.dimension, read.dimension, read.pooling) == (32, 32, "cls")
+    assert report.lowest_cosine > 0.98  # to what the model itself says
+    made = BundledEmbedder(folder=tmp_path / "model", form=read)
+    assert (await made.embed(TEXTS, "query")).shape == (3, 32)
+
+
+@pytest.mark.neural
+def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="holds no model"):
+        export_encoder(tmp_path, tmp_path / "model", TEXTS)

@@ -18,7 +18,7 @@ from retriever.features import NAMES_OF_ALL
 from retriever.indexing import index_tools
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
-from wiring.embedders import encoder_hash
+from wiring.embedders import encoder_named
 from wiring.ranking import asked_of
 
 RAIN = Query(ONE, "Will it rain in Rome tomorrow?", frozenset({key("sky", "rain")}))
@@ -110,7 +110,7 @@ async def test_vectors_that_are_there_are_not_made_again(container: Container, t
     assert np.array_equal(first[1].judged.features, again[1].judged.features)
     tokens = both[1] / "encoder" / "tokenizer.json"
     await asyncio.to_thread(tokens.write_text, await asyncio.to_thread(tokens.read_text) + " ")
-    encoder_hash.cache_clear()
+    encoder_named.cache_clear()
     exported_anew = await asked_of(container, both, WALKED, Told())
     assert np.array_equal(first[1].judged.features, exported_anew[1].judged.features), "their vectors are made anew"
 

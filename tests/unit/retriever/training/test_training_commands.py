@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 import retriever.embedders.bundled as bundled
+from retriever.encoder_folder import EncoderForm, read_form
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.small_catalogue import APIS, ASKED
 
@@ -78,16 +79,19 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
     held: list[set[str]] = []
     recipe = tmp_path / "recipe.toml"
     for fold in range(2):
-        recipe.write_text(f'base = "{base}"\nepochs = 1\nbatch = 6\nheld_out = 0.5\nfold = {fold}\n')
+        recipe.write_text(f'base = "{base}"\npooling = "cls"\nepochs = 1\nbatch = 6\nheld_out = 0.5\nfold = {fold}\n')
         out = tmp_path / f"out{fold}"
         done = run(
-            "train_retriever.py", *given(sources, "tools", "trajectories", "measured"), "--recipe", recipe, "--out", out
+            "train_retriever.py",
+            *given(sources, "tools", "trajectories", "measured"),
+            *("--recipe", recipe, "--out", out, "--export", out / "encoder"),
         )
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout)
         assert report == json.loads((out / "report.json").read_text())
         assert (report["steps"], report["examples"]["learnt"], report["recipe"]["fold"]) == (2, 9, fold)
         assert (out / "model" / "model.safetensors").exists()
+        assert read_form(out / "encoder") == EncoderForm(dimension=32, pooling="cls")
         held.append(asked(out / "held_out.jsonl"))
         assert asked(out / "learnt.jsonl") == everything - held[-1]
     refused = run(
@@ -113,8 +117,7 @@ def test_wrong_use_is_told_in_a_line(sources: dict[str, Path], tmp_path: Path) -
         assert (done.returncode, done.stdout) == (2, "")
         assert told in done.stderr
         assert "Traceback" not in done.stderr
-    recipe.write_text('pooling = "cls"\n')
-    assert "--export makes" in run("train_retriever.py", *arguments, "--export", tmp_path / "e").stderr
+    recipe.write_text("")
     sources["measured"].write_text("no json\n")
     broken = run("train_retriever.py", *arguments)
     assert (broken.returncode, "cannot be read" in broken.stderr) == (2, True)

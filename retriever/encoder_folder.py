@@ -1,0 +1,50 @@
+"""An encoder's folder: its model and tokenizer, how they are used (``encoder.json``; without that file as the bundled ones), and what names them."""
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from domain.errors import UsageError
+from domain.model import Model
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+FORM_FILE = "encoder.json"
+
+
+class EncoderForm(Model):
+    """``pooling``: a text's vector is the mean of its tokens, or the state of its first one. ``query_prefix``: stands before requests."""
+
+    dimension: int = Field(default=384, ge=1)
+    pooling: Literal["mean", "cls"] = "mean"
+    query_prefix: str = ""
+
+
+def read_form(folder: Path) -> EncoderForm:
+    """The form of the encoder in ``folder``. ``UsageError``: its file cannot be used."""
+    file = folder / FORM_FILE
+    try:
+        return EncoderForm.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return EncoderForm()
+    except (OSError, ValidationError) as error:
+        raise UsageError(f"{file} cannot be used ({error}); export the encoder anew") from error
+
+
+def write_form(form: EncoderForm, folder: Path) -> None:
+    """Put it beside the model; one that goes without saying is left out."""
+    if form == EncoderForm():
+        (folder / FORM_FILE).unlink(missing_ok=True)
+    else:
+        (folder / FORM_FILE).write_text(form.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def hash_of(folder: Path) -> str:
+    """What names an exported encoder: SHA-256 of model, tokenizer and, where there is one, form, one after the other. ``OSError``: it is not there."""
+    told = hashlib.sha256((folder / MODEL_FILE).read_bytes())
+    told.update((folder / TOKENIZER_FILE).read_bytes())
+    if (folder / FORM_FILE).exists():
+        told.update((folder / FORM_FILE).read_bytes())
+    return told.hexdigest()

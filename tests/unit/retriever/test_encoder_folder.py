@@ -1,0 +1,89 @@
+"""Encoders of one's own that are not read as the bundled one is."""
+
+# pyright: reportMissingTypeStubs=false
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnxruntime import InferenceSession
+from tokenizers import Tokenizer
+
+from domain.errors import UsageError
+from retriever.embedders.bundled import FOLDER, BundledEmbedder
+from retriever.encoder_folder import FORM_FILE, EncoderForm, hash_of, read_form, write_form
+from retriever.index import Vectors
+
+RAIN, MONEY = "Will it rain in Rome tomorrow?", "Please convert 20 dollars to euros."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "encoder"
+    shutil.copytree(FOLDER, found)
+    return found
+
+
+def states(text: str) -> tuple[Vectors, list[tuple[int, int]]]:
+    """Of the text's tokens, and where they begin and end."""
+    session: Any = InferenceSession(FOLDER / "model.onnx")
+    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    tokenizer.no_padding()
+    row = tokenizer.encode(text)
+    found = session.run(None, {"input_ids": [row.ids], "attention_mask": [[1] * len(row.ids)]})[0][0]
+    return found, list(row.offsets)
+
+
+def unit(vector: Vectors) -> Vectors:
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+async def test_a_vector_may_be_of_the_first_token() -> None:
+    embedder = BundledEmbedder(form=EncoderForm(pooling="cls", query_prefix="find: "))
+    (asked,) = await embedder.embed([RAIN], "query")
+    (document,) = await embedder.embed([RAIN], "document")
+    assert asked == pytest.approx(unit(states(f"find: {RAIN}")[0][0]), abs=1e-5)
+    assert document == pytest.approx(unit(states(RAIN)[0][0]), abs=1e-5)
+
+
+async def test_sentences_are_then_read_apart() -> None:
+    embedder = BundledEmbedder(form=EncoderForm(pooling="cls"))
+    one, (whole,) = await embedder.read([f"{RAIN} {MONEY}", RAIN])
+    assert one[1] == pytest.approx(whole, abs=0.05)  # int8 scales are those of a batch
+    assert one[2] == pytest.approx(unit(states(MONEY)[0][0]), abs=0.05)
+
+
+async def test_what_stands_before_a_request_belongs_to_none_of_its_sentences() -> None:
+    embedder = BundledEmbedder(form=EncoderForm(query_prefix="find: "))
+    (found,) = await embedder.read([f"{RAIN} {MONEY}"])
+    tokens, offsets = states(f"find: {RAIN} {MONEY}")
+    begin, cut = len("find: "), len(f"find: {RAIN}")
+    first = [row for row, (start, end) in enumerate(offsets) if begin <= start < end <= cut]
+    second = [row for row, (start, end) in enumerate(offsets) if cut < start < end]
+    for vector, rows in zip(found, (range(len(tokens)), first, second), strict=True):
+        assert vector == pytest.approx(unit(tokens[list(rows)].mean(axis=0)), abs=1e-5)
+
+
+async def test_a_short_first_sentence_stays_none_with_a_prefix() -> None:
+    embedder = BundledEmbedder(form=EncoderForm(query_prefix="find this: "))
+    (found,) = await embedder.read([f"Hello there, friend. {RAIN} {MONEY}"])
+    assert len(found) == 1 + 2
+
+
+def test_the_form_names_an_encoder_too(folder: Path) -> None:
+    bundled = hash_of(folder)
+    write_form(EncoderForm(), folder)
+    assert (hash_of(folder), read_form(folder)) == (bundled, EncoderForm())
+    form = EncoderForm(pooling="cls", query_prefix="find: ")
+    write_form(form, folder)
+    assert read_form(folder) == form
+    assert hash_of(folder) != bundled
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"pooling": "max"}', '{"poling": "cls"}'])
+def test_a_broken_form_is_told_with_its_file(folder: Path, text: str) -> None:
+    (folder / FORM_FILE).write_text(text)
+    with pytest.raises(UsageError, match=r"encoder\.json cannot be used"):
+        read_form(folder)
