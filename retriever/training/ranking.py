@@ -18,10 +18,12 @@ from retriever.reranker import Learnt, reranker_of
 
 FOLDS = 5
 _ROUNDS = 200
+_STRAIGHT = 0.5
+"""How far the regression's judgements vary where the trees' vary by 1."""
 _BOOSTING: dict[str, Any] = {
     "objective": "lambdarank",
     "lambdarank_truncation_level": 10,
-    "num_leaves": 7,
+    "num_leaves": 15,
     "learning_rate": 0.05,
     "min_data_in_leaf": 40,
     "feature_fraction": 0.7,
@@ -45,7 +47,7 @@ class Judged:
 
 
 def learn(requests: Sequence[Judged], encoder: str, without: Collection[str] = ()) -> Learnt:
-    """A regression and trees, each scaled to spread 1 over all candidates. ``without``: features that neither of them sees. Requests none of whose candidates serve teach nothing.
+    """A regression and trees, scaled to spread ``_STRAIGHT`` and 1 over all candidates. ``without``: features that neither of them sees. Requests none of whose candidates serve teach nothing.
 
     Raises:
         UsageError: no request teaches anything. UnavailableError: scikit-learn or LightGBM is not installed.
@@ -58,7 +60,7 @@ def learn(requests: Sequence[Judged], encoder: str, without: Collection[str] = (
     spread[spread == 0] = 1.0
     hidden = [NAMES_OF_ALL.index(name) for name in without]
     weights, offset = _regression(telling, (values - mean) / spread, hidden)
-    straight = float(((values - mean) / spread @ weights).std()) or 1.0
+    straight = float(((values - mean) / spread @ weights).std()) / _STRAIGHT or 1.0
     trees = _trees(telling, values, hidden)
     bent = float(forest_of(trees).judge(values).std()) or 1.0
     return Learnt(
