@@ -20,7 +20,7 @@ BUNDLED = Path(__file__).parent / "reranker.json"
 class Learnt(Model):
     """``weights`` and ``offset`` of standardised features: ``(value - mean) / spread``. ``encoder``: whose cosines it learnt from.
 
-    What the ``trees`` say is added to it; both are scaled so that over the candidates learnt from they vary alike.
+    What the ``trees`` say is added to it; over the candidates learnt from they vary by 1, and the regression by half of that.
     """
 
     version: str

@@ -11,13 +11,11 @@ import typer
 from _scoring import scoring
 
 from evaluation.corpora.corpus import load_lines
-from retriever.embedders.bundled import FOLDER
-from retriever.encoder_folder import EncoderForm
-from retriever.training.export import bundled_source, export_encoder
+from retriever.training.export import bundled_source, export_encoder, form_of
 
 
 def main(
-    target: Annotated[Path, typer.Argument(help="Folder to write.")] = FOLDER,
+    target: Annotated[Path, typer.Argument(help="Folder to write.")],
     source: Annotated[
         Path | None, typer.Option(help="Folder of the float model; the installed one without it.")
     ] = None,
@@ -25,17 +23,24 @@ def main(
         Path | None, typer.Option(help="JSONL with a 'description' a line, to compare int8 with float.")
     ] = None,
     pooling: Annotated[
-        Literal["mean", "cls"], typer.Option(help="A text's vector: the mean of its tokens, or the first one's.")
-    ] = "mean",
-    query_prefix: Annotated[str, typer.Option(help="What the model wants before a request.")] = "",
+        Literal["mean", "cls"] | None,
+        typer.Option(
+            help="A text's vector: the mean of its tokens, or the first one's; what the folder says without it."
+        ),
+    ] = None,
+    query_prefix: Annotated[
+        str | None, typer.Option(help="What the model wants before a request; what the folder says without it.")
+    ] = None,
 ) -> None:
     """Export, quantise, compare; prints the report as JSON."""
     with scoring("the export is interrupted; nothing of it is of use"):
         samples = (
             _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
         )
-        form = EncoderForm(pooling=pooling, query_prefix=query_prefix)
-        report = export_encoder(source or bundled_source(), target, samples, form)
+        folder = source or bundled_source()
+        told = {"pooling": pooling, "query_prefix": query_prefix}
+        form = form_of(folder).model_copy(update={name: value for name, value in told.items() if value is not None})
+        report = export_encoder(folder, target, samples, form)
     sys.stdout.write(orjson.dumps(asdict(report), option=orjson.OPT_INDENT_2).decode() + "\n")
 
 

@@ -17,9 +17,9 @@ from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from evaluation.queries import whole_queries, write_queries
 from graph.importers import jsonl
-from retriever.encoder_folder import EncoderForm
 from retriever.training.additions import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
+from retriever.training.encoder import settled
 from retriever.training.examples import Corpus, Example, fingerprint, split
 from retriever.training.export import export_encoder
 from retriever.training.finetune import Trained, finetune
@@ -59,7 +59,7 @@ def main(
     """
     with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
-        chosen = chosen.model_copy(update={"base": base}) if base else chosen
+        chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
@@ -73,8 +73,7 @@ def main(
             corpus, examples = with_negatives(corpus, examples, written, {one.id: one for one in documents})
         trained, told = _train(corpus, examples, chosen, out)
         texts = [one.request for one in examples[:200]]
-        form = EncoderForm(pooling=chosen.pooling, query_prefix=chosen.query_prefix)
-        exported = export_encoder(out / "model", export, texts, form) if export else None
+        exported = export_encoder(out / "model", export, texts) if export else None
     report = {
         "recipe": chosen.model_dump(),
         "examples": told,

@@ -51,7 +51,7 @@ def encoder_named(folder: Path) -> tuple[str, EncoderForm]:
         return hash_of(folder), read_form(folder)
     except OSError as error:
         raise UsageError(
-            f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}"
+            f"{folder} holds no encoder ({error.strerror}): export it with train_retriever.py --export {folder}, or export_encoder.py {folder}"
         ) from error
 
 

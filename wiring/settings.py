@@ -159,7 +159,8 @@ class Settings(ServerSettings, BaseSettings):
     )
     encoder_threads: int = Field(default=2, ge=1, le=64, description="Threads of the bundled encoder.")
     encoder_folder: Path | None = Field(
-        default=None, description="Encoder of your own in its place, from train_retriever.py --export."
+        default=None,
+        description="Encoder of your own in its place, from train_retriever.py --export or export_encoder.py.",
     )
 
     embedder: Literal["bundled", "service"] = Field(

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 
+from domain.errors import UsageError
 from graph.blocks import Block, Counted, count_block
 from graph.ingest import Progress, Spread
 from graph.names import NameIndex
@@ -34,8 +35,8 @@ async def embed(cluster: Cluster, container: Container, progress: Progress) -> N
         UnavailableError: the cluster, the encoder or the index cannot be used. UsageError: the encoder is not there.
     """
     folder = container.settings.encoder_folder
-    encoder = partial(_encoder, folder and await asyncio.to_thread(folder.resolve))
-    _, index, _ = await container.retrieval()
+    own, index, _ = await container.retrieval()
+    encoder = partial(_encoder, folder and await asyncio.to_thread(folder.resolve), own.identity)
     total = (await container.graph.statistics()).documents
     done = 0
     async for group in _groups(unindexed(container.graph.documents(), await index.digests())):
@@ -63,6 +64,10 @@ def _counter(names: NameIndex) -> Work[Block, Counted]:
     return lambda block: count_block(block, names)
 
 
-def _encoder(folder: Path | None) -> Work[list[str], Vectors]:
+def _encoder(folder: Path | None, identity: str) -> Work[list[str], Vectors]:
     embedder = encoder_in(folder, threads=1)
+    if embedder.identity != identity:
+        raise UsageError(
+            f"a node has another encoder in {folder}: {embedder.identity} for {identity}; copy the whole folder to every node"
+        )
     return lambda texts: asyncio.run(embedder.embed(texts, "document"))

@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 class EdgeIndex:
-    """All vectors are looked at: for tens of thousands of tools it takes milliseconds, and a search through a graph of them lost 3 % of the hits.
+    """All vectors are looked at: for tens of thousands of tools it takes milliseconds, and a search through a graph of them loses some.
 
     A returned ``put`` or ``remove`` survives a killed process. Operations run in worker threads, one at a time.
     """

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
 from retriever.embedders.apart import ReadsApart
-from retriever.encoder_folder import MODEL_FILE, TOKENIZER_FILE, EncoderForm
+from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm
 from retriever.index import Vectors
 from retriever.pooling import Span, first_of, mean_of, shares
 from retriever.words import sentence_spans
 
 MODEL = "footpath-minilm-2"
-DIMENSION = 384
 SHA256 = "865c4d15bf4670d0a142c072dc075c8b1899627c5d0350e57d06bf159641f8b4"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
@@ -135,6 +134,11 @@ class BundledEmbedder(ReadsApart):
             raise UnavailableError(
                 f"the encoder in {self._folder} cannot be loaded ({error}); install Footpath anew, or export it anew"
             ) from error
+        told = session.get_outputs()[0].shape[-1]
+        if isinstance(told, int) and told != self.dimension:
+            raise UnavailableError(
+                f"the encoder in {self._folder} gives {told} numbers, not {self.dimension}; correct 'dimension' in {FORM_FILE} there"
+            )
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return _Engine(session, tokenizer)

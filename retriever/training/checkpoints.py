@@ -84,8 +84,8 @@ class Checkpoints:
 
 
 def _recipe(path: Path) -> Recipe | None:
-    """A setting that the file does not name had its default value; None: it is another version's."""
+    """A setting that the file does not name had its default value, and before precisions were told it was float32; None: it is another version's."""
     try:
-        return Recipe.model_validate_json(path.read_bytes())
-    except ValidationError:
+        return Recipe.model_validate({"precision": "float32"} | orjson.loads(path.read_bytes()))
+    except (ValidationError, TypeError, orjson.JSONDecodeError):
         return None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
+from retriever.encoder_folder import EncoderForm, write_form
 from retriever.pooling import inside
 from retriever.training.export import bundled_source
 from retriever.training.recipe import Recipe
@@ -37,10 +38,10 @@ class TrainedEncoder:
             raise UnavailableError(
                 f"the weights of {source} are not at hand ({error}); name a folder that holds them, or 'bundled'"
             ) from error
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = torch.device(_device())
         self.model.to(self.device)
         self._recipe = recipe
-        self._halved = recipe.precision == "bfloat16" or (recipe.precision == "auto" and _is_native(self.device.type))
+        self._halved = settled(recipe).precision == "bfloat16"
 
     def freeze(self, layers: int) -> None:
         """Leave the word embeddings and the lowest ``layers`` as they are."""
@@ -102,17 +103,37 @@ class TrainedEncoder:
         return int(self.model.config.hidden_size)
 
     def save(self, folder: Path) -> None:
-        """Write it in the form that it was read in."""
+        """Write it in the form that it was read in, and how its vectors are made."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+        recipe = self._recipe
+        form = EncoderForm(dimension=self.dimension, pooling=recipe.pooling, query_prefix=recipe.query_prefix)
+        write_form(form, folder)
+
+
+def settled(recipe: Recipe) -> Recipe:
+    """The recipe with the precision that ``auto`` comes to on this machine, so that what is kept of a training says it. ``UnavailableError``: torch is not installed."""
+    if recipe.precision != "auto":
+        return recipe
+    return recipe.model_copy(update={"precision": "bfloat16" if _is_native(_device()) else "float32"})
+
+
+def _device() -> str:
+    try:
+        import torch
+    except ImportError as error:
+        raise UnavailableError("torch is not installed: pip install -e '.[neural]'") from error
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _is_native(device: str) -> bool:
     """Whether it multiplies bfloat16 in hardware, which is several times as fast: a GPU, or a CPU with AVX512_BF16 or AMX."""
     import torch
 
-    can = torch.cpu.get_capabilities()
-    return device == "cuda" or bool(can.get("avx512_bf16") or can.get("amx_bf16"))
+    if device == "cuda":
+        return True
+    can = getattr(torch.cpu, "get_capabilities", dict[str, bool])()  # torch 2.9 does not tell
+    return any(can.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def _of_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:

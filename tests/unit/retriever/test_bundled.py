@@ -1,5 +1,4 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,9 @@ import pytest
 from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
-import retriever.embedders.bundled as bundled
 from domain.errors import UnavailableError
-from retriever.embedders.bundled import DIMENSION, MODEL, SHA256, BundledEmbedder
-
-FOLDER = Path(bundled.__file__).parent / "minilm_int8"
+from retriever.embedders.bundled import FOLDER, MODEL, SHA256, BundledEmbedder
+from retriever.encoder_folder import hash_of
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +19,10 @@ def embedder() -> BundledEmbedder:
 
 
 def test_the_committed_files_are_those_of_the_identity(embedder: BundledEmbedder) -> None:
-    blob = (FOLDER / "model.onnx").read_bytes() + (FOLDER / "tokenizer.json").read_bytes()
-    assert hashlib.sha256(blob).hexdigest() == SHA256
+    assert hash_of(FOLDER) == SHA256
     assert MODEL in embedder.identity
     assert SHA256[:16] in embedder.identity
-    assert embedder.identity.endswith(f":{DIMENSION}")
+    assert embedder.identity.endswith(":384")
 
 
 async def test_meaning(embedder: BundledEmbedder) -> None:

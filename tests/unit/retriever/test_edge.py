@@ -11,6 +11,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+import qdrant_edge
 
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId, tool_id
@@ -47,6 +48,35 @@ async def opened(folder: Path) -> EdgeIndex:
     index = EdgeIndex(folder)
     await index.setup("model", DIMENSION)
     return index
+
+
+async def test_sixteen_bits_a_number(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path)
+    await index.setup("model", 384)
+    drawn = np.random.default_rng(1).normal(size=384).astype(np.float32)
+    drawn /= np.linalg.norm(drawn)
+    await index.put([Point(tool_id("c", "t", "0"), drawn, "d", "c")])
+    (kept,) = (await index.vectors([tool_id("c", "t", "0")])).values()
+    await index.close()
+    assert not np.array_equal(kept, drawn), "32 bits would be looked at in twice the time"
+    assert kept == pytest.approx(drawn, abs=1e-4)
+
+
+async def test_an_index_of_thirty_two_bits_is_used_as_it_is(tmp_path: Path) -> None:
+    await asyncio.to_thread(_thirty_two_bits, tmp_path)
+    index = await opened(tmp_path)
+    await index.put(points(3))
+    assert (await index.vectors([points(1)[0].id]))[points(1)[0].id].tolist() == VECTOR.tolist()
+    assert len(await index.search(VECTOR, 5)) == 3
+    await index.close()
+
+
+def _thirty_two_bits(directory: Path) -> None:
+    folder = EdgeFolder(directory)
+    folder.stamp("model", DIMENSION)
+    folder.shard.mkdir(parents=True)
+    vectors = qdrant_edge.EdgeVectorParams(size=DIMENSION, distance=qdrant_edge.Distance.Cosine)
+    qdrant_edge.EdgeShard.create(str(folder.shard), qdrant_edge.EdgeConfig(vectors=vectors)).close()
 
 
 async def test_content_outlives_closing(tmp_path: Path) -> None:

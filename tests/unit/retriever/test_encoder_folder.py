@@ -11,10 +11,11 @@ import pytest
 from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
-from domain.errors import UsageError
+from domain.errors import UnavailableError, UsageError
 from retriever.embedders.bundled import FOLDER, BundledEmbedder
 from retriever.encoder_folder import FORM_FILE, EncoderForm, hash_of, read_form, write_form
 from retriever.index import Vectors
+from retriever.training.export import form_of
 
 RAIN, MONEY = "Will it rain in Rome tomorrow?", "Please convert 20 dollars to euros."
 
@@ -80,6 +81,24 @@ def test_the_form_names_an_encoder_too(folder: Path) -> None:
     write_form(form, folder)
     assert read_form(folder) == form
     assert hash_of(folder) != bundled
+
+
+async def test_a_wrong_dimension_is_told(folder: Path) -> None:
+    with pytest.raises(UnavailableError, match="gives 384 numbers, not 768"):
+        await BundledEmbedder(folder=folder, form=EncoderForm(dimension=768)).embed([RAIN], "query")
+
+
+def test_the_pooling_of_sentence_transformers_is_taken(tmp_path: Path) -> None:
+    assert form_of(tmp_path) == EncoderForm()
+    file = tmp_path / "1_Pooling" / "config.json"
+    file.parent.mkdir()
+    file.write_text('{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}')
+    assert form_of(tmp_path).pooling == "cls"
+    file.write_text("{}")
+    with pytest.raises(UsageError, match="--pooling"):
+        form_of(tmp_path)
+    write_form(EncoderForm(query_prefix="find: "), tmp_path)
+    assert form_of(tmp_path) == EncoderForm(query_prefix="find: "), "its own word counts first"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"pooling": "max"}', '{"poling": "cls"}'])

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import retriever.embedders.bundled as bundled
-from domain.errors import UnavailableError
+import wiring.spread as spread
+from domain.errors import UnavailableError, UsageError
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.cluster import Cluster, R, T, Work
 from wiring.container import open_container
@@ -23,6 +24,20 @@ class Here(Cluster):
         work = prepare()
         for item in items:
             yield item, await asyncio.to_thread(work, item)
+
+
+def another(folder: Path, threads: int) -> bundled.BundledEmbedder:
+    return bundled.BundledEmbedder(threads, folder, "other")
+
+
+class Elsewhere(Here):
+    """A cluster whose nodes have another encoder in the folder."""
+
+    async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(spread, "encoder_in", another)
+            async for one in super().map(prepare, items):
+                yield one
 
 
 async def test_an_encoder_of_ones_own_is_the_clusters_too(tmp_path: Path) -> None:
@@ -40,6 +55,8 @@ async def test_an_encoder_of_ones_own_is_the_clusters_too(tmp_path: Path) -> Non
         with pytest.raises(UnavailableError, match="own cannot be loaded"):
             await embed(Here("here"), container, told)
         await asyncio.to_thread((own / "elsewhere").rename, model)
+        with pytest.raises(UsageError, match="a node has another encoder"):
+            await embed(Elsewhere("elsewhere"), container, told)
         await embed(Here("here"), container, told)
         _, index, _ = await container.retrieval()
         assert embedded[-1] == await index.count() == len(DOCUMENTS)

@@ -39,9 +39,10 @@ def test_other_data_is_refused(folder: Path) -> None:
 
 def test_a_setting_that_came_later_had_its_default(folder: Path) -> None:
     (folder / "recipe.json").write_text('{"epochs": 5}')
-    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights is None
-    with pytest.raises(UsageError, match="another recipe"):
-        Checkpoints(folder, Recipe(epochs=5, seed=8), "these requests")
+    assert Checkpoints(folder, Recipe(epochs=5, precision="float32"), "these requests").weights is None
+    for other in (Recipe(epochs=5, precision="float32", seed=8), Recipe(epochs=5, precision="bfloat16")):
+        with pytest.raises(UsageError, match="another recipe"):
+            Checkpoints(folder, other, "these requests")
 
 
 @pytest.mark.parametrize("held", ["", "[1]", '{"epochs": 5, "unheard_of": 1}'])

@@ -5,7 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retriever.training.encoder import TrainedEncoder, similarities
+import retriever.training.encoder as module
+from retriever.encoder_folder import EncoderForm
+from retriever.training.encoder import TrainedEncoder, settled, similarities
+from retriever.training.export import form_of
 from retriever.training.recipe import Recipe
 from retriever.words import SENTENCES
 
@@ -20,7 +23,7 @@ RAIN, BOOKS = "will it rain in the city tomorrow.", "find books of that author p
 
 @pytest.fixture
 def encoder(base: Path) -> TrainedEncoder:
-    return TrainedEncoder(Recipe(base=str(base), query_tokens=24))
+    return TrainedEncoder(Recipe(base=str(base), query_tokens=24, precision="float32"))
 
 
 def test_a_request_of_one_sentence_is_its_own_only_part(encoder: TrainedEncoder) -> None:
@@ -47,6 +50,37 @@ def test_what_stands_beside_it_changes_no_vector(encoder: TrainedEncoder) -> Non
     together = encoder.encode(texts, True)
     alone = np.concatenate([encoder.encode([text], True) for text in texts])
     assert np.allclose(together, alone, atol=1e-5)
+
+
+def test_what_stands_before_a_request_belongs_to_no_sentence(base: Path, encoder: TrainedEncoder) -> None:
+    prefixed = TrainedEncoder(Recipe(base=str(base), query_tokens=24, query_prefix="city city ", precision="float32"))
+    (plain,), (parts,) = encoder.encode([f"{RAIN} {BOOKS}"], True), prefixed.encode([f"{RAIN} {BOOKS}"], True)
+    tokens = prefixed.tokenizer(f"city city {RAIN} {BOOKS}", return_offsets_mapping=True)["offset_mapping"]
+    first = [place for place, (start, end) in enumerate(tokens) if 10 <= start < end <= 10 + len(RAIN)]
+    prefixed.model.eval()
+    states = prefixed.model(**prefixed.tokenizer(f"city city {RAIN} {BOOKS}", return_tensors="pt")).last_hidden_state
+    right = states[0, first].mean(0).detach().numpy()
+    assert parts[1] == pytest.approx(right / np.linalg.norm(right), abs=1e-5)
+    assert not np.allclose(parts[0], plain[0], atol=1e-3)
+
+
+def test_bfloat16_comes_near(base: Path, encoder: TrainedEncoder) -> None:
+    rough = TrainedEncoder(Recipe(base=str(base), query_tokens=24, precision="bfloat16"))
+    exact, near = encoder.encode([RAIN, BOOKS], False), rough.encode([RAIN, BOOKS], False)
+    assert not np.array_equal(exact, near)
+    assert ((exact * near).sum(axis=1) > 0.99).all()
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_what_is_not_chosen_is_what_the_machine_has(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_is_native", lambda _: native)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    assert settled(Recipe()).precision == ("bfloat16" if native else "float32")
+    assert settled(Recipe(precision="float32")).precision == "float32"
+
+
+def test_how_its_vectors_are_made_is_kept_with_it(base: Path, tmp_path: Path) -> None:
+    TrainedEncoder(Recipe(base=str(base), pooling="cls", query_prefix="find: ")).save(tmp_path)
+    assert form_of(tmp_path) == EncoderForm(dimension=32, pooling="cls", query_prefix="find: ")
 
 
 def test_half_the_whole_and_half_the_best_sentence() -> None:
