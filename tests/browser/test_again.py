@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import asked, made, task
-from tests.browser.visits import asks, ended, presses, registers, sidebar, visit
+from tests.browser.visits import asks, ended, pops, presses, registers, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
@@ -58,8 +58,7 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     expect(page.get_by_text(MONTEQUILLA)).to_be_visible()
     expect(page.get_by_text("from a template, version 1")).to_be_visible()
     sidebar(page).get_by_role("button", name="Templates").click()
-    presses(page, "Delete this template")
-    presses(page, "Delete it")
+    pops(page, "Delete this template", "Delete it")
     expect(page.get_by_text("Nothing was kept yet.")).to_be_visible()
 
 

@@ -122,6 +122,17 @@ def chooses(page: Page, label: str, option: str | re.Pattern[str]) -> None:
     raise AssertionError(f"{label} offers no {option}")
 
 
+def pops(page: Page, label: str, inside: str) -> None:
+    """Press a button of what another one opens. A page that is drawn anew meanwhile closes it: then it is opened again."""
+    for _ in range(8):
+        presses(page, label)
+        with suppress(TooLate):
+            page.get_by_role("button", name=inside, exact=True).click(timeout=PATIENCE / 8)
+            return
+        page.keyboard.press("Escape")
+    raise AssertionError(f"{label} opens nothing that holds {inside}")
+
+
 def unfolds(page: Page, title: str) -> None:
     """Open what is folded up, once the page has drawn it anew and not the old one beside it."""
     folded = page.get_by_text(title, exact=True)
