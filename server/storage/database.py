@@ -1,8 +1,6 @@
 """One database by URL: its connections, its transactions, and its errors in our words."""
 
 import asyncio
-import sqlite3
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
@@ -13,7 +11,6 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
-from sqlalchemy.util import await_only
 
 from domain.errors import FootpathError, UsageError
 from server.storage.failures import translated
@@ -118,7 +115,7 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
     given: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
     if parsed.drivername == "sqlite+aiosqlite" and parsed.database not in (None, "", ":memory:"):
         engine = create_async_engine(parsed, hide_parameters=True, **given)
-        event.listen(engine.sync_engine, "connect", _prepare_async)
+        event.listen(engine.sync_engine, "connect", _prepare)
         event.listen(engine.sync_engine, "begin", _begin)
         return engine
     if parsed.drivername == "postgresql+asyncpg":
@@ -139,33 +136,12 @@ def file_url(path: Path) -> str:
 
 
 def _prepare(connection: Any, _record: object) -> None:
-    _set_up(connection, time.sleep)
-
-
-def _prepare_async(connection: Any, _record: object) -> None:
-    def pause(seconds: float) -> None:
-        await_only(asyncio.sleep(seconds))
-
-    _set_up(connection, pause)
-
-
-def _set_up(connection: Any, pause: Callable[[float], None]) -> None:
     # The driver's own idea of transactions leaves out reads and DDL; they are begun by hand below.
     connection.isolation_level = None
     try:
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={_BUSY_MILLISECONDS}")
-        # Where another one makes the same change of a new file, SQLite does not wait by itself.
-        deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
-        while True:
-            try:
-                cursor.execute("PRAGMA journal_mode=WAL")
-                break
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-                pause(0.01)
-        cursor.execute("PRAGMA foreign_keys=ON")
+        for pragma in (f"busy_timeout={_BUSY_MILLISECONDS}", "journal_mode=WAL", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
     except BaseException:
         connection.close()  # the pool forgets a connection that could not be prepared

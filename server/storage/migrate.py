@@ -1,6 +1,7 @@
 """Brings a database's tables up to date, step by step. Safe where several servers start at once: one does it, the others wait."""
 
 import asyncio
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from domain.errors import StoreVersionError
+from domain.errors import StoreBusyError, StoreVersionError
 from server.storage.database import engine_for
 from server.storage.failures import translated
 from server.storage.rows import Row
 
 _STEPS = Path(__file__).parent / "migrations"
+_BUSY_SECONDS = 30.0
 _LOCK = 0x466F6F74706174  # "Footpat" in ASCII: our lock among others of the same PostgreSQL database
 
 
@@ -26,6 +28,7 @@ async def migrate(url: str) -> tuple[str | None, str]:
 
     Raises:
         StoreVersionError: it was written by a later version of this program.
+        StoreBusyError: another program has written to it for half a minute.
         UnavailableError: it is not reached, or may not be changed.
     """
     # In a thread, with an event loop of its own: steps are files, which are read and run.
@@ -43,8 +46,16 @@ def _migrate(url: str) -> tuple[str | None, str]:
     for _ in script.walk_revisions():
         pass  # reads the files now, outside the event loop
     engine = engine_for(url, pooled=False)
-    with translated():
-        return asyncio.run(_upgrade(engine, script))
+    # SQLite waits for every lock but that of a new file's change to WAL. What was begun until then is undone.
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            with translated():
+                return asyncio.run(_upgrade(engine, script))
+        except StoreBusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 async def _upgrade(engine: AsyncEngine, script: ScriptDirectory) -> tuple[str | None, str]:

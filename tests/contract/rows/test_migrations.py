@@ -1,6 +1,8 @@
 """The tables as the steps make them are those that the rows describe, whoever makes them and how often."""
 
 import asyncio
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 
 from domain.errors import StoreVersionError, UnavailableError
-from server.storage.database import engine_for
+from server.storage.database import engine_for, file_url
 from server.storage.migrate import migrate, newest
 from server.storage.rows import Row
 from server.storage.sealing import Keys
@@ -38,6 +40,20 @@ async def test_several_at_once_do_it_once(empty_url: str) -> None:
     done = await asyncio.gather(*(migrate(empty_url) for _ in range(4)))
     goal = await asyncio.to_thread(newest)
     assert sorted(done, key=str) == [*[(goal, goal)] * 3, (None, goal)]
+
+
+async def test_waits_for_who_makes_the_same_new_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.db"
+    other = await asyncio.to_thread(sqlite3.connect, path, isolation_level=None, check_same_thread=False)
+    try:
+        await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
+        waiting = asyncio.create_task(migrate(file_url(path)))
+        done, _ = await asyncio.wait([waiting], timeout=0.5)
+        assert not done
+        await asyncio.to_thread(other.execute, "COMMIT")
+        assert await waiting == (None, await asyncio.to_thread(newest))
+    finally:
+        await asyncio.to_thread(other.close)
 
 
 async def test_a_later_programs_database_is_left_alone(url: str, keys: Keys) -> None:
