@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from domain.errors import BrokenInputError, UsageError
-from domain.model import JsonObject, Model
+from domain.model import JsonObject, Model, what_is_wrong
 from graph.importers.lines import Line, read_lines
 
 HELD_OUT = "held_out"
@@ -103,7 +103,5 @@ def _asked(line: Line, path: Path) -> Asked:
     try:
         asked = Asked.model_validate_json(line.body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BrokenInputError(f"{place}: {first['msg']}".lstrip(": "), file=str(path), line=line.number) from error
+        raise BrokenInputError(what_is_wrong(error), file=str(path), line=line.number) from error
     return asked.model_copy(update={"group": path.name.split(".")[0]})

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from domain.errors import UsageError
-from domain.model import Model
+from domain.model import Model, what_is_wrong
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -29,8 +29,10 @@ def read_form(folder: Path) -> EncoderForm:
         return EncoderForm.model_validate_json(file.read_bytes())
     except FileNotFoundError:
         return EncoderForm()
-    except (OSError, ValidationError) as error:
-        raise UsageError(f"{file} cannot be used ({error}); export the encoder anew") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read ({error.strerror}); export the encoder anew") from error
+    except ValidationError as error:
+        raise UsageError(f"{file} cannot be used ({what_is_wrong(error)}); export the encoder anew") from error
 
 
 def write_form(form: EncoderForm, folder: Path) -> None:

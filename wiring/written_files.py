@@ -7,6 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from domain.errors import BrokenInputError, UsageError
+from domain.model import what_is_wrong
 from graph.importers.lines import read_lines
 from graph.importers.records import Skipped
 
@@ -28,8 +29,7 @@ def read_written(path: Path, kind: type[A]) -> list[A]:
         try:
             found.append(kind.model_validate_json(line.body))
         except ValidationError as error:
-            wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            raise BrokenInputError(wrong, file=str(path), line=line.number) from error
+            raise BrokenInputError(what_is_wrong(error), file=str(path), line=line.number) from error
     return found
 
 

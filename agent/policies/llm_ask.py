@@ -15,7 +15,7 @@ from agent.models.chat import AnswerForm, ChatModel, Message, Reply, TokenUsage,
 from agent.policy import Cost
 from agent.tool_text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
-from domain.model import JsonObject
+from domain.model import JsonObject, what_is_wrong
 
 A = TypeVar("A", bound=BaseModel)
 _SHOWN_BACK = 2_000
@@ -167,17 +167,9 @@ def _read(reply: Reply, answer: type[A]) -> A | str:
             found, _ = json.JSONDecoder().raw_decode(text, start)
             return answer.model_validate(found)
         except ValidationError as error:
-            return _complaint(error)
+            return f"{clean(what_is_wrong(error, 5), 800)}."
         except ValueError:
             continue
         except RecursionError:
             break
     return "it holds no JSON object that can be read."
-
-
-def _complaint(error: ValidationError) -> str:
-    told = [
-        f"{'.'.join(str(part) for part in problem['loc']) or 'the object'}: {clean(problem['msg'], 160)}"
-        for problem in error.errors(include_url=False, include_input=False)[:5]
-    ]
-    return "; ".join(told) + "."

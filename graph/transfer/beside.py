@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from domain.errors import UnavailableError
 from domain.memory import Memory, MemoryStore
+from domain.model import what_is_wrong
 from domain.tool import ToolId
 from graph.flows import FlowCount, FlowStore
 from graph.transfer.fields import LineError, field, text, whole
@@ -120,5 +121,4 @@ def _memory(content: dict[str, Any]) -> Memory:
     try:
         return Memory.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise LineError(f"no memory: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error
+        raise LineError(f"no memory: {what_is_wrong(error)}") from error

@@ -14,6 +14,7 @@ import orjson
 from pydantic import ValidationError
 
 from domain.memory import Memory
+from domain.model import what_is_wrong
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
 from graph.facts import Edge, Lesson, LiveOutcome, Mark, ToolFacts
@@ -184,9 +185,7 @@ def decode_document(line: bytes) -> ToolDoc:
     try:
         return ToolDoc.model_validate_json(line.removeprefix(_DOCUMENT).removesuffix(b"}"))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise LineError(f"no document of a tool: {place or 'it'}: {first['msg']}") from error
+        raise LineError(f"no document of a tool: {what_is_wrong(error)}") from error
 
 
 def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | Remembered:

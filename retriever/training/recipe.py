@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from domain.errors import UsageError
-from domain.model import Model
+from domain.model import Model, what_is_wrong
 
 BUNDLED = Path(__file__).parent / "recipes" / "minilm.toml"
 """That of the encoder which comes along."""
@@ -66,5 +66,4 @@ def read_recipe(path: Path) -> Recipe:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise UsageError(f"{path}: {wrong}") from error
+        raise UsageError(f"{path}: {what_is_wrong(error)}") from error

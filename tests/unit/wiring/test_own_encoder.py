@@ -15,7 +15,6 @@ from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import open_container
 from wiring.settings import Settings
 
-ENCODER = Path(bundled.__file__).parent / "minilm_int8"
 RERANKER = Path(bundled.__file__).parents[1] / "reranker.json"
 
 
@@ -23,7 +22,7 @@ RERANKER = Path(bundled.__file__).parents[1] / "reranker.json"
 def own(tmp_path: Path) -> Path:
     """The same weights in files that are another encoder's."""
     folder = tmp_path / "own"
-    shutil.copytree(ENCODER, folder)
+    shutil.copytree(bundled.FOLDER, folder)
     tokens = folder / "tokenizer.json"
     tokens.write_text(tokens.read_text() + " ")
     return folder

@@ -23,7 +23,6 @@ from wiring.ranking import asked_of
 
 RAIN = Query(ONE, "Will it rain in Rome tomorrow?", frozenset({key("sky", "rain")}))
 MONEY = Query(ONE, "How many dollars are twenty euros?", frozenset({key("bank", "convert")}))
-ENCODER = Path(bundled.__file__).parent / "minilm_int8"
 
 
 def trajectory(request: str, function: str) -> Trajectory:
@@ -59,7 +58,7 @@ async def fold(folder: Path, *held_out: Query, own: bool = True) -> Path:
 
 
 def _fold(folder: Path, held_out: Sequence[Query], own: bool) -> Path:
-    shutil.copytree(ENCODER, folder / "encoder")
+    shutil.copytree(bundled.FOLDER, folder / "encoder")
     if not own:
         tokens = folder / "encoder" / "tokenizer.json"
         tokens.write_text(tokens.read_text() + " ")

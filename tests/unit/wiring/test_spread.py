@@ -42,7 +42,7 @@ class Elsewhere(Here):
 
 async def test_an_encoder_of_ones_own_is_the_clusters_too(tmp_path: Path) -> None:
     own = tmp_path / "own"
-    await asyncio.to_thread(shutil.copytree, Path(bundled.__file__).parent / "minilm_int8", own)
+    await asyncio.to_thread(shutil.copytree, bundled.FOLDER, own)
     embedded: list[int] = []
 
     def told(stage: str, done: int, total: int | None) -> None:

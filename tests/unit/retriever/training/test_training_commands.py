@@ -18,7 +18,6 @@ from tests.unit.retriever.training.small_catalogue import APIS, ASKED
 
 pytestmark = [pytest.mark.neural, pytest.mark.timeout(600)]
 SCRIPTS = Path(__file__).resolve().parents[4] / "scripts"
-ENCODER = Path(bundled.__file__).parent / "minilm_int8"
 
 
 def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -127,7 +126,7 @@ def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path
     store, fold, weights = tmp_path / "store", tmp_path / "fold", tmp_path / "weights.json"
     built = run("build_graph.py", *given(sources, "tools", "trajectories"), "--store", store)
     assert built.returncode == 0, built.stderr
-    shutil.copytree(ENCODER, fold / "encoder")
+    shutil.copytree(bundled.FOLDER, fold / "encoder")
     requests = [(request, *tool) for tool, requests in ASKED.items() for request in requests]
     lines(
         fold / "held_out.jsonl",
