@@ -15,11 +15,16 @@ FORM_FILE = "encoder.json"
 
 
 class EncoderForm(Model):
-    """``pooling``: a text's vector is the mean of its tokens, or the state of its first one. ``query_prefix``: stands before requests."""
+    """``pooling``: a text's vector is the mean of its tokens, or the state of its first one. ``query_prefix``: stands before requests.
+
+    ``query_tokens`` and ``document_tokens``: where a request, its prefix included, and a tool's document are cut.
+    """
 
     dimension: int = Field(default=384, ge=1)
     pooling: Literal["mean", "cls"] = "mean"
     query_prefix: str = ""
+    query_tokens: int = Field(default=128, ge=8)
+    document_tokens: int = Field(default=96, ge=8)
 
 
 def read_form(folder: Path) -> EncoderForm:

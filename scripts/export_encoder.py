@@ -31,6 +31,12 @@ def main(
     query_prefix: Annotated[
         str | None, typer.Option(help="What the model wants before a request; what the folder says without it.")
     ] = None,
+    query_tokens: Annotated[
+        int | None, typer.Option(min=8, help="Where a request is cut; what the folder says without it, 128 in the end.")
+    ] = None,
+    document_tokens: Annotated[
+        int | None, typer.Option(min=8, help="Where a document is cut; what the folder says without it, 96 in the end.")
+    ] = None,
 ) -> None:
     """Export, quantise, compare; prints the report as JSON."""
     with scoring("the export is interrupted; nothing of it is of use"):
@@ -38,7 +44,12 @@ def main(
             _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
         )
         folder = source or bundled_source()
-        told = {"pooling": pooling, "query_prefix": query_prefix}
+        told = {
+            "pooling": pooling,
+            "query_prefix": query_prefix,
+            "query_tokens": query_tokens,
+            "document_tokens": document_tokens,
+        }
         form = form_of(folder).model_copy(update={name: value for name, value in told.items() if value is not None})
         report = export_encoder(folder, target, samples, form)
     sys.stdout.write(orjson.dumps(asdict(report), option=orjson.OPT_INDENT_2).decode() + "\n")

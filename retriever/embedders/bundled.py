@@ -25,8 +25,10 @@ MODEL = "footpath-minilm-2"
 SHA256 = "865c4d15bf4670d0a142c072dc075c8b1899627c5d0350e57d06bf159641f8b4"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
+_OTHER = "encoder"
+"""Names one of another folder, with the hash of its files."""
+
 FOLDER = Path(__file__).parent / "minilm_int8"
-_TOKENS = {"query": 128, "document": 96}
 _BATCH = 16
 _CHUNK = 2048
 """Texts tokenised and sorted by length at a time."""
@@ -80,8 +82,9 @@ class BundledEmbedder(ReadsApart):
 
     @property
     def identity(self) -> str:
-        """Model hash, template version and dimension."""
-        return f"{MODEL}:{self._sha256[:16]}:text{TEMPLATE}:{self.dimension}"
+        """Name, files' hash, template version and dimension."""
+        name = MODEL if self._sha256 == SHA256 else _OTHER
+        return f"{name}:{self._sha256[:16]}:text{TEMPLATE}:{self.dimension}"
 
     @property
     def dimension(self) -> int:
@@ -103,8 +106,11 @@ class BundledEmbedder(ReadsApart):
         return await asyncio.to_thread(self._read, list(texts), self._reading("query", sentence_spans))
 
     def _reading(self, role: Literal["query", "document"], spans: _Spans) -> _Reading:
-        prefix = self._form.query_prefix if role == "query" else ""
-        return _Reading(_TOKENS[role], spans, prefix, first=self._form.pooling == "cls")
+        form = self._form
+        first = form.pooling == "cls"
+        if role == "query":
+            return _Reading(form.query_tokens, spans, form.query_prefix, first)
+        return _Reading(form.document_tokens, spans, first=first)
 
     def load(self) -> None:
         """Read the model now rather than at the first text. Safe from any thread."""

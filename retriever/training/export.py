@@ -62,20 +62,27 @@ def form_of(source: Path) -> EncoderForm:
 def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:
     """Write model, tokenizer and form of the model in ``source`` to ``target``; compare both models on ``samples``.
 
-    ``form``: :func:`form_of` the source without it; its dimension is the model's. ``UnavailableError``: the source cannot be exported.
+    ``form``: :func:`form_of` the source without it; its dimension is the model's, and nothing is longer than it can read. ``UnavailableError``: the source cannot be exported.
     """
     if not (source / TOKENIZER_FILE).is_file():
         raise UnavailableError(f"{source} holds no {TOKENIZER_FILE}; save the model's fast tokenizer there")
     target.mkdir(parents=True, exist_ok=True)
-    module, dimension = _model_of_tokens(source)
+    module, dimension, longest = _model_of_tokens(source)
     with TemporaryDirectory() as scratch:
         floating = Path(scratch) / "float.onnx"
         _trace(module, floating)
         _quantise(floating, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    form = (form or form_of(source)).model_copy(update={"dimension": dimension})
+    form = form or form_of(source)
+    form = form.model_copy(
+        update={
+            "dimension": dimension,
+            "query_tokens": min(form.query_tokens, longest),
+            "document_tokens": min(form.document_tokens, longest),
+        }
+    )
     write_form(form, target)
-    cosines = _compare(module, target, samples, first=form.pooling == "cls")
+    cosines = _compare(module, target, samples, form)
     return ExportReport(
         sha256=hash_of(target),
         size=(target / MODEL_FILE).stat().st_size,
@@ -85,8 +92,8 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str], form: Enc
     )
 
 
-def _model_of_tokens(source: Path) -> tuple[Any, int]:
-    """The encoder in evaluation mode, from ids and mask to states of shape (texts, tokens, dimension), and its dimension.
+def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
+    """The encoder in evaluation mode, from ids and mask to states of shape (texts, tokens, dimension), its dimension, and the most tokens it reads.
 
     Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would freeze.
     """
@@ -116,7 +123,8 @@ def _model_of_tokens(source: Path) -> tuple[Any, int]:
             masked = (1.0 - attention_mask[:, None, None, :].to(hidden.dtype)) * _MASKED
             return self.encoder.encoder(hidden, attention_mask=masked).last_hidden_state
 
-    return Tokens().eval(), int(encoder.config.hidden_size)
+    longest = int(encoder.config.max_position_embeddings) - before - 1
+    return Tokens().eval(), int(encoder.config.hidden_size), longest
 
 
 def _trace(module: Any, path: Path) -> None:
@@ -149,14 +157,14 @@ def _quantise(source: Path, target: Path) -> None:
     quantize_dynamic(str(source), str(target), per_channel=True, weight_type=QuantType.QInt8)
 
 
-def _compare(module: Any, target: Path, samples: Sequence[str], *, first: bool) -> NDArray[np.float32]:
+def _compare(module: Any, target: Path, samples: Sequence[str], form: EncoderForm) -> NDArray[np.float32]:
     """Cosines between float and int8 vectors of the samples, in batches of 16 with padding."""
     import onnxruntime
     import torch
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(target / TOKENIZER_FILE))
-    tokenizer.enable_truncation(128)
+    tokenizer.enable_truncation(form.query_tokens)
     tokenizer.enable_padding()
     session: Any = onnxruntime.InferenceSession(str(target / MODEL_FILE))
     cosines: list[NDArray[np.float32]] = []
@@ -168,6 +176,6 @@ def _compare(module: Any, target: Path, samples: Sequence[str], *, first: bool) 
             told = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
             exact = module.encoder(**told).last_hidden_state.numpy()
         rough = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-        taken = first_of(mask.shape[1])[None] if first else mask[:, None, :].astype(np.float32)
+        taken = first_of(mask.shape[1])[None] if form.pooling == "cls" else mask[:, None, :].astype(np.float32)
         cosines.append((mean_of(exact, taken) * mean_of(rough, taken)).sum(axis=(1, 2)))
     return np.concatenate(cosines)

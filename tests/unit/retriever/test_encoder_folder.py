@@ -12,6 +12,7 @@ from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
 from domain.errors import UnavailableError, UsageError
+from retriever.documents import TEMPLATE
 from retriever.embedders.bundled import FOLDER, BundledEmbedder
 from retriever.encoder_folder import FORM_FILE, EncoderForm, hash_of, read_form, write_form
 from retriever.index import Vectors
@@ -65,6 +66,21 @@ async def test_what_stands_before_a_request_belongs_to_none_of_its_sentences() -
     second = [row for row, (start, end) in enumerate(offsets) if cut < start < end]
     for vector, rows in zip(found, (range(len(tokens)), first, second), strict=True):
         assert vector == pytest.approx(unit(tokens[list(rows)].mean(axis=0)), abs=1e-5)
+
+
+async def test_texts_are_cut_where_the_form_says() -> None:
+    embedder = BundledEmbedder(form=EncoderForm(query_tokens=12, document_tokens=8))
+    (asked,) = await embedder.embed([f"{RAIN} {MONEY}"], "query")
+    (document,) = await embedder.embed([f"{RAIN} {MONEY}"], "document")
+    tokens = [f"{RAIN} please convert 20", "will it rain in rome tomorrow"]  # and the two around a text
+    for vector, text in zip((asked, document), tokens, strict=True):
+        assert vector == pytest.approx(unit(states(text)[0].mean(axis=0)), abs=1e-5)
+
+
+def test_an_encoder_of_ones_own_is_not_named_like_the_bundled_one(folder: Path) -> None:
+    write_form(EncoderForm(query_tokens=64), folder)
+    own = BundledEmbedder(1, folder, hash_of(folder), read_form(folder))
+    assert own.identity == f"encoder:{hash_of(folder)[:16]}:text{TEMPLATE}:384"
 
 
 async def test_a_short_first_sentence_stays_none_with_a_prefix() -> None:

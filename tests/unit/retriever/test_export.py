@@ -38,18 +38,17 @@ async def test_the_kin_of_roberta_counts_positions_its_own_way(tmp_path: Path) -
 
     shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     torch.manual_seed(7)
-    model = XLMRobertaModel(
-        XLMRobertaConfig(vocab_size=30_522, max_position_embeddings=130, type_vocab_size=1, **shape)
-    )
+    model = XLMRobertaModel(XLMRobertaConfig(vocab_size=30_522, max_position_embeddings=42, type_vocab_size=1, **shape))
     model.save_pretrained(tmp_path / "float")
     shutil.copyfile(FOLDER / "tokenizer.json", tmp_path / "float" / "tokenizer.json")
     form = EncoderForm(pooling="cls", query_prefix="find: ")
     report = await asyncio.to_thread(export_encoder, tmp_path / "float", tmp_path / "model", TEXTS, form)
     read = await asyncio.to_thread(read_form, tmp_path / "model")
     assert (report.dimension, read.dimension, read.pooling) == (32, 32, "cls")
+    assert (read.query_tokens, read.document_tokens) == (40, 40)  # its positions, less those that padding takes
     assert report.lowest_cosine > 0.98  # to what the model itself says
     made = BundledEmbedder(folder=tmp_path / "model", form=read)
-    assert (await made.embed(TEXTS, "query")).shape == (3, 32)
+    assert (await made.embed([*TEXTS, "rain " * 60], "query")).shape == (4, 32)
 
 
 @pytest.mark.neural
