@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError, model_validator
 
 from domain.errors import UnavailableError
-from domain.model import Model
+from domain.model import Model, what_is_wrong
 from retriever.features import NAMES_OF_ALL, VERSION, Values
 from retriever.forest import Forest, Tree, forest_of
 
@@ -65,8 +65,10 @@ def reranker_of(learnt: Learnt) -> Reranker:
 
 @lru_cache
 def read_reranker(path: Path = BUNDLED) -> Reranker:
-    """The one that comes with Footpath. ``UnavailableError`` where it cannot be read or was made for other features."""
+    """The one of a file, or that comes with Footpath. ``UnavailableError`` where it cannot be read or was made for other features."""
     try:
         return reranker_of(Learnt.model_validate(orjson.loads(path.read_bytes())))
     except (OSError, orjson.JSONDecodeError, ValidationError) as error:
-        raise UnavailableError(f"the re-ranker {path} cannot be used ({error}); install Footpath anew") from error
+        why = what_is_wrong(error) if isinstance(error, ValidationError) else str(error)
+        remedy = "install Footpath anew" if path == BUNDLED else "write one with scripts/train_reranker.py"
+        raise UnavailableError(f"the re-ranker {path} cannot be used ({why}); {remedy}") from error

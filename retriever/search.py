@@ -56,6 +56,11 @@ class ToolSearch:
         self._gathering = Gathering(embedder, index, lexical, self._parameters.dense_weight, experience)
         self._reranker = reranker
 
+    @property
+    def reranks(self) -> bool:
+        """Whether a re-ranker orders what is found."""
+        return self._reranker is not None
+
     async def start_tools(self, request: str, limit: int, where: Mapping[str, str] | None = None) -> list[ToolHit]:
         """The best tools, best first, look-alikes grouped; ``where`` may name a ``category``.
 

@@ -13,6 +13,9 @@ from domain.errors import BrokenInputError, UnavailableError, UsageError
 
 console = Console(stderr=True)
 
+_NAMED = 20
+"""Lines that are named one by one."""
+
 
 @contextmanager
 def scoring(interrupted: str = "interrupted; nothing was scored") -> Generator[None]:
@@ -30,9 +33,11 @@ def scoring(interrupted: str = "interrupted; nothing was scored") -> Generator[N
 def tell(
     figures: dict[str, Any], show: Callable[[dict[str, Any]], None], *, as_json: bool, skipped: Sequence[object] = ()
 ) -> None:
-    """The figures, as JSON or shown; lines that could not be scored are named first, and make the exit code 1."""
-    for item in skipped:
+    """The figures, as JSON or shown; lines that could not be scored are named first, the first of many, and make the exit code 1."""
+    for item in skipped[:_NAMED]:
         console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
+    if len(skipped) > _NAMED:
+        console.print(f"skipped {len(skipped) - _NAMED} more", style="yellow")
     if as_json:
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")
     else:

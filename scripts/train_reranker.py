@@ -19,7 +19,6 @@ from evaluation.retrieval import Scored, table
 from evaluation.retrieval import Table as Figures
 from graph.importers import jsonl
 from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
-from retriever.reranker import BUNDLED
 from retriever.training.ranking import cross_fitted, learn
 from wiring.container import open_container
 from wiring.ranking import Asked, asked_of
@@ -43,7 +42,7 @@ def main(
             help="Folder that train_retriever.py wrote with --export FOLDER/encoder; several: of other folds."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="File for the weights.")] = BUNDLED,
+    out: Annotated[Path, typer.Option(help="File for the weights, which FOOTPATH_RERANKER_FILE then names.")],
     seed: Annotated[int, typer.Option(help="Seed of the parts in which it is judged.")] = 7,
 ) -> None:
     """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""
@@ -60,6 +59,7 @@ def main(
             rows[f"re-ranked without {name}"] = _figures(asked, cross_fitted(judged, seed, group))
         out.write_bytes(orjson.dumps(learn(judged, encoder).model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
     _show(rows)
+    _weigh(rows)
     sys.stdout.write(orjson.dumps(rows).decode() + "\n")
 
 
@@ -83,6 +83,21 @@ def _figures(asked: Sequence[Asked], scores: Sequence[Values]) -> Figures:
         for one, judged in zip(asked, scores, strict=True)
     ]
     return table(ranked, lambda query: query.split)
+
+
+def _weigh(rows: dict[str, Figures]) -> None:
+    """Say so where it would do harm."""
+    before, after = (
+        sum(row["n"] * row["ndcg@5"] for row in rows[name].values()) / sum(row["n"] for row in rows[name].values())
+        for name in ("fused", "re-ranked")
+    )
+    if after <= before:
+        console.print(
+            f"this re-ranker orders no better than the search without one (NDCG@5 {after:.3f} against {before:.3f}): "
+            "teach it with more requests before it is used",
+            style="yellow",
+            soft_wrap=True,
+        )
 
 
 def _show(rows: dict[str, Figures]) -> None:

@@ -96,7 +96,8 @@ class Container:
         reranker = await asyncio.to_thread(read_reranker, named or BUNDLED) if self.settings.rerank else None
         if reranker and named and reranker.encoder != embedder.identity:
             raise UsageError(
-                f"{named} was learnt with {reranker.encoder}, and the encoder in use is {embedder.identity}"
+                f"{named} was learnt with {reranker.encoder}, and the encoder in use is {embedder.identity}: "
+                "teach one for it with scripts/train_reranker.py, or leave FOOTPATH_RERANKER_FILE empty"
             )
         if reranker and reranker.encoder == embedder.identity:
             experience = StoreExperience(self.graph, await within_reach(self.memories), embedder.identity)

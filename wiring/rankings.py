@@ -12,7 +12,7 @@ async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str,
     """The named ones in the order of the names, or all: from the plainest to the one that serves.
 
     ``bm25`` and ``dense`` are the fused search with one side's weight alone: sentences count there as well. ``reranked`` is what
-    serves, with the graph as evidence; where no re-ranker fits the encoder, it is ``fused``.
+    serves, with the graph as evidence; it is missing where no re-ranker fits the encoder, and ``fused`` serves.
 
     Raises:
         UsageError: no search has that name. UnavailableError: the store cannot be used.
@@ -23,8 +23,14 @@ async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str,
         "bm25": ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=0)),
         "dense": ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=1)),
         "fused": ToolSearch(embedder, index, lexical),
-        "reranked": served,
     }
+    if served.reranks:
+        found["reranked"] = served
+    elif "reranked" in names:
+        raise UsageError(
+            f"no re-ranker is in use with the encoder {embedder.identity}: FOOTPATH_RERANKER_FILE names one that "
+            "scripts/train_reranker.py taught with it"
+        )
     if unknown := [name for name in names if name not in found]:
         raise UsageError(f"no row is called {', '.join(unknown)}; there are: {', '.join(found)}")
     return {name: found[name] for name in names or found}

@@ -13,6 +13,7 @@ from retriever.indexing import index_tools
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import open_container
+from wiring.rankings import rankings
 from wiring.settings import Settings
 
 RERANKER = Path(bundled.__file__).parents[1] / "reranker.json"
@@ -45,12 +46,16 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
     async with open_container(Settings(), store) as container:
         with pytest.raises(StoreVersionError, match="reindex"):
             await container.retrieval()
+    async with open_container(settings, store) as container:
+        assert list(await rankings(container)) == ["bm25", "dense", "fused"], "the bundled re-ranker is another's"
+        with pytest.raises(UsageError, match="no re-ranker is in use with the encoder encoder:"):
+            await rankings(container, ["reranked"])
     fitting = await asyncio.to_thread(reranker, tmp_path / "own.json", identity)
     async with open_container(settings.model_copy(update={"reranker_file": fitting}), store) as container:
         assert await (await container.search()).start_tools("will it rain in Rome", 1)
         assert read_reranker(fitting).encoder == identity
     async with open_container(settings.model_copy(update={"reranker_file": RERANKER}), store) as container:
-        with pytest.raises(UsageError, match="was learnt with footpath-minilm"):
+        with pytest.raises(UsageError, match=r"was learnt with footpath-minilm.*or leave FOOTPATH_RERANKER_FILE empty"):
             await container.search()
 
 
