@@ -1,0 +1,87 @@
+"""Shows which tools a request finds, best first, and why: what a run starts from. Nothing is planned or called."""
+
+import asyncio
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from agent.tool_text import clean
+from domain.errors import UnavailableError, UsageError
+from wiring.container import open_container
+
+
+def main(
+    request: Annotated[str, typer.Argument(help="What to find tools for, in words.")],
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Tools to show.")] = 10,
+    category: Annotated[str, typer.Option(help="Of this category alone.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show the best tools. Exit codes: 1 none was found, 2 wrong use, 3 no store, or it cannot be used."""
+    try:
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in request):
+            raise UsageError("the request is not UTF-8 text; set the terminal to UTF-8")
+        if not request.strip():
+            raise UsageError("the request is empty; say in words what to find tools for")
+        found = asyncio.run(_found(request, store, limit, category))
+    except (UsageError, UnavailableError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
+    if as_json:
+        sys.stdout.write(orjson.dumps(found).decode() + "\n")
+    else:
+        _show(found)
+    raise typer.Exit(0 if found["tools"] else 1)
+
+
+async def _found(request: str, store: Path | None, limit: int, category: str) -> dict[str, Any]:
+    async with open_container(store=store) as container:
+        search = await container.search()
+        start = perf_counter()
+        hits = await search.start_tools(request, limit, {"category": category} if category else None)
+        seconds = perf_counter() - start
+        documents = await container.graph.get_tools([hit.id for hit in hits])
+        tools = [
+            {
+                "id": hit.id,
+                "description": documents[hit.id].description if hit.id in documents else "",
+                "score": hit.score,
+                "cosine": hit.dense,
+                "bm25": hit.lexical,
+                "alike": list(hit.alike),
+            }
+            for hit in hits
+        ]
+        encoder = container.embedder().identity
+    return {"tools": tools, "encoder": encoder, "reranked": search.reranks, "seconds": seconds}
+
+
+def _show(found: dict[str, Any]) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("", "score", "cosine", "bm25"):
+        table.add_column(name, justify="right")
+    table.add_column("tool", overflow="fold")
+    for place, tool in enumerate(found["tools"], start=1):
+        figures = (f"{tool[name]:.2f}" for name in ("score", "cosine", "bm25"))
+        text = Text(clean(tool["id"]))
+        text.append(f"\n{clean(tool['description'], 160)}", style="dim")
+        if tool["alike"]:
+            text.append(f"\nalso as {', '.join(map(clean, tool['alike']))}", style="dim")
+        table.add_row(str(place), *figures, text)
+    if not found["tools"]:
+        print("no tool is found: the store has none, or none of that category", file=sys.stderr)
+        return
+    Console().print(table)
+    order = "in the re-ranker's order, which need not be that of the scores" if found["reranked"] else "by score"
+    print(f"{order}; {found['seconds'] * 1e3:.0f} ms; {found['encoder']}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    typer.run(main)

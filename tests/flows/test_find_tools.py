@@ -1,0 +1,85 @@
+"""``scripts/find_tools.py`` as a person or a program runs it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from domain.tool import ToolDoc, tool_id
+from retriever.indexing import index_tools
+from wiring.container import open_container
+from wiring.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def document(category: str, toolset: str, api: str, text: str) -> ToolDoc:
+    return ToolDoc(
+        id=tool_id(category, toolset, api), category=category, toolset=toolset, api=api, function=api, description=text
+    )
+
+
+RAIN = document("Weather", "Sky", "rain", "Will it rain? The forecast of a city.\x1b[31m[bold]")
+TOOLS = [RAIN, document("Money", "Bank", "rates", "Exchange rates of currencies.")]
+
+
+def find(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "scripts/find_tools.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+
+    async def fill() -> None:
+        async with open_container(Settings(), folder, create=True) as container:
+            await container.graph.put_tools(TOOLS)
+            await index_tools(container.graph.documents(), *await container.retrieval())
+
+    asyncio.run(fill())
+    return folder
+
+
+def test_json_is_one_object_on_stdout(store: Path) -> None:
+    done = find("rain in Rome tomorrow", "--store", store, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [tool["id"] for tool in found["tools"]] == [tool.id for tool in TOOLS]
+    first = found["tools"][0]
+    assert first["score"] == pytest.approx((first["cosine"] + first["bm25"]) / 2)
+    assert (first["bm25"], first["alike"], found["reranked"]) == (1, [], True)
+
+
+def test_for_people_without_what_strangers_hide_in_their_texts(store: Path) -> None:
+    done = find("rain in Rome tomorrow", "--store", store, "--limit", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Weather/Sky/rain" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "[bold]" in done.stdout
+    assert "Money" not in done.stdout
+
+
+def test_of_a_category_alone(store: Path) -> None:
+    done = find("rain", "--store", store, "--category", "Money", "--json")
+    assert [tool["id"] for tool in json.loads(done.stdout)["tools"]] == [TOOLS[1].id]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["rain", "--category", "Nope"], 1, "no tool is found"),
+        (["  "], 2, "the request is empty"),
+    ],
+)
+def test_what_finds_nothing_is_told(store: Path, arguments: list[str], code: int, message: str) -> None:
+    done = find(*arguments, "--store", store)
+    assert (done.returncode, message in done.stderr) == (code, True)
+
+
+def test_no_store(tmp_path: Path) -> None:
+    done = find("rain", "--store", tmp_path / "none")
+    assert (done.returncode, "build_graph.py" in done.stderr) == (3, True)
