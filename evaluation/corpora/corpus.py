@@ -108,7 +108,7 @@ def load_lines(path: Path) -> Iterator[Record]:
         UsageError: there is no such file. BrokenInputError: a line cannot be read.
     """
     if not path.is_file():
-        raise UsageError(f"{path} is no file; name the folder of the benchmark")
+        raise UsageError(f"{path} is no file; name one of JSON lines")
     for line in read_lines(path):
         if isinstance(line, Skipped):
             raise BrokenInputError(line.reason, file=str(path), line=line.line)

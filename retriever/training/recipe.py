@@ -66,4 +66,6 @@ def read_recipe(path: Path) -> Recipe:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
-        raise UsageError(f"{path}: {what_is_wrong(error)}") from error
+        unknown = any(one["type"] == "extra_forbidden" for one in error.errors())
+        known = f"; a recipe has {', '.join(Recipe.model_fields)}" if unknown else ""
+        raise UsageError(f"{path}: {what_is_wrong(error)}{known}") from error

@@ -19,7 +19,7 @@ def test_the_rest_is_default(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("epochs = 0", "epochs"),
-        ("epoch = 3", "epoch"),
+        ("epoch = 3", "epoch.*a recipe has .*epochs"),
         ("pooling = 'max'", "pooling"),
         ("held_out = 1.0\nbatch = 1", "held_out.*batch|batch.*held_out"),
         ("synthetic_share = 1.0", "synthetic_share"),
