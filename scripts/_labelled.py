@@ -22,12 +22,19 @@ def read_labelled(
     """A seeded sample of each split, one or several tool sets. Requests near a ``measured`` one are left out.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such file, or it labels no request with the tools of ``documents``.
     """
     if not trajectories.is_file():
         raise UsageError(f"{trajectories} is no file; name a file of trajectories, one JSON object a line")
     apart = whole_queries(measured) if measured else []
-    return labelled_requests(_read(trajectories, without), NameIndex(documents), apart, sample)
+    read = _read(trajectories, without)
+    found = labelled_requests(read, NameIndex(documents), apart, sample)
+    if not found:
+        raise UsageError(
+            f"none of the {len(read)} trajectories of {trajectories} serves a request with tools of this store; "
+            "name the file that the store was built from"
+        )
+    return found
 
 
 def _read(path: Path, without: str) -> list[Trajectory]:

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 from _labelled import read_labelled
-from rich.console import Console
+from _scoring import console, scoring
 
-from domain.errors import FootpathError
 from evaluation.queries import Query
 from evaluation.retrieval import rank, table
 from evaluation.tuning import objective
@@ -18,8 +17,6 @@ from retriever.documents import lexical_text
 from retriever.lexical import LexicalIndex, LexicalParameters
 from retriever.search import SearchParameters, ToolSearch
 from wiring.container import Container, open_container
-
-console = Console()
 
 
 def main(
@@ -33,11 +30,8 @@ def main(
     weight: Annotated[list[float], typer.Option(help="Dense weights tried; repeatable.")] = [0.4, 0.5, 0.6],  # noqa: B006
 ) -> None:
     """Print a line for each combination: the objective, then NDCG@1, NDCG@5 and recall@10 of each split."""
-    try:
+    with scoring("interrupted; the lines above stand"):
         asyncio.run(_tune(store, trajectories, measured, without, sample, (k1, b, weight)))
-    except FootpathError as error:
-        console.print(str(error), style="red", markup=False)
-        raise typer.Exit(3) from error
 
 
 async def _tune(
@@ -65,7 +59,7 @@ async def _try(
     shown = "  ".join(
         f"{split}: {row['ndcg@1']:.3f} {row['ndcg@5']:.3f} {row['recall@10']:.3f}" for split, row in figures.items()
     )
-    console.print(f"k1 {chosen[0]} b {chosen[1]} weight {chosen[2]}: {objective(figures):.4f}  {shown}")
+    print(f"k1 {chosen[0]} b {chosen[1]} weight {chosen[2]}: {objective(figures):.4f}  {shown}", flush=True)
 
 
 if __name__ == "__main__":

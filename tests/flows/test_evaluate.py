@@ -148,6 +148,9 @@ def test_requests_of_trajectories(store: Path, tmp_path: Path) -> None:
     assert found["requests"] == 1
     assert list(found["rows"]["fused"]["splits"]) == ["one tool set"]
     assert "t.jsonl:2" in done.stderr
+    others = write(tmp_path / "others.jsonl", orjson.dumps({**body, "calls": [{**call, "function": "another"}]}))
+    done = invoke(store, "--trajectories", others)
+    assert (done.exit_code, "none of the 1 trajectories" in done.stderr) == (2, True)
 
 
 @pytest.mark.usefixtures("scripts")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.trajectory import Outcome
+from domain.trajectory import Outcome, Trajectory
 from evaluation.queries import read_queries
 from graph.importers import jsonl
 from graph.importers.records import RecordError
@@ -47,12 +47,16 @@ def test_a_request(tmp_path: Path) -> None:
     assert (found.split, len(found.relevant), skipped) == ("mine", 1, [])
 
 
+def walked(call: dict[str, Any]) -> Trajectory:
+    return jsonl.trajectory({**TRAJECTORY, "calls": [call]}, "")
+
+
 @pytest.mark.parametrize(
     ("read", "line", "required"),
     [
         (jsonl.tool, TOOL, ["category", "tool_name", "api_name", "function"]),
         (jsonl.recorded_call, CALL, ["category", "tool_name", "api_name", "kind"]),
-        (lambda line: jsonl.trajectory({**TRAJECTORY, "calls": [line]}, ""), TRAJECTORY["calls"][0], ["function"]),
+        (walked, TRAJECTORY["calls"][0], ["function"]),
     ],
 )
 def test_what_is_required_is_that_alone(read: Any, line: dict[str, Any], required: list[str]) -> None:

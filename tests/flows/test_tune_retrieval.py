@@ -1,0 +1,63 @@
+"""``scripts/tune_retrieval.py``: a line for each combination on stdout, and nothing else there."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from domain.tool import ToolDoc, tool_id
+from retriever.indexing import index_tools
+from wiring.container import open_container
+from wiring.settings import Settings
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tune_retrieval.py"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tune") / "store"
+    tool = ToolDoc(
+        id=tool_id("Weather", "Sky", "rain"),
+        category="Weather",
+        toolset="Sky",
+        api="rain",
+        function="rain_for_sky",
+        description="Will it rain in a city?",
+    )
+
+    async def fill() -> None:
+        async with open_container(Settings(), folder, create=True) as container:
+            await container.graph.put_tools([tool])
+            await index_tools(container.graph.documents(), *await container.retrieval())
+
+    asyncio.run(fill())
+    return folder
+
+
+def tune(store: Path, folder: Path, function: str) -> subprocess.CompletedProcess[str]:
+    call = {"category": "Weather", "tool_name": "Sky", "function": function, "ok": True}
+    walked = {"id": "t", "query": "rain in Rome", "finish": "give_answer", "calls": [call]}
+    asked = {"split": "s", "query": "something else", "relevant": [{"tool": "Sky", "api": "rain"}]}
+    for name, line in (("trajectories", walked), ("measured", asked)):
+        (folder / name).write_bytes(orjson.dumps(line) + b"\n")
+    files = ["--trajectories", folder / "trajectories", "--measured", folder / "measured"]
+    chosen = ["--k1", "1.5", "--b", "0.9", "--weight", "0.4", "--weight", "0.5"]
+    command = [sys.executable, SCRIPT, "--store", store, *files, *chosen]
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_line_for_each(store: Path, tmp_path: Path) -> None:
+    done = tune(store, tmp_path, "rain_for_sky")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("k1 1.5 b 0.9 weight 0.4: 1.0000  one tool set: 1.000")
+    assert second.startswith("k1 1.5 b 0.9 weight 0.5: ")
+
+
+def test_trajectories_of_another_catalogue(store: Path, tmp_path: Path) -> None:
+    done = tune(store, tmp_path, "another")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "none of the 1 trajectories" in done.stderr
