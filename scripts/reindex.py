@@ -75,6 +75,10 @@ def _show(done: "Reindexed") -> None:
     if compared := done.compared:
         told += [f"former {compared.former}", f"new    {compared.new}"]
         told += [f"{name:<10} {old:.3f} -> {new:.3f}" for name, (old, new) in compared.figures.items()]
+        if compared.missing:
+            told.append(
+                f"{compared.missing:,} of {compared.relevant:,} relevant APIs have no document and count as misses"
+            )
         told.append(f"overlap@10 {compared.overlap:.3f}, on {compared.requests} requests")
     told += [f"deleted {name}" for name in done.dropped]
     told += [f"not switched: {done.refused}"] if done.refused else []

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nsmallest
 
+from domain.errors import UsageError
+from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import Scored, Search, measures, rank
 from graph.store import GraphStore
@@ -18,10 +20,19 @@ _MEASURES = ("ndcg@5", "recall@10")
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """Requests, and how many relevant APIs they have; ``missing``: how many of these have no document. Without any, nothing is judged."""
+
+    requests: Sequence[Query]
+    relevant: int = 0
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """``figures``: a measure's means with the former and the new encoder, where relevant APIs are known.
 
-    ``overlap``: the share of the first ten tools that both find. All lie in [0, 1].
+    ``overlap``: the share of the first ten tools that both find. All lie in [0, 1]. ``missing`` of the ``relevant`` APIs have no document.
     """
 
     former: str
@@ -29,30 +40,42 @@ class Comparison:
     requests: int
     overlap: float
     figures: dict[str, tuple[float, float]]
+    relevant: int = 0
+    missing: int = 0
 
     def worse_by(self) -> float:
         """How much the new one loses, by the measure in which it loses most; 0 where it loses nothing."""
         return max([0.0, *(former - new for former, new in self.figures.values())])
 
 
-async def compare(
-    former: tuple[str, Search], new: tuple[str, Search], requests: Sequence[Query], *, judged: bool
-) -> Comparison:
-    """Rank tools for every request with both, each given with its name. ``judged``: the requests have relevant APIs."""
-    rankings = [await rank(requests, search, DEPTH) for _, search in (former, new)]
+async def compare(former: tuple[str, Search], new: tuple[str, Search], judging: Judging) -> Comparison:
+    """Rank tools for every request with both, each given with its name."""
+    rankings = [await rank(judging.requests, search, DEPTH) for _, search in (former, new)]
     pairs = list(zip(*rankings, strict=True))
     figures = {
-        name: (_mean(rankings[0], name), _mean(rankings[1], name)) for name in (_MEASURES if judged and pairs else ())
+        name: (_mean(rankings[0], name), _mean(rankings[1], name)) for name in (_MEASURES if judging.relevant else ())
     }
     overlap = sum(_shared(*pair) for pair in pairs) / len(pairs) if pairs else 1.0
-    return Comparison(former[0], new[0], len(pairs), overlap, figures)
+    return Comparison(former[0], new[0], len(pairs), overlap, figures, judging.relevant, judging.missing)
 
 
-async def sample_requests(graph: GraphStore) -> list[Query]:
+async def judged_by(queries: Sequence[Query], graph: GraphStore) -> Judging:
+    """What the tools of ``graph`` are judged by. ``UsageError`` where no request has a relevant API among them: it would find everything alike."""
+    relevant = frozenset[Key]().union(*(query.relevant for query in queries))
+    documented = {key_of(tool.id) async for tool in graph.documents()}
+    if not relevant & documented:
+        raise UsageError(
+            f"none of the {len(relevant):,} relevant APIs of the queries has a document in this store, so that they cannot tell "
+            "a good encoder from a poor one: name queries of its own tools with --queries, or leave them out"
+        )
+    return Judging(queries, len(relevant), len(relevant - documented))
+
+
+async def sample_requests(graph: GraphStore) -> Judging:
     """Beginnings of tools' descriptions in place of requests, the same ones each time. They tell likeness, not quality."""
     texts = [first_words(tool.description[:1_000], 12) async for tool in graph.documents()]
     chosen = nsmallest(SAMPLES, {text for text in texts if text}, key=lambda text: blake2b(text.encode()).digest())
-    return [Query("sample", text, frozenset()) for text in chosen]
+    return Judging([Query("sample", text, frozenset()) for text in chosen])
 
 
 def _mean(scored: Sequence[Scored], name: str) -> float:

@@ -11,7 +11,7 @@ from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.beside import Beside, FolderBeside, Indexes, ServerBeside
-from wiring.comparison import Comparison, compare, sample_requests
+from wiring.comparison import Comparison, Judging, compare, judged_by, sample_requests
 from wiring.container import Container, open_container
 from wiring.embedders import embedder_of
 from wiring.settings import Settings
@@ -57,10 +57,12 @@ async def reindex(
     """Interrupted anywhere, a second run goes on. ``keep_former``: what was in use is not deleted.
 
     Raises:
-        UsageError: the settings name no usable encoder. UnavailableError: a store or service cannot be used.
+        UsageError: the settings name no usable encoder, or no request of the trial has a relevant API in the store.
+        UnavailableError: a store or service cannot be used.
     """
     trial = trial or Trial()
     async with open_container(settings, store) as container, AsyncExitStack() as stack:
+        judging = None if trial.queries is None else await judged_by(trial.queries, container.graph)
         embedder, lexical = container.embedder(), LexicalIndex(container.folder.lexical)
         known = _encoders(container, trial, stack)
         place: Beside = (
@@ -72,7 +74,7 @@ async def reindex(
         both = await place.open(embedder.identity, embedder.dimension, known.__contains__)
         report = await index_tools(container.graph.documents(), embedder, both.new, lexical, progress)
         await (await container.memory()).embed()
-        compared = await _compared(container, both, known, lexical, trial.queries)
+        compared = await _compared(container, both, known, lexical, judging)
         refused = _refused(both, compared, trial)
         dropped = () if refused else await _switched(container, place, lexical, keep_former=keep_former)
         return Reindexed(report.tools, report.embedded, tuple(dropped), report.seconds, compared, refused)
@@ -94,18 +96,16 @@ async def _compared(
     both: Indexes,
     known: dict[str, Embedder],
     lexical: LexicalIndex,
-    queries: Sequence[Query] | None,
+    judging: Judging | None,
 ) -> Comparison | None:
     if both.former is None or both.former[0] not in known:
         return None
     identity, index = both.former
     new = container.embedder()
-    requests = await sample_requests(container.graph) if queries is None else queries
     return await compare(
         (identity, ToolSearch(known[identity], index, lexical)),
         (new.identity, ToolSearch(new, both.new, lexical)),
-        requests,
-        judged=queries is not None,
+        judging or await sample_requests(container.graph),
     )
 
 
