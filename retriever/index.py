@@ -53,7 +53,7 @@ class VectorIndex(Protocol):
     """Vectors of tools by id, for one embedder identity. All methods may raise ``UnavailableError``."""
 
     async def setup(self, identity: str, dimension: int) -> None:
-        """Open or create the collection; ``StoreVersionError`` where it was made by another identity."""
+        """Open or create the collection; ``StoreVersionError`` where it has vectors of another identity."""
         ...
 
     async def put(self, points: Sequence[Point]) -> None:

@@ -87,7 +87,8 @@ class FolderBeside:
         # What is left of a change to yet another encoder is of no use to anyone.
         await asyncio.to_thread(EdgeFolder(self._new_folder).empty_of_others, identity, dimension)
         await self._new.setup(identity, dimension)
-        return Indexes(self._new, (maker[0], self._former) if maker else None)
+        in_use = maker is not None and await self._former.count() > 0
+        return Indexes(self._new, (maker[0], self._former) if maker and in_use else None)
 
     async def switch(self) -> None:
         await self.close()

@@ -3,8 +3,7 @@
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +12,7 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.errors import FootpathError, UnavailableError
+from domain.errors import UnavailableError
 from domain.tool import ToolId
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.index import Hit, Point, Vectors
@@ -109,7 +108,7 @@ class EdgeIndex:
         return await asyncio.to_thread(self._locked, action, operation)
 
     def _locked(self, action: str, operation: Callable[[Any], Result]) -> Result:
-        with self._lock, self._translated(action):
+        with self._lock, self._folder.translated(action):
             if self._shard is None:
                 raise UnavailableError(f"the vector index in {self._folder.root} is not open: call setup first")
             return operation(self._shard)
@@ -121,7 +120,7 @@ class EdgeIndex:
                 return
             self._folder.acquire()
             try:
-                with self._translated("open the vector index"):
+                with self._folder.translated("open the vector index"):
                     self._shard = _open(self._folder, identity, dimension)
             except BaseException:
                 self._folder.release()
@@ -133,26 +132,11 @@ class EdgeIndex:
             self._read.clear()
             try:
                 if shard is not None:
-                    with self._translated("flush the vector index"):
+                    with self._folder.translated("flush the vector index"):
                         shard.flush()
                         shard.close()
             finally:
                 self._folder.release()
-
-    @contextmanager
-    def _translated(self, action: str) -> Generator[None]:
-        """The engine raises bare exceptions, and panics (BaseException) on damaged files."""
-        try:
-            yield
-        except (FootpathError, KeyboardInterrupt, SystemExit, MemoryError):
-            raise
-        except BaseException as error:
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            raise UnavailableError(
-                f"cannot {action} in {self._folder.root}: {error}. If the disk is full, free some space and run again; "
-                "if files are damaged, delete that folder and index the tools again (nothing else is lost)"
-            ) from error
 
 
 @lru_cache(maxsize=65_536)
@@ -165,6 +149,8 @@ def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
     """Load the shard; create it beside its place and move it there, so that a crash leaves none half made."""
     import qdrant_edge as edge
 
+    if folder.made_by() not in (None, (identity, dimension)) and _is_empty(folder.shard):
+        folder.shard.rename(folder.fresh_part())  # what a build left that failed at its start is nobody's
     if not folder.shard.exists():
         folder.check_space(0)
         folder.stamp(identity, dimension)
@@ -180,6 +166,16 @@ def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
         part.rename(folder.shard)
     folder.check(identity, dimension)
     return edge.EdgeShard.load(str(folder.shard))
+
+
+def _is_empty(place: Path) -> bool:
+    import qdrant_edge as edge
+
+    shard = edge.EdgeShard.load(str(place))
+    try:
+        return _count(shard) == 0
+    finally:
+        shard.close()
 
 
 def _put(shard: Any, points: Sequence[Point]) -> None:

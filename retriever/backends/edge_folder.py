@@ -3,12 +3,14 @@
 import fcntl
 import os
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 import orjson
 
-from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
+from domain.errors import FootpathError, StoreBusyError, StoreVersionError, UnavailableError
 
 RESERVE = 160 << 20
 """Free bytes below which nothing is written: the engine grows its log and its segments by chunks of 32 MiB."""
@@ -65,6 +67,21 @@ class EdgeFolder:
                 f"the disk of {self.root} is full: {free >> 20} MiB free, {(more + RESERVE) >> 20} MiB needed. "
                 "What was written is kept: free some space and run the same command again"
             )
+
+    @contextmanager
+    def translated(self, action: str) -> Generator[None]:
+        """The engine raises bare exceptions, and panics (BaseException) on damaged files."""
+        try:
+            yield
+        except (FootpathError, KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            raise UnavailableError(
+                f"cannot {action} in {self.root}: {error}. If the disk is full, free some space and run again; "
+                "if files are damaged, delete that folder and index the tools again (nothing else is lost)"
+            ) from error
 
     def stamp(self, identity: str, dimension: int) -> None:
         """Say which encoder a new shard is for."""

@@ -19,7 +19,7 @@ class ExactIndex:
         self._open = False
 
     async def setup(self, identity: str, dimension: int) -> None:
-        if self._identity not in (None, (identity, dimension)):
+        if self._points and self._identity != (identity, dimension):
             raise StoreVersionError(f"the index holds vectors of {self._identity}, not of {(identity, dimension)}")
         self._identity = (identity, dimension)
         self._open = True

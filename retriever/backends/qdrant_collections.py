@@ -38,7 +38,7 @@ class QdrantCollections:
         return f"{self._name}-{encoder.digest}"
 
     async def open(self, encoder: Encoder) -> str:
-        """The alias of this encoder's collection, made where the server has none for any encoder.
+        """The alias of this encoder's collection, made where the server has no vectors of any encoder.
 
         Raises:
             StoreVersionError: the server has vectors of another encoder only.
@@ -46,21 +46,25 @@ class QdrantCollections:
         alias, aliases = self.alias(encoder), await self._aliases()
         if alias in aliases:
             await self._check(aliases[alias], encoder)
-            return alias
-        if aliases:
-            others = ", ".join(sorted({await self._maker(collection) for collection in aliases.values()}))
+            if await self._count(aliases[alias]):
+                return alias
+        # A collection without vectors, as a build leaves it that fails at its start, is in nobody's way.
+        makers = {await self._maker(collection) for collection in aliases.values() if await self._count(collection)}
+        if makers:
+            others = ", ".join(sorted(makers))
             raise StoreVersionError(
                 f"the vectors at {self._connection.address.url} were made by {others}; the encoder in use is "
                 f"{encoder.identity} ({encoder.dimension} dimensions). Index the tools with it beside the others: "
                 "python scripts/reindex.py; or use the former encoder"
             )
-        collection = await self.beside(encoder)
-        await self.switch(encoder, collection)
+        if alias not in aliases:
+            await self.switch(encoder, await self.beside(encoder))
         return alias
 
     async def in_force(self) -> list[Encoder]:
         """The encoders whose vectors are in force, as far as their collections tell."""
-        found = [await self._metadata(collection) for collection in (await self._aliases()).values()]
+        filled = [collection for collection in (await self._aliases()).values() if await self._count(collection)]
+        found = [await self._metadata(collection) for collection in filled]
         return [
             Encoder(str(one["identity"]), int(str(one["dimension"])))
             for one in found
@@ -182,6 +186,9 @@ class QdrantCollections:
         found = await self._connection.call("list the aliases", lambda client: client.get_aliases())
         ours = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}")
         return {one.alias_name: one.collection_name for one in found.aliases if ours.fullmatch(one.alias_name)}
+
+    async def _count(self, collection: str) -> int:
+        return (await self._connection.call("count vectors", lambda client: client.count(collection))).count
 
     async def _collections(self) -> list[str]:
         found = await self._connection.call("list the collections", lambda client: client.get_collections())

@@ -82,6 +82,16 @@ class OnQdrant(VectorIndexContract):
         with pytest.raises(StoreVersionError, match="other model"):
             await make().setup(IDENTITY, DIMENSION)
 
+    async def test_an_encoder_that_left_no_vectors_is_refused_once_another_has_some(self, make: MakeIndex) -> None:
+        left, filled = make(), make()
+        await left.setup("left none", 32)
+        await filled.setup(IDENTITY, DIMENSION)
+        assert await filled.in_force() == []
+        await filled.put([point(A, unit(1))])
+        assert await filled.in_force() == [(IDENTITY, DIMENSION)]
+        with pytest.raises(StoreVersionError, match=rf"made by {IDENTITY} "):
+            await make().setup("left none", 32)
+
     async def test_nothing_is_dropped_before_the_switch(self, make: MakeIndex) -> None:
         beside = make()
         await beside.setup_beside(IDENTITY, DIMENSION)

@@ -100,8 +100,17 @@ class VectorIndexContract:
         assert await index.count() == 1
 
     async def test_another_encoder_is_refused(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1))])
         with pytest.raises(StoreVersionError):
             await index.setup("other model", DIMENSION)
+
+    async def test_without_vectors_it_belongs_to_nobody(self, index: VectorIndex) -> None:
+        await index.put([point(A, unit(1))])
+        await index.remove([A])
+        await index.close()
+        await index.setup("other model", 3)
+        await index.put([point(B, np.array([1, 0, 0], np.float32))])
+        assert await index.digests() == {B: "d"}
 
     async def test_concurrent_use(self, index: VectorIndex) -> None:
         tools = [tool_id("c", "t", str(n)) for n in range(60)]

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import orjson
 import pytest
 
 from agent.pattern import pattern
 from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
+from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
@@ -115,7 +117,8 @@ async def test_vectors_of_another_encoder_are_refused_until_a_reindex(tmp_path: 
     settings = await built(tmp_path / "store", server, embed=False)
     async with open_container(settings) as container:
         former = container.server_index()
-        await former.setup("another encoder", 8)
+        await former.setup("another encoder", 2)
+        await former.put([Point(tool_id("c", "t", "a"), np.array([1, 0], np.float32), "d", "c")])
         await former.close()
         with pytest.raises(StoreVersionError, match=r"another encoder.*reindex"):
             await container.search()

@@ -118,10 +118,33 @@ async def test_a_second_owner_is_told_the_way_out(tmp_path: Path) -> None:
 
 
 async def test_another_encoder_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    await (await opened(tmp_path)).close()
+    index = await opened(tmp_path)
+    await index.put(points(1))
+    await index.close()
     with pytest.raises(StoreVersionError, match=r"made by model .*scripts/reindex\.py"):
         await EdgeIndex(tmp_path).setup("other", DIMENSION)
     await (await opened(tmp_path)).close()
+
+
+async def test_a_crash_while_an_empty_index_is_taken_over_is_made_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await (await opened(tmp_path)).close()
+    index = EdgeIndex(tmp_path)
+    for step in ("check_space", "stamp"):
+        with monkeypatch.context() as patched:
+            patched.setattr(EdgeFolder, step, _fails)
+            with pytest.raises(UnavailableError, match="cut short"):
+                await index.setup("other", 7)
+    await index.setup("other", 7)
+    assert await index.count() == 0
+    with pytest.raises(StoreBusyError):
+        await opened(tmp_path)
+    await index.close()
+
+
+def _fails(*_: object) -> None:
+    raise OSError("cut short")
 
 
 async def cleared(folder: Path, identity: str) -> None:

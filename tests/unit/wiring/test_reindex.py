@@ -1,11 +1,12 @@
 """What a trial of new vectors is refused for before anything is embedded, and what it tells."""
 
 from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from domain.errors import UsageError
+from domain.errors import UnavailableError, UsageError
 from evaluation.names import key_of
 from evaluation.queries import Query
 from retriever.indexing import index_tools
@@ -27,14 +28,20 @@ async def server() -> AsyncGenerator[ModelServer]:
         yield server
 
 
-def asks(server: ModelServer, name: str = "words") -> Settings:
-    """An encoder that is a service, by the name of its model."""
-    return Settings(embedder="service", embedding_url=server.url, embedding_name=name, embedding_dimension=DIMENSION)
+def asks(server: ModelServer, dimension: int = DIMENSION, prefix: str = "") -> Settings:
+    """An encoder that is a service; another prefix makes it another encoder."""
+    return Settings(
+        embedder="service",
+        embedding_url=server.url,
+        embedding_name="words",
+        embedding_dimension=dimension,
+        embedding_document_prefix=prefix,
+    )
 
 
 @pytest.fixture
 async def store(tmp_path: Path, server: ModelServer) -> Path:
-    """A store that the service has indexed under the name ``words``."""
+    """A store that the service has indexed."""
     async with open_container(asks(server), tmp_path / "store", create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
         await index_tools(container.graph.documents(), *await container.retrieval())
@@ -52,3 +59,21 @@ async def test_relevant_apis_without_a_document_are_counted(store: Path, server:
     done = await reindex(settings=Settings(), store=store, trial=Trial([*ASKED, STRANGE], 1.0, former=asks(server)))
     assert done.compared is not None
     assert (done.compared.relevant, done.compared.missing) == (len(DOCUMENTS) + 1, 1)
+
+
+async def test_the_right_dimension_is_taken_after_a_wrong_one(tmp_path: Path, server: ModelServer) -> None:
+    for dimension, fits in ((DIMENSION // 2, False), (DIMENSION, True)):
+        async with open_container(asks(server, dimension), tmp_path / "store", create=True) as container:
+            await container.graph.put_tools(DOCUMENTS)
+            with nullcontext() if fits else pytest.raises(UnavailableError, match=r"check_model\.py --embedding"):
+                await index_tools(container.graph.documents(), *await container.retrieval())
+    async with open_container(asks(server), tmp_path / "store") as container:
+        assert await (await container.retrieval())[1].count() == len(DOCUMENTS)
+
+
+async def test_vectors_in_use_that_are_none_are_not_compared_with(tmp_path: Path, server: ModelServer) -> None:
+    async with open_container(asks(server), tmp_path / "store", create=True) as container:
+        await container.graph.put_tools(DOCUMENTS)
+        await container.retrieval()
+    done = await reindex(settings=asks(server, prefix="passage: "), store=tmp_path / "store", trial=Trial(ASKED))
+    assert (done.refused, done.compared, done.embedded) == ("", None, len(DOCUMENTS))
