@@ -26,7 +26,7 @@ class Beside(Protocol):
     """A place with room for two indexes. All methods may raise ``UnavailableError``."""
 
     async def open(self, identity: str, dimension: int, known: Callable[[str], bool]) -> Indexes:
-        """Both, set up; the new one as an interrupted run left it. ``known``: whether there is an encoder of an identity."""
+        """Both, set up; the new one as an interrupted run left it. ``known``: whether vectors of an identity can be compared with."""
         ...
 
     async def switch(self) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
 from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
-from wiring.mistyped import mistyped, named_in
+from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.once import Once, set_up
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
@@ -211,8 +210,7 @@ class Container:
 
 def _told_settings() -> Settings:
     """The settings of the process; what is set and ignored is told on stderr."""
-    for warning in mistyped([*os.environ, *named_in(Path(".env"))]):
-        print(f"warning: {warning}", file=sys.stderr)
+    warn_of_mistyped([*os.environ, *named_in(Path(".env"))])
     return read_settings()
 
 

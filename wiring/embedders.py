@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from domain.errors import UsageError
 from retriever.encoder_folder import EncoderForm, hash_of, read_form
 from retriever.index import Embedder
+from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.settings import Settings, read_settings, settings_in
 
 if TYPE_CHECKING:
@@ -56,12 +57,13 @@ def encoder_named(folder: Path) -> tuple[str, EncoderForm]:
 
 
 def former_settings(file: Path) -> Settings:
-    """The settings of the encoder used so far, from a file like ``.env``: what it leaves out has its default.
+    """The settings of the encoder used so far, from a file like ``.env``: what it leaves out has its default, what is no setting is told on stderr.
 
     Raises:
         UsageError: there is no such file, or it holds values that cannot be used.
     """
     found = settings_in(file)
+    warn_of_mistyped(named_in(file))
     names = [name for name in Settings.model_fields if name.startswith("embed") or name == "encoder_folder"]
     return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
 

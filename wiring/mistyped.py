@@ -1,6 +1,7 @@
 """Variables that look like settings and are none: mostly a slip of the pen, which would otherwise be ignored in silence."""
 
 import re
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,6 +24,12 @@ def mistyped(names: Iterable[str]) -> list[str]:
         hint = f"; is {near[0]} meant?" if near else "; .env.example lists the settings"
         said.append(f"{name} is no setting and is ignored{hint}")
     return said
+
+
+def warn_of_mistyped(names: Iterable[str]) -> None:
+    """Tell the warnings of :func:`mistyped` on stderr."""
+    for warning in mistyped(names):
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def named_in(file: Path) -> list[str]:

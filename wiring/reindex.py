@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from domain.errors import UsageError
 from evaluation.queries import Query
 from retriever.index import Embedder
 from retriever.indexing import index_tools
@@ -57,21 +58,29 @@ async def reindex(
     """Interrupted anywhere, a second run goes on. ``keep_former``: what was in use is not deleted.
 
     Raises:
-        UsageError: the settings name no usable encoder, or no request of the trial has a relevant API in the store.
+        UsageError: the settings name no usable encoder, no request of the trial has a relevant API in the store, or the former
+            encoder of the trial did not make the vectors in use.
         UnavailableError: a store or service cannot be used.
     """
     trial = trial or Trial()
     async with open_container(settings, store) as container, AsyncExitStack() as stack:
         judging = None if trial.queries is None else await judged_by(trial.queries, container.graph)
         embedder, lexical = container.embedder(), LexicalIndex(container.folder.lexical)
-        known = _encoders(container, trial, stack)
+        at_hand = _encoders(container, trial, stack)
+        known = {one.identity: one for one in reversed(at_hand)}
+        former = at_hand[-1].identity if trial.former else ""
         place: Beside = (
             ServerBeside(container.server_index)
             if container.vectors_on_server
             else FolderBeside(container.folder.vectors)
         )
         stack.push_async_callback(place.close)
-        both = await place.open(embedder.identity, embedder.dimension, known.__contains__)
+        both = await place.open(embedder.identity, embedder.dimension, ({former} if former else known).__contains__)
+        if former and both.former and both.former[0] != former:
+            raise UsageError(
+                f"--former names {former}, and the vectors in use were made by {both.former[0]}: name the settings of that "
+                "encoder, or leave --former out"
+            )
         report = await index_tools(container.graph.documents(), embedder, both.new, lexical, progress)
         await (await container.memory()).embed()
         compared = await _compared(container, both, known, lexical, judging)
@@ -80,14 +89,14 @@ async def reindex(
         return Reindexed(report.tools, report.embedded, tuple(dropped), report.seconds, compared, refused)
 
 
-def _encoders(container: Container, trial: Trial, stack: AsyncExitStack) -> dict[str, Embedder]:
-    """The encoders at hand by their identities: the new one, the bundled one, and the former one of the trial."""
+def _encoders(container: Container, trial: Trial, stack: AsyncExitStack) -> list[Embedder]:
+    """The new one, the bundled one, and the former one of the trial where it names one."""
     bundled = container.settings.model_copy(update={"embedder": "bundled", "encoder_folder": None})
-    found = {container.embedder().identity: container.embedder()}
+    found = [container.embedder()]
     for settings in [bundled, *([trial.former] if trial.former else [])]:
         embedder, close = embedder_of(settings)
         stack.push_async_callback(close)
-        found.setdefault(embedder.identity, embedder)
+        found.append(embedder)
     return found
 
 

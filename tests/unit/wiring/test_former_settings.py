@@ -6,7 +6,9 @@ from domain.errors import UsageError
 from wiring.embedders import former_settings
 
 
-def test_settings_of_a_former_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_a_former_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("FOOTPATH_EMBEDDING_QUERY_PREFIX", "of the new one: ")
     monkeypatch.setenv("FOOTPATH_ENCODER_FOLDER", "of the new one")
     with pytest.raises(UsageError, match="is no file"):
@@ -18,6 +20,10 @@ def test_settings_of_a_former_encoder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert read.encoder_folder is None
     file.write_text("FOOTPATH_ENCODER_FOLDER=former\n")
     assert former_settings(file).encoder_folder == Path("former")
+    assert capsys.readouterr().err == ""
+    file.write_text("FOOTPATH_EMBEDER=service\n")
+    assert former_settings(file).embedder == "bundled"
+    assert "FOOTPATH_EMBEDER is no setting and is ignored; is FOOTPATH_EMBEDDER meant?" in capsys.readouterr().err
     file.write_text("FOOTPATH_EMBEDDING_BATCH=none\n")
     with pytest.raises(UsageError, match="FOOTPATH_EMBEDDING_BATCH"):
         former_settings(file)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import nullcontext
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -13,6 +14,7 @@ from retriever.indexing import index_tools
 from tests.models.openai_replies import scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION
+from tests.servers.qdrant.places import QdrantPlace
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import open_container
 from wiring.reindex import Trial, reindex
@@ -77,3 +79,34 @@ async def test_vectors_in_use_that_are_none_are_not_compared_with(tmp_path: Path
         await container.retrieval()
     done = await reindex(settings=asks(server, prefix="passage: "), store=tmp_path / "store", trial=Trial(ASKED))
     assert (done.refused, done.compared, done.embedded) == ("", None, len(DOCUMENTS))
+
+
+async def test_another_former_encoder_than_that_of_the_vectors_is_refused(store: Path, server: ModelServer) -> None:
+    wrong = asks(server, prefix="passage: ")
+    with pytest.raises(UsageError, match=r"--former names service:words\S+ and the vectors .* made by service:words"):
+        await reindex(settings=Settings(), store=store, trial=Trial(former=wrong))
+    with pytest.raises(UsageError, match=r"--former names footpath-minilm"):
+        await reindex(settings=asks(server, prefix="passage: "), store=store, trial=Trial(former=Settings()))
+    assert server.requests == []
+    async with open_container(asks(server), store) as container:
+        assert await (await container.retrieval())[1].count() == len(DOCUMENTS)
+
+
+async def test_of_several_encoders_on_a_server_the_named_one_is_compared_with(
+    tmp_path: Path, server: ModelServer, qdrant_stand_in: QdrantPlace
+) -> None:
+    place = {
+        "vector_url": qdrant_stand_in.url,
+        "vector_collection": f"test-{uuid4().hex[:12]}",
+        "store": tmp_path / "s",
+    }
+    bundled, former, new = (
+        one.model_copy(update=place) for one in (Settings(), asks(server), asks(server, prefix="passage: "))
+    )
+    async with open_container(bundled, create=True) as container:
+        await container.graph.put_tools(DOCUMENTS)
+    for settings in (bundled, former):
+        await reindex(settings=settings, keep_former=True)
+    done = await reindex(settings=new, trial=Trial(ASKED, 1.0, former=former))
+    assert done.compared is not None
+    assert done.compared.former.startswith("service:words")
