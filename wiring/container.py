@@ -44,6 +44,8 @@ class Container:
         self.settings = settings
         self.vectors_on_server = bool(settings.vector_url) and not embedded
         self.folder = folder
+        on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
+        self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {folder.root}")
         self.graph = graph
         self._stack = stack
         self._retrieval = Once(self._open_retrieval)
@@ -68,7 +70,12 @@ class Container:
 
     async def _open_retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         embedder = self.embedder()
-        index = self.server_index() if self.vectors_on_server else self._embedded_index()
+        if self.vectors_on_server:
+            index = self.server_index()
+        else:
+            from retriever.backends.edge import EdgeIndex
+
+            index = EdgeIndex(self.folder.vectors, self.reindexing)
         self._stack.push_async_callback(index.close)
         await index.setup(embedder.identity, embedder.dimension)
         return embedder, index, LexicalIndex(self.folder.lexical)
@@ -115,11 +122,6 @@ class Container:
             prefer_grpc=chosen.vector_grpc,
             quantization=chosen.vector_quantization,
         )
-
-    def _embedded_index(self) -> VectorIndex:
-        from retriever.backends.edge import EdgeIndex
-
-        return EdgeIndex(self.folder.vectors)
 
     async def recordings(self) -> Recordings:
         """The recorded calls of this store, opened once."""

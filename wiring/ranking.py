@@ -52,7 +52,7 @@ async def asked_of(
     if embedder.identity not in {one.identity for one in encoders}:
         raise UsageError(
             f"the store's vectors are of {embedder.identity}, which is no fold's encoder, and a re-ranker serves the encoder of the "
-            "store: name the one with FOOTPATH_ENCODER_FOLDER and run scripts/reindex.py"
+            f"store: name the one with FOOTPATH_ENCODER_FOLDER and run {container.reindexing}"
         )
     documents = [document async for document in container.graph.documents()]
     walked = OthersWalked(trajectories, NameIndex(documents))

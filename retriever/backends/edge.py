@@ -33,10 +33,11 @@ class EdgeIndex:
     """All vectors are looked at: for tens of thousands of tools it takes milliseconds, and a search through a graph of them loses some.
 
     A returned ``put`` or ``remove`` survives a killed process. Operations run in worker threads, one at a time.
+    ``reindexing``: the command that a user of another encoder is told.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._folder = EdgeFolder(directory)
+    def __init__(self, directory: Path, reindexing: str = "python scripts/reindex.py") -> None:
+        self._folder = EdgeFolder(directory, reindexing)
         self._lock = threading.Lock()
         self._shard: Any = None
         self._read: OrderedDict[ToolId, NDArray[np.float32]] = OrderedDict()

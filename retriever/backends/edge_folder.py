@@ -17,10 +17,14 @@ RESERVE = 160 << 20
 
 
 class EdgeFolder:
-    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root. ``former``: what lay there before a switch."""
+    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root. ``former``: what lay there before a switch.
 
-    def __init__(self, root: Path) -> None:
+    ``reindexing``: the command that a user of another encoder is told.
+    """
+
+    def __init__(self, root: Path, reindexing: str = "python scripts/reindex.py") -> None:
         self.root = root
+        self._reindexing = reindexing
         self.former = root.with_name(f"{root.name}.former")
         self.shard = root / "shard"
         self._stamp = root / "identity.json"
@@ -95,8 +99,8 @@ class EdgeFolder:
         if known != (identity, dimension):
             raise StoreVersionError(
                 f"the vectors in {self.root} were made by {known[0]} ({known[1]} dimensions), the encoder in use is "
-                f"{identity} ({dimension}). Index the tools with it beside the others: python scripts/reindex.py; or use "
-                "the former encoder; or delete that folder and index the tools again"
+                f"{identity} ({dimension}). Index the tools with it beside the others: {self._reindexing}; or use the "
+                "former encoder; or delete that folder and index the tools again"
             )
 
     def made_by(self) -> tuple[str, int] | None:

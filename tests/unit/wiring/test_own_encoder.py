@@ -1,7 +1,9 @@
 """An encoder and a re-ranker of one's own, in place of those that come along."""
 
 import asyncio
+import re
 import shutil
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import orjson
@@ -9,10 +11,12 @@ import pytest
 
 import retriever.embedders.bundled as bundled
 from domain.errors import StoreVersionError, UsageError
+from graph.backends.sqlite import SqliteGraph
 from retriever.indexing import index_tools
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
-from wiring.container import open_container
+from wiring.container import Container, open_container
+from wiring.layout import StoreFolder
 from wiring.rankings import rankings
 from wiring.settings import Settings
 
@@ -44,7 +48,12 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
         identity = container.embedder().identity
     assert identity != bundled.BundledEmbedder().identity
     async with open_container(Settings(), store) as container:
-        with pytest.raises(StoreVersionError, match="reindex"):
+        with pytest.raises(StoreVersionError, match=f"python scripts/reindex.py --store {re.escape(str(store))};"):
+            await container.retrieval()
+    on_server = Settings(store=store, graph_url="bolt://127.0.0.1:1")
+    async with AsyncExitStack() as stack:
+        container = Container(on_server, StoreFolder(store), SqliteGraph(store / "graph.db"), stack, embedded=False)
+        with pytest.raises(StoreVersionError, match=r"python scripts/reindex\.py;"):
             await container.retrieval()
     async with open_container(settings, store) as container:
         assert list(await rankings(container)) == ["bm25", "dense", "fused"], "the bundled re-ranker is another's"
