@@ -20,6 +20,7 @@ from evaluation.retrieval import Scores, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
+from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.rankings import rankings
 from wiring.settings import Settings, read_settings, settings_in
 
@@ -115,7 +116,10 @@ def _trained(paths: list[Path]) -> frozenset[Key]:
 
 def _settings(path: Path | None) -> Settings:
     """The process's settings, those of the file before them."""
-    return read_settings(**settings_in(path)) if path else read_settings()
+    if path is None:
+        return read_settings()
+    warn_of_mistyped(named_in(path))
+    return read_settings(**settings_in(path))
 
 
 async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) -> None:

@@ -30,14 +30,19 @@ def scoring(interrupted: str = "interrupted; nothing was scored") -> Generator[N
         raise typer.Exit(130) from None
 
 
-def tell(
-    figures: dict[str, Any], show: Callable[[dict[str, Any]], None], *, as_json: bool, skipped: Sequence[object] = ()
-) -> None:
-    """The figures, as JSON or shown; lines that could not be scored are named first, the first of many, and make the exit code 1."""
+def name_skipped(skipped: Sequence[object]) -> None:
+    """Name what was left out on stderr, the first ones of many."""
     for item in skipped[:_NAMED]:
         console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
     if len(skipped) > _NAMED:
         console.print(f"skipped {len(skipped) - _NAMED} more", style="yellow")
+
+
+def tell(
+    figures: dict[str, Any], show: Callable[[dict[str, Any]], None], *, as_json: bool, skipped: Sequence[object] = ()
+) -> None:
+    """The figures, as JSON or shown; lines that could not be scored are named first, the first of many, and make the exit code 1."""
+    name_skipped(skipped)
     if as_json:
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")
     else:

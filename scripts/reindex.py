@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
+from _scoring import name_skipped
 
 from domain.errors import UnavailableError, UsageError
 
@@ -52,8 +53,7 @@ def _trial(queries: Path | None, tolerance: float, former: Path | None, *, force
     from wiring.reindex import Trial
 
     asked, skipped = read_queries(queries) if queries else (None, [])
-    for line in skipped:
-        print(f"left out: {line}", file=sys.stderr)
+    name_skipped(skipped)
     if asked is not None and not asked:
         raise UsageError(f"{queries} holds no request that can be scored")
     return Trial(asked, tolerance, force, former_settings(former) if former else None)

@@ -110,10 +110,12 @@ def test_one_json_object(store: Path, tmp_path: Path) -> None:
 
 
 def test_for_people_and_a_broken_line(store: Path, tmp_path: Path) -> None:
-    queries = write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]), b"{broken")
+    queries = write(tmp_path / "q.jsonl", orjson.dumps(QUERIES[0]), *[b"{broken"] * 22)
     done = evaluate(store, queries, "--rows", "dense,bm25")
     assert done.returncode == 1
     assert "q.jsonl:2" in done.stderr
+    assert "q.jsonl:22" not in done.stderr, "the first twenty are named"
+    assert "skipped 2 more" in done.stderr
     assert "ndcg@1" in done.stdout
     assert "less dense" in done.stdout
     assert "fused" not in done.stdout
@@ -125,10 +127,11 @@ def test_rows_of_another_store(store: Path, tmp_path: Path) -> None:
     copy = tmp_path / "base"
     shutil.copytree(store, copy)
     queries = write(tmp_path / "q.jsonl", *map(orjson.dumps, QUERIES))
-    chosen = write(tmp_path / "base.env", b"FOOTPATH_ENCODER_THREADS=1")
+    chosen = write(tmp_path / "base.env", b"FOOTPATH_ENCODER_THREADS=1\nFOOTPATH_ENCODER_FOLDR=mine")
     more = ("--queries", queries, "--rows", "fused", "--against", copy, "--against-settings", chosen, "--json")
     done = invoke(store, *more)
     assert done.exit_code == 0, done.stderr
+    assert "FOOTPATH_ENCODER_FOLDR is no setting" in done.stderr
     rows = orjson.loads(done.stdout)["rows"]
     assert list(rows) == ["fused", "fused, base"]
     assert rows["fused, base"]["against"]["groups"]["all"]["ndcg@1"] == 0
