@@ -11,7 +11,8 @@ import typer
 from _scoring import scoring
 
 from evaluation.corpora.corpus import load_lines
-from retriever.training.export import bundled_source, export_encoder, form_of
+from retriever.training.export import NEEDED, bundled_source, export_encoder, form_of
+from retriever.training.extra import need
 
 
 def main(
@@ -40,6 +41,7 @@ def main(
 ) -> None:
     """Export, quantise, compare; prints the report as JSON."""
     with scoring("the export is interrupted; nothing of it is of use"):
+        need(*NEEDED)
         samples = (
             _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
         )

@@ -21,7 +21,8 @@ from retriever.training.additions import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import settled
 from retriever.training.examples import Corpus, Example, fingerprint, split
-from retriever.training.export import export_encoder
+from retriever.training.export import NEEDED, export_encoder
+from retriever.training.extra import need
 from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
 from retriever.training.lookalikes import WrittenNegative
@@ -59,6 +60,7 @@ def main(
     """
     with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
+        need(*(NEEDED if export else ("torch", "transformers")))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []

@@ -13,6 +13,7 @@ from domain.errors import UnavailableError
 from retriever.encoder_folder import EncoderForm, write_form
 from retriever.pooling import inside
 from retriever.training.export import bundled_source
+from retriever.training.extra import need
 from retriever.training.recipe import Recipe
 from retriever.words import SENTENCES, sentence_spans
 
@@ -119,10 +120,9 @@ def settled(recipe: Recipe) -> Recipe:
 
 
 def _device() -> str:
-    try:
-        import torch
-    except ImportError as error:
-        raise UnavailableError("torch is not installed: pip install -e '.[neural]'") from error
+    need("torch")
+    import torch
+
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 

@@ -22,7 +22,10 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError, UsageError
 from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, read_form, write_form
 from retriever.pooling import first_of, mean_of
+from retriever.training.extra import need
 
+NEEDED = ("torch", "transformers", "onnx")
+"""What an export imports."""
 _OPSET = 17
 _MASKED = -1e4
 """Added to the attention logits of padding: small enough for exp to give 0, large enough to survive quantisation."""
@@ -62,8 +65,9 @@ def form_of(source: Path) -> EncoderForm:
 def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:
     """Write model, tokenizer and form of the model in ``source`` to ``target``; compare both models on ``samples``.
 
-    ``form``: :func:`form_of` the source without it; its dimension is the model's, and nothing is longer than it can read. ``UnavailableError``: the source cannot be exported.
+    ``form``: :func:`form_of` the source without it; its dimension is the model's, and nothing is longer than it can read. ``UnavailableError``: the source cannot be exported, or the extra is not installed.
     """
+    need(*NEEDED)
     if not (source / TOKENIZER_FILE).is_file():
         raise UnavailableError(f"{source} holds no {TOKENIZER_FILE}; save the model's fast tokenizer there")
     target.mkdir(parents=True, exist_ok=True)

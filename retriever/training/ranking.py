@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.errors import UnavailableError, UsageError
+from domain.errors import UsageError
 from retriever.features import NAMES_OF_ALL, VERSION, Values
 from retriever.forest import LEAF, Tree, forest_of
 from retriever.reranker import Learnt, reranker_of
+from retriever.training.extra import need
 
 FOLDS = 5
 _ROUNDS = 200
@@ -81,10 +82,8 @@ def _regression(
     telling: Sequence[Judged], standard: NDArray[np.float64], hidden: Sequence[int]
 ) -> tuple[NDArray[np.float64], float]:
     """Weights and offset of a logistic regression of whether a candidate serves, every request counting the same."""
-    try:
-        from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise UnavailableError("scikit-learn is not installed: pip install -e '.[neural]'") from error
+    need("sklearn")
+    from sklearn.linear_model import LogisticRegression
 
     seen = standard.copy()
     seen[:, hidden] = 0.0
@@ -96,10 +95,8 @@ def _regression(
 
 def _trees(telling: Sequence[Judged], values: Values, hidden: Sequence[int]) -> list[Tree]:
     """LambdaMART (Burges 2010): trees that put what serves before what does not, most of all at the first places."""
-    try:
-        import lightgbm
-    except ImportError as error:
-        raise UnavailableError("LightGBM is not installed: pip install -e '.[neural]'") from error
+    need("lightgbm")
+    import lightgbm
 
     seen = values.copy()
     seen[:, hidden] = 0.0

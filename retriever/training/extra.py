@@ -1,0 +1,17 @@
+"""Whether what training imports is installed: the extra ``neural``, which searching tools does without."""
+
+from importlib import import_module
+
+from domain.errors import UnavailableError
+
+_NAMES = {"sklearn": "scikit-learn", "lightgbm": "LightGBM"}
+
+
+def need(*modules: str) -> None:
+    """``UnavailableError`` names the first of them that cannot be imported."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            name = _NAMES.get(module, module)
+            raise UnavailableError(f"{name} is not installed: pip install -e '.[neural]'") from error
