@@ -2,6 +2,8 @@
 """Where a training stands, on the disk: whatever interrupts it, it goes on from its last judgement."""
 
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,17 +53,38 @@ class Checkpoints:
         """The folder of the weights as they last were; None at the beginning."""
         return self._folder / "weights" if (self._folder / "state.json").exists() else None
 
+    def encoder(self) -> TrainedEncoder:
+        """With the weights as they last were, or the recipe's base at the beginning. ``UsageError``: what is kept is damaged."""
+        if self.weights is None:
+            return TrainedEncoder(self.recipe)
+        with self._undamaged():
+            return TrainedEncoder(self.recipe, self.weights)
+
     def read(self, optimizer: Any, schedule: Any) -> Checkpoint:
-        """How it stands; optimizer and schedule are put back, too."""
+        """How it stands; optimizer and schedule are put back, too. ``UsageError``: what is kept is damaged."""
         import torch
 
         if self.weights is None:
             return Checkpoint()
-        kept: dict[str, Any] = torch.load(self._folder / "optimizer.pt", weights_only=True)
-        optimizer.load_state_dict(kept["optimizer"])
-        schedule.load_state_dict(kept["schedule"])
-        told = orjson.loads((self._folder / "state.json").read_bytes())
-        return Checkpoint(**told | {"judgements": [Judgement(**one) for one in told["judgements"]]})
+        with self._undamaged():
+            kept: dict[str, Any] = torch.load(self._folder / "optimizer.pt", weights_only=True)
+            optimizer.load_state_dict(kept["optimizer"])
+            schedule.load_state_dict(kept["schedule"])
+            told = orjson.loads((self._folder / "state.json").read_bytes())
+            return Checkpoint(**told | {"judgements": [Judgement(**one) for one in told["judgements"]]})
+
+    @contextmanager
+    def _undamaged(self) -> Generator[None]:
+        import torch
+
+        try:
+            yield
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:  # a cut file ends in many kinds, some of them no more than Exception
+            cause = error.__cause__ or error
+            reason = " ".join(str(cause).split())[:200] or type(cause).__name__
+            raise UsageError(f"{self._folder} is damaged ({reason}); remove it to begin the training anew") from error
 
     def write(self, state: Checkpoint, encoder: TrainedEncoder, optimizer: Any, schedule: Any) -> None:
         """All of it or nothing: it is written beside and put in place of the last one."""

@@ -26,6 +26,7 @@ class TrainedEncoder:
     def __init__(self, recipe: Recipe, folder: Path | None = None) -> None:
         """From ``folder``, or from the recipe's base. ``UnavailableError`` where the weights are not at hand."""
         import torch
+        from safetensors import SafetensorError
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
 
@@ -35,7 +36,7 @@ class TrainedEncoder:
         try:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(source)
             self.model: Any = AutoModel.from_pretrained(source).float()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise UnavailableError(
                 f"the weights of {source} are not at hand ({error}); name a folder that holds them, or 'bundled'"
             ) from error

@@ -102,11 +102,12 @@ def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
     Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would freeze.
     """
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModel
 
     try:
         encoder: Any = AutoModel.from_pretrained(str(source), attn_implementation="eager").float()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise UnavailableError(f"{source} holds no model that transformers reads ({error})") from error
     if not hasattr(encoder, "embeddings") or not hasattr(encoder, "encoder"):
         raise UnavailableError(f"{source} is no BERT or RoBERTa: only their kin can be exported")

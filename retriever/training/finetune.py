@@ -49,7 +49,7 @@ def finetune(
     import torch
 
     recipe, began = checkpoints.recipe, time.perf_counter()
-    encoder = TrainedEncoder(recipe, checkpoints.weights)
+    encoder = checkpoints.encoder()
     encoder.freeze(recipe.frozen)
     negatives = Negatives(corpus, examples, near, recipe)
     parameters = [one for one in encoder.model.parameters() if one.requires_grad]

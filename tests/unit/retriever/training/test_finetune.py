@@ -118,6 +118,17 @@ def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(recipe:
         train(recipe, tmp_path, examples=EXAMPLES[:-1])
 
 
+@pytest.mark.parametrize("file", ["optimizer.pt", "state.json", "weights/model.safetensors", "weights/config.json"])
+def test_a_damaged_checkpoint_is_told_with_what_to_do(recipe: Recipe, tmp_path: Path, file: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, tmp_path, stop_after=4)
+    whole = (tmp_path / "checkpoint" / file).read_bytes()
+    for kept in (whole[: len(whole) // 2], b""):
+        (tmp_path / "checkpoint" / file).write_bytes(kept)
+        with pytest.raises(UsageError, match=r"checkpoint is damaged \(.+\); remove it to begin the training anew$"):
+            train(recipe, tmp_path)
+
+
 def test_it_stops_where_nothing_is_gained(recipe: Recipe, tmp_path: Path) -> None:
     still = recipe.model_copy(update={"learning_rate": 1e-12, "patience": 2})
     trained, _ = train(still, tmp_path)
