@@ -1,5 +1,6 @@
-"""What the commands of a training have in common: sources of requests that are unlike those to be served."""
+"""What the commands of a training have in common: what they are given, looked at before the work begins."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,13 @@ Unlike = Annotated[
     list[str],
     typer.Option(help="SOURCE=N: of that source of trajectories N requests at most, none to judge by; repeatable."),
 ]
+
+
+def check_folder(path: Path) -> None:
+    """``UsageError``: no folder can be made there, for a file is in the way."""
+    there = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise UsageError(f"{there} is no folder: name another one to write in")
 
 
 def counts(given: list[str]) -> dict[str, int]:

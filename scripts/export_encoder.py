@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import orjson
 import typer
 from _scoring import scoring
+from _training_sources import check_folder
 
 from evaluation.corpora.corpus import load_lines
 from retriever.training.export import NEEDED, bundled_source, export_encoder, form_of
@@ -41,6 +42,7 @@ def main(
 ) -> None:
     """Export, quantise, compare; prints the report as JSON."""
     with scoring("the export is interrupted; nothing of it is of use"):
+        check_folder(target)
         need(*NEEDED)
         samples = (
             _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]

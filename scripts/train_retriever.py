@@ -10,7 +10,7 @@ from typing import Annotated
 import orjson
 import typer
 from _scoring import console, scoring
-from _training_sources import Unlike, counts
+from _training_sources import Unlike, check_folder, counts
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import UsageError
@@ -60,6 +60,8 @@ def main(
     """
     with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
+        check_folder(out)
+        check_folder(export or out)
         need(*(NEEDED if export else ("torch", "transformers")))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         documents = [jsonl.tool(record) for record in load_lines(tools)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 from _scoring import console, scoring
-from _training_sources import Unlike, counts
+from _training_sources import Unlike, check_folder, counts
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import ModelUnavailableError, UsageError
@@ -59,6 +59,7 @@ def main(
     """Write ``out/negatives.jsonl`` and ``out/requests.jsonl`` for ``train_retriever.py``, and print what was used."""
     with scoring("interrupted; what the model answered is kept, and the same command goes on from there"):
         chosen = read_recipe(recipe)
+        check_folder(out)
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
         queries = whole_queries(measured)

@@ -1,7 +1,6 @@
 """Without the extra ``neural`` a command of a training says so before it reads or writes anything."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,8 +8,8 @@ import pytest
 
 from domain.errors import UnavailableError
 from retriever.training.extra import need
+from tests.unit.retriever.training.commands import run
 
-SCRIPTS = Path(__file__).resolve().parents[4] / "scripts"
 READS = ("--tools", "none", "--trajectories", "none", "--measured", "none")
 
 
@@ -29,20 +28,15 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         (("train_reranker.py", "--store", "none", *READS[2:4], "--fold", "none"), "sklearn", "scikit-learn"),
     ],
 )
-def test_a_command_needs_the_extra(command: tuple[str, ...], missing: str, name: str, tmp_path: Path) -> None:
+def test_a_command_needs_the_extra(
+    command: tuple[str, ...], missing: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hiding = tmp_path / "hiding"
     hiding.mkdir()
     (hiding / f"{missing}.py").write_text("raise ImportError")
-    script, *arguments = command
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS / script), *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(hiding), os.environ.get("PYTHONPATH"))))},
-        cwd=tmp_path,
-        timeout=60,
-        check=False,
-    )
+    monkeypatch.chdir(tmp_path)
+    paths = os.pathsep.join(filter(None, (str(hiding), os.environ.get("PYTHONPATH"))))
+    done = run(*command, PYTHONPATH=paths)
     assert done.returncode == 3, done.stderr
     assert done.stderr.startswith(f"{name} is not installed: pip install")
     assert [path.name for path in tmp_path.iterdir()] == ["hiding"]

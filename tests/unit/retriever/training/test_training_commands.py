@@ -1,70 +1,23 @@
 """``scripts/train_retriever.py`` and ``scripts/train_reranker.py`` as a user runs them, on a catalogue of seven tools. Need torch."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import orjson
 import pytest
 
 import retriever.embedders.bundled as bundled
 from retriever.encoder_folder import EncoderForm, read_form
 from retriever.reranker import read_reranker
-from tests.unit.retriever.training.small_catalogue import APIS, ASKED
+from tests.unit.retriever.training.commands import given, lines, run, write_sources
+from tests.unit.retriever.training.small_catalogue import ASKED
 
 pytestmark = [pytest.mark.neural, pytest.mark.timeout(600)]
-SCRIPTS = Path(__file__).resolve().parents[4] / "scripts"
-
-
-def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SCRIPTS / name), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
-        timeout=300,
-        check=False,
-    )
-
-
-def lines(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
-    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
-    return path
 
 
 @pytest.fixture
 def sources(tmp_path: Path) -> dict[str, Path]:
-    tools: list[dict[str, object]] = [
-        {"category": "c", "tool_name": name, "api_name": api, "function": f"{api}_for_{name}", "description": about}
-        for name, apis in APIS.items()
-        for api, about in apis.items()
-    ]
-    walked: list[dict[str, object]] = [
-        {
-            "id": request,
-            "source": "s",
-            "query": request,
-            "calls": [{"function": f"{api}_for_{name}", "arguments": {}, "observation": "{}", "ok": True}],
-            "finish": "give_answer",
-        }
-        for (name, api), requests in ASKED.items()
-        for request in requests
-    ]
-    relevant = [{"category": "c", "tool": "sky", "api": "wind"}]
-    measured = {"split": "G1", "query_id": "1", "query": "a request that is measured", "relevant": relevant}
-    return {
-        "tools": lines(tmp_path / "tools.jsonl", tools),
-        "trajectories": lines(tmp_path / "trajectories.jsonl", walked),
-        "measured": lines(tmp_path / "measured.jsonl", [measured]),
-    }
-
-
-def given(sources: Mapping[str, Path], *names: str) -> list[object]:
-    return [part for name in names for part in (f"--{name}", sources[name])]
+    return write_sources(tmp_path)
 
 
 def asked(file: Path) -> set[str]:
@@ -82,7 +35,7 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
         out = tmp_path / f"out{fold}"
         done = run(
             "train_retriever.py",
-            *given(sources, "tools", "trajectories", "measured"),
+            *given(sources),
             *("--recipe", recipe, "--out", out, "--export", out / "encoder"),
         )
         assert done.returncode == 0, done.stderr
@@ -95,7 +48,7 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
         assert asked(out / "learnt.jsonl") == everything - held[-1]
     refused = run(
         "train_retriever.py",
-        *given(sources, "tools", "trajectories", "measured"),
+        *given(sources),
         "--recipe",
         recipe,
         "--out",
@@ -109,7 +62,7 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
 
 def test_wrong_use_is_told_in_a_line(sources: dict[str, Path], tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
-    arguments = [*given(sources, "tools", "trajectories", "measured"), "--recipe", recipe, "--out", tmp_path / "out"]
+    arguments = [*given(sources), "--recipe", recipe, "--out", tmp_path / "out"]
     for text, told in (("epoch = 1\n", "epoch"), ("fold = 9\n", "there is no fold 9"), ("held_out = 2\n", "held_out")):
         recipe.write_text(text)
         done = run("train_retriever.py", *arguments)

@@ -1,0 +1,28 @@
+"""What a command of a training is given and cannot use is told in a line, before anything is read or written."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.retriever.training.commands import given, run, write_sources
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> dict[str, Path]:
+    return write_sources(tmp_path)
+
+
+@pytest.mark.parametrize("below", ["", "folder"])
+def test_a_file_is_no_folder_to_write_in(below: str, sources: dict[str, Path], tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("held")
+    for command in (
+        ["train_retriever.py", *given(sources), "--out", file / below],
+        ["train_retriever.py", *given(sources), "--out", tmp_path / "out", "--export", file / below],
+        ["write_examples.py", *given(sources), "--offline", "--out", file / below],
+        ["export_encoder.py", file / below],
+    ):
+        done = run(*map(str, command))
+        assert (done.returncode, done.stderr) == (2, f"{file} is no folder: name another one to write in\n")
+    assert file.read_text() == "held"
+    assert not (tmp_path / "out").exists()
