@@ -123,7 +123,10 @@ def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -
 class _Bar:
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
-        self._task = bar.add_task("training", total=None, loss=0.0)
+        self._task = bar.add_task("training", visible=False, loss=0.0)
+
+    def begin(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total, visible=True)
 
     def step(self, done: int, total: int, loss: float) -> None:
         self._bar.update(self._task, completed=done, total=total, loss=loss)

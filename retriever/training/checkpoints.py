@@ -34,7 +34,7 @@ class Checkpoints:
 
     def __init__(self, folder: Path, recipe: Recipe, data: str = "") -> None:
         """``data``: names what is learnt from. ``UsageError`` where a training of another recipe, or on something else, stands there."""
-        self._folder = folder
+        self.folder = folder
         self._beside = folder.with_name(folder.name + ".new")
         self.recipe = recipe
         self._data = data
@@ -51,7 +51,7 @@ class Checkpoints:
     @property
     def weights(self) -> Path | None:
         """The folder of the weights as they last were; None at the beginning."""
-        return self._folder / "weights" if (self._folder / "state.json").exists() else None
+        return self.folder / "weights" if (self.folder / "state.json").exists() else None
 
     def encoder(self) -> TrainedEncoder:
         """With the weights as they last were, or the recipe's base at the beginning. ``UsageError``: what is kept is damaged."""
@@ -67,10 +67,10 @@ class Checkpoints:
         if self.weights is None:
             return Checkpoint()
         with self._undamaged():
-            kept: dict[str, Any] = torch.load(self._folder / "optimizer.pt", weights_only=True)
+            kept: dict[str, Any] = torch.load(self.folder / "optimizer.pt", weights_only=True)
             optimizer.load_state_dict(kept["optimizer"])
             schedule.load_state_dict(kept["schedule"])
-            told = orjson.loads((self._folder / "state.json").read_bytes())
+            told = orjson.loads((self.folder / "state.json").read_bytes())
             return Checkpoint(**told | {"judgements": [Judgement(**one) for one in told["judgements"]]})
 
     @contextmanager
@@ -84,7 +84,7 @@ class Checkpoints:
         except Exception as error:  # a cut file ends in many kinds, some of them no more than Exception
             cause = error.__cause__ or error
             reason = " ".join(str(cause).split())[:200] or type(cause).__name__
-            raise UsageError(f"{self._folder} is damaged ({reason}); remove it to begin the training anew") from error
+            raise UsageError(f"{self.folder} is damaged ({reason}); remove it to begin the training anew") from error
 
     def write(self, state: Checkpoint, encoder: TrainedEncoder, optimizer: Any, schedule: Any) -> None:
         """All of it or nothing: it is written beside and put in place of the last one."""
@@ -102,8 +102,8 @@ class Checkpoints:
         self._put_in_place()
 
     def _put_in_place(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._beside.rename(self._folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._beside.rename(self.folder)
 
 
 def _recipe(path: Path) -> Recipe | None:

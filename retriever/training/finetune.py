@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from domain.errors import UsageError
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example
@@ -44,11 +45,16 @@ def finetune(
 ) -> Trained:
     """Train by the recipe of the checkpoints, and leave the best weights in ``model``. Interrupted, it goes on with the same steps.
 
-    ``near``: as :func:`retriever.training.negatives.neighbours` gives them.
+    ``near``: as :func:`retriever.training.negatives.neighbours` gives them. ``UsageError``: what it would go on with is damaged or gone.
     """
     import torch
 
     recipe, began = checkpoints.recipe, time.perf_counter()
+    if checkpoints.weights is not None and not any(model.glob("*.safetensors")):
+        raise UsageError(
+            f"{model} with the best weights is gone, and {checkpoints.folder} has the last ones only: "
+            f"put {model.name} back, or remove {checkpoints.folder} to begin the training anew"
+        )
     encoder = checkpoints.encoder()
     encoder.freeze(recipe.frozen)
     negatives = Negatives(corpus, examples, near, recipe)
@@ -66,6 +72,9 @@ def finetune(
     if not state.judgements:
         state.judgements.append(Judgement(0, judge.ndcg(encoder), 0.0))
         encoder.save(model)
+    progress.begin(state.step, total)
+    if state.step == total or _stalled(state.judgements, recipe.patience):
+        progress.tell(f"the training had ended already, at step {state.step}")
     losses: list[float] = []
     encoder.model.train()
     while state.step < total and not _stalled(state.judgements, recipe.patience):

@@ -4,7 +4,9 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """``step`` after each step, ``tell`` for what happens between."""
+    """``begin`` says where it stands at first, ``step`` comes after each step, ``tell`` is for what happens between."""
+
+    def begin(self, done: int, total: int) -> None: ...
 
     def step(self, done: int, total: int, loss: float) -> None: ...
 

@@ -2,6 +2,8 @@
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +41,13 @@ class Told:
     """What a training tells; stops it after so many steps, as Ctrl-C would."""
 
     def __init__(self, stop_after: int = 0) -> None:
+        self.began = (0, 0)
         self.losses: list[float] = []
         self.said: list[str] = []
         self._stop_after = stop_after
+
+    def begin(self, done: int, total: int) -> None:
+        self.began = (done, total)
 
     def step(self, done: int, total: int, loss: float) -> None:
         self.losses.append(loss)
@@ -94,9 +100,11 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(recipe: Recipe, tmp
 
 
 def test_a_training_that_is_done_is_not_done_again(recipe: Recipe, tmp_path: Path) -> None:
-    first, _ = train(recipe, tmp_path)
+    first, said = train(recipe, tmp_path)
+    assert not any("ended already" in text for text in said.said)
     again, told = train(recipe, tmp_path)
-    assert told.losses == []
+    assert (told.began, told.losses) == ((12, 12), [])
+    assert told.said == ["the training had ended already, at step 12"]
     assert (again.judgements, again.seconds) == (first.judgements, first.seconds)
 
 
@@ -116,6 +124,19 @@ def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(recipe:
         train(recipe.model_copy(update={"epochs": 5}), tmp_path)
     with pytest.raises(UsageError, match="other requests or documents"):
         train(recipe, tmp_path, examples=EXAMPLES[:-1])
+
+
+@pytest.mark.parametrize("stop_after", [4, 0])
+def test_best_weights_that_are_gone_are_told(recipe: Recipe, tmp_path: Path, stop_after: int) -> None:
+    with pytest.raises(KeyboardInterrupt) if stop_after else nullcontext():
+        train(recipe, tmp_path, stop_after)
+    shutil.rmtree(tmp_path / "model")
+    with pytest.raises(UsageError, match=r"model with the best weights is gone.*remove .*checkpoint to begin"):
+        train(recipe, tmp_path)
+    assert not (tmp_path / "model").exists()
+    shutil.rmtree(tmp_path / "checkpoint")
+    train(recipe, tmp_path)
+    assert (tmp_path / "model" / "model.safetensors").exists()
 
 
 @pytest.mark.parametrize("file", ["optimizer.pt", "state.json", "weights/model.safetensors", "weights/config.json"])
