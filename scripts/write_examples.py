@@ -26,7 +26,7 @@ from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from wiring.models import chat_model
 from wiring.settings import read_settings
 from wiring.training import training_set
-from wiring.writing import Writing, fit_to_learn_from, offline_requests, unsolved
+from wiring.writing import Writing, check_replaceable, fit_to_learn_from, offline_requests, unsolved
 from wiring.written_files import write_lines
 
 COLUMNS = (
@@ -49,7 +49,7 @@ def main(
     out: Annotated[Path, typer.Option(help="Folder for the files and what the model answered; the same one goes on.")],
     recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = BUNDLED,
     unlike: Unlike = ["rotbench=300"],  # noqa: B006
-    what: Annotated[list[What], typer.Option(help="What to write; repeatable.")] = [What.negatives, What.requests],  # noqa: B006
+    what: Annotated[list[What], typer.Option(help="What to write; repeatable. Both without it.")] = [],  # noqa: B006
     apis: Annotated[int, typer.Option(min=0, help="APIs to write requests for, by chance; 0: all unsolved ones.")] = 0,
     offline: Annotated[bool, typer.Option(help="Without a model: plain requests, and no negatives.")] = False,
     most: Annotated[int, typer.Option(min=0, help="Requests to the model, at most; 0: as many as it takes.")] = 0,
@@ -60,6 +60,10 @@ def main(
     with scoring("interrupted; what the model answered is kept, and the same command goes on from there"):
         chosen = read_recipe(recipe)
         check_folder(out)
+        if offline and What.negatives in what:
+            raise UsageError("--offline writes requests only: leave out --what negatives, or --offline")
+        if offline:
+            check_replaceable(out / "requests.jsonl")
         documents = [jsonl.tool(record) for record in load_lines(tools)]
         walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
         queries = whole_queries(measured)
@@ -104,7 +108,7 @@ class _Run:
         return {"requests": await self._checked(offline_requests(self._unsolved(apis), self._recipe), bar)}
 
     async def asked(self, what: list[What], apis: int, bounds: Bounds, bar: Progress) -> dict[str, Any]:
-        """The negatives first; the bounds are for each of the two."""
+        """The negatives first, both where ``what`` is empty; the bounds are for each of the two."""
         settings = await asyncio.to_thread(read_settings)
         if not (settings.model_url and settings.model_name):
             raise UsageError(
@@ -114,13 +118,13 @@ class _Run:
         model, kept, told = chat_model(settings), KeptAnswers(self._out / "answers.jsonl"), dict[str, Any]()
         await kept.open()
         try:
-            if What.negatives in what:
+            if What.negatives in (what or What):
                 writing = Writing(model, kept, bounds, _shown(bar, "negatives"))
                 count = self._recipe.written_of
                 negatives, usage = await writing.negatives(self._examples, self._corpus, self._documents, count)
                 await asyncio.to_thread(write_lines, self._out / "negatives.jsonl", negatives)
                 told["negatives"] = {"written": len(negatives), "usage": asdict(usage)}
-            if What.requests in what:
+            if What.requests in (what or What):
                 writing = Writing(model, kept, bounds, _shown(bar, "requests"))
                 requests, usage = await writing.requests(self._unsolved(apis), self._recipe.synthetic_per_api)
                 told["requests"] = {**await self._checked(requests, bar), "usage": asdict(usage)}

@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from agent.models.chat import ChatModel, Message
 from agent.policies.llm_ask import Allowance, Asker
+from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
 from evaluation.apart import Requests
 from retriever.training.asking import Bounds, Told, Usage, ask_all
@@ -19,6 +21,7 @@ from retriever.training.recipe import Recipe
 from retriever.training.requested import SyntheticRequest, request_task, usable
 from retriever.training.round_trip import leading_back
 from retriever.training.writer import Task, Written
+from wiring.written_files import read_written
 
 A = TypeVar("A", bound=BaseModel)
 FIRST = 10
@@ -89,6 +92,13 @@ def offline_requests(tools: Sequence[ToolDoc], recipe: Recipe) -> list[Synthetic
         for tool in tools
         for request in plain_requests(tool, recipe.synthetic_per_api, recipe.seed)
     ]
+
+
+def check_replaceable(path: Path) -> None:
+    """``UsageError``: the file holds requests that a model wrote, which offline ones must not replace."""
+    others = {one.by for one in read_written(path, SyntheticRequest)} - {OFFLINE} if path.exists() else set[str]()
+    if others:
+        raise UsageError(f"{path} holds requests by {min(others) or 'others'}: name another --out, or move them away")
 
 
 def unsolved(

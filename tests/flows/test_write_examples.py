@@ -66,6 +66,27 @@ def test_offline_it_writes_requests_for_apis_that_nobody_asked_for(given: list[s
         "requests": {"written": len(requests), "dropped": {"not_found": 0, "near_measured": 0}}
     }
     assert not (tmp_path / "out" / "negatives.jsonl").exists()
+    assert run(*given, "--offline", "--what", "requests").returncode == 0, "its own it may replace"
+
+
+def test_offline_it_writes_no_negatives_and_replaces_nothing_that_a_model_wrote(
+    given: list[str], tmp_path: Path
+) -> None:
+    for asked in (("--what", "negatives"), ("--what", "requests", "--what", "negatives")):
+        refused = run(*given, "--offline", *asked)
+        assert refused.returncode == 2
+        assert refused.stderr == "--offline writes requests only: leave out --what negatives, or --offline\n"
+    assert not (tmp_path / "out").exists()
+    written = tmp_path / "out" / "requests.jsonl"
+    written.parent.mkdir()
+    for by in ("a model", ""):
+        by_others = {"request": "tell me of the moon", "tool": "c/sky/moon", "by": by}
+        lines(written, {**by_others, "by": "offline"}, by_others)
+        kept = written.read_bytes()
+        refused = run(*given, "--offline")
+        assert refused.returncode == 2
+        assert f"{written} holds requests by {by or 'others'}: name another --out" in refused.stderr
+        assert written.read_bytes() == kept
 
 
 def test_with_a_model_it_writes_both_and_asks_for_nothing_twice(given: list[str], tmp_path: Path) -> None:
