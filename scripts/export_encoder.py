@@ -11,6 +11,7 @@ import typer
 from _scoring import scoring
 from _training_sources import check_folder
 
+from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from retriever.training.export import NEEDED, bundled_source, export_encoder, form_of
 from retriever.training.extra import need
@@ -43,10 +44,10 @@ def main(
     """Export, quantise, compare; prints the report as JSON."""
     with scoring("the export is interrupted; nothing of it is of use"):
         check_folder(target)
-        need(*NEEDED)
         samples = (
             _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
         )
+        need(*NEEDED)
         folder = source or bundled_source()
         told = {
             "pooling": pooling,
@@ -60,9 +61,12 @@ def main(
 
 
 def _descriptions(path: Path, limit: int = 500) -> list[str]:
-    """Every 80th description, ``limit`` at most; empty ones are left out."""
-    found = (str(record.get("description") or "") for record in islice(load_lines(path), 0, None, 80))
-    return list(islice(filter(None, found), limit))
+    """Every 80th description that is not empty, ``limit`` at most. ``UsageError``: there is none."""
+    found = filter(None, (str(record.get("description") or "").strip() for record in load_lines(path)))
+    samples = list(islice(found, 0, 80 * limit, 80))
+    if not samples:
+        raise UsageError(f"{path} has no line with a 'description': name another file with --texts, or none")
+    return samples
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ("command", "missing", "name"),
     [
         (("train_retriever.py", *READS, "--out", "out"), "torch", "torch"),
-        (("export_encoder.py", "out", "--source", "none", "--texts", "none"), "torch", "torch"),
+        (("export_encoder.py", "out", "--source", "none"), "torch", "torch"),
         (("train_reranker.py", "--store", "none", *READS[2:4], "--fold", "none"), "sklearn", "scikit-learn"),
     ],
 )

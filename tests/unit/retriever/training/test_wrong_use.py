@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.retriever.training.commands import given, run, write_sources
+from tests.unit.retriever.training.commands import given, lines, run, write_sources
 
 
 @pytest.fixture
@@ -25,4 +25,13 @@ def test_a_file_is_no_folder_to_write_in(below: str, sources: dict[str, Path], t
         done = run(*map(str, command))
         assert (done.returncode, done.stderr) == (2, f"{file} is no folder: name another one to write in\n")
     assert file.read_text() == "held"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("held", [[], [{"name": "x"}, {"description": " "}, {"description": None}]])
+def test_texts_without_a_description_are_told_before_the_export(held: list[dict[str, object]], tmp_path: Path) -> None:
+    texts = lines(tmp_path / "texts.jsonl", held)
+    done = run("export_encoder.py", tmp_path / "out", "--texts", texts)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{texts} has no line with a 'description'")
     assert not (tmp_path / "out").exists()
