@@ -20,7 +20,7 @@ from graph.importers import jsonl
 from retriever.training.additions import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import settled
-from retriever.training.examples import Corpus, Example, fingerprint, split
+from retriever.training.examples import Corpus, Example, fingerprint, kinds, split
 from retriever.training.export import NEEDED, export_encoder
 from retriever.training.extra import need
 from retriever.training.finetune import Trained, finetune
@@ -97,13 +97,7 @@ def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -
     checkpoints = Checkpoints(out / "checkpoint", recipe, fingerprint(corpus, learnt))
     write_queries(queries_of(corpus, learnt), out / "learnt.jsonl")
     write_queries(queries_of(corpus, judged), out / "held_out.jsonl")
-    told = {
-        "learnt": len(learnt),
-        "foreign": sum(one.foreign for one in learnt),
-        "made_up": sum(one.made_up for one in learnt),
-        "with_written_negatives": sum(bool(one.against) for one in learnt),
-        "judged": len(judged),
-    }
+    told = kinds(learnt) | {"judged": len(judged)}
     console.print(
         f"{told['learnt']} requests to learn from ({told['foreign']} foreign, {told['made_up']} made up, "
         f"{told['with_written_negatives']} with written negatives), {told['judged']} to judge by"

@@ -91,6 +91,16 @@ def split(examples: Sequence[Example], held_out: float, fold: int = 0) -> tuple[
     return [one for one in examples if id(one) not in apart], [one for one in examples if id(one) in apart]
 
 
+def kinds(learnt: Sequence[Example]) -> dict[str, int]:
+    """How many there are in all and of each kind; of foreign ones, those that people asked."""
+    return {
+        "learnt": len(learnt),
+        "foreign": sum(one.foreign and not one.made_up for one in learnt),
+        "made_up": sum(one.made_up for one in learnt),
+        "with_written_negatives": sum(bool(one.against) for one in learnt),
+    }
+
+
 def fingerprint(corpus: Corpus, examples: Sequence[Example]) -> str:
     """Names what is learnt from: another request, document or order is another one."""
     told = blake2b(digest_size=16)

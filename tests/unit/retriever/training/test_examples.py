@@ -3,7 +3,7 @@
 import pytest
 
 from domain.errors import UsageError
-from retriever.training.examples import Example, corpus_of, fingerprint, split
+from retriever.training.examples import Example, corpus_of, fingerprint, kinds, split
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, row
 
 OWN = [Example(f"request {number}", (number % 7,)) for number in range(40)]
@@ -24,6 +24,12 @@ def test_foreign_requests_are_never_judged_by_and_do_not_change_who_is() -> None
     assert not any(one.foreign for one in judged)
     assert sum(one.foreign for one in learnt) == 10
     assert judged == split(OWN, 0.25)[1]
+
+
+def test_a_made_up_request_is_counted_once() -> None:
+    made_up = [Example(f"made up {number}", (0,), foreign=True, made_up=True) for number in range(5)]
+    told = kinds([*OWN, *FOREIGN, *made_up, Example("against", (0,), against=(1,))])
+    assert told == {"learnt": 56, "foreign": 10, "made_up": 5, "with_written_negatives": 1}
 
 
 def test_equal_requests_of_a_list_are_told_apart() -> None:
