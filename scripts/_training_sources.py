@@ -6,6 +6,10 @@ from typing import Annotated
 import typer
 
 from domain.errors import UsageError
+from domain.tool import ToolDoc
+from domain.trajectory import Trajectory
+from evaluation.corpora.corpus import read_as
+from graph.importers import jsonl
 
 Unlike = Annotated[
     list[str],
@@ -18,6 +22,22 @@ def check_folder(path: Path) -> None:
     there = next(one for one in (path, *path.absolute().parents) if one.exists())
     if not there.is_dir():
         raise UsageError(f"{there} is no folder: name another one to write in")
+
+
+def tools_of(path: Path) -> list[ToolDoc]:
+    """The documents of a file. ``UsageError``: it has none; ``BrokenInputError``: a line is something else."""
+    documents = list(read_as(path, jsonl.tool))
+    if not documents:
+        raise UsageError(f"{path} holds no tool: it is empty")
+    return documents
+
+
+def trajectories_of(path: Path) -> list[Trajectory]:
+    """The trajectories of a file. ``UsageError``: it has none; ``BrokenInputError``: a line is something else."""
+    walked = list(read_as(path, lambda record: jsonl.trajectory(record, path.name)))
+    if not any(one.query and one.path for one in walked):
+        raise UsageError(f"{path} holds no trajectory: none of its {len(walked)} lines has both a 'query' and 'calls'")
+    return walked
 
 
 def counts(given: list[str]) -> dict[str, int]:

@@ -9,15 +9,14 @@ from typing import Annotated
 import orjson
 import typer
 from _scoring import console, scoring
+from _training_sources import trajectories_of
 from rich.progress import Progress
 from rich.table import Table
 
 from domain.errors import UsageError
 from domain.trajectory import Trajectory
-from evaluation.corpora.corpus import load_lines
 from evaluation.retrieval import Scored, table
 from evaluation.retrieval import Table as Figures
-from graph.importers import jsonl
 from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
 from retriever.training.extra import need
 from retriever.training.ranking import cross_fitted, learn
@@ -51,7 +50,7 @@ def main(
         need("sklearn", "lightgbm")
         if not out.parent.is_dir():
             raise UsageError(f"{out.parent} is no folder; name a file in one that is there with --out")
-        walked = [jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories)]
+        walked = trajectories_of(trajectories)
         asked, encoder = asyncio.run(_gathered(store, fold, walked))
         judged = [one.judged for one in asked]
         fused = NAMES_OF_ALL.index("fused")

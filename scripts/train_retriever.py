@@ -10,13 +10,11 @@ from typing import Annotated
 import orjson
 import typer
 from _scoring import console, scoring
-from _training_sources import Unlike, check_folder, counts
+from _training_sources import Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import UsageError
-from evaluation.corpora.corpus import load_lines
 from evaluation.queries import whole_queries, write_queries
-from graph.importers import jsonl
 from retriever.training.additions import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import settled
@@ -64,9 +62,9 @@ def main(
         check_folder(export or out)
         need(*(NEEDED if export else ("torch", "transformers")))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
-        documents = [jsonl.tool(record) for record in load_lines(tools)]
+        documents = tools_of(tools)
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
-        walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
+        walked = trajectories_of(trajectories)
         corpus, examples = training_set(documents, walked, whole_queries(measured), catalogues, foreign, counts(unlike))
         if sample:
             examples = random.Random(chosen.seed).sample(examples, min(sample, len(examples)))

@@ -11,14 +11,12 @@ from typing import Annotated, Any
 import orjson
 import typer
 from _scoring import console, scoring
-from _training_sources import Unlike, check_folder, counts
+from _training_sources import Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import ModelUnavailableError, UsageError
 from domain.tool import ToolDoc
-from evaluation.corpora.corpus import load_lines
 from evaluation.queries import Query, whole_queries
-from graph.importers import jsonl
 from retriever.training.asking import Bounds, Usage
 from retriever.training.examples import Corpus, Example
 from retriever.training.kept_answers import KeptAnswers
@@ -64,8 +62,8 @@ def main(
             raise UsageError("--offline writes requests only: leave out --what negatives, or --offline")
         if offline:
             check_replaceable(out / "requests.jsonl")
-        documents = [jsonl.tool(record) for record in load_lines(tools)]
-        walked = (jsonl.trajectory(record, trajectories.name) for record in load_lines(trajectories))
+        documents = tools_of(tools)
+        walked = trajectories_of(trajectories)
         queries = whole_queries(measured)
         corpus, examples = training_set(documents, walked, queries, most=counts(unlike))
         run = _Run(corpus, examples, documents, queries, chosen, out)

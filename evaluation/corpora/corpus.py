@@ -1,9 +1,10 @@
 """Requests with their gold chains of tools: a part to learn the graph from, a part to plan, a catalogue for both."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 from pydantic.types import JsonValue
@@ -15,6 +16,7 @@ from graph.importers.lines import read_lines
 from graph.importers.records import Record, RecordError, Skipped, load
 from graph.names import function_name
 
+T = TypeVar("T")
 HELD_OUT = 5
 """One request in so many is planned, and one chain in so many is kept out of the learning part altogether."""
 
@@ -102,10 +104,15 @@ def document(
 
 
 def load_lines(path: Path) -> Iterator[Record]:
-    """The JSON objects of a file, a line each, plain or gzip.
+    """The JSON objects of a file, a line each, plain or gzip. Raises as :func:`read_as`."""
+    return read_as(path, lambda record: record)
+
+
+def read_as(path: Path, form: Callable[[Record], T]) -> Iterator[T]:
+    """What ``form`` makes of each line of a file.
 
     Raises:
-        UsageError: there is no such file. BrokenInputError: a line cannot be read.
+        UsageError: there is no such file. BrokenInputError: a line cannot be read, or ``form`` raises ``RecordError`` for it.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; name one of JSON lines")
@@ -113,6 +120,6 @@ def load_lines(path: Path) -> Iterator[Record]:
         if isinstance(line, Skipped):
             raise BrokenInputError(line.reason, file=str(path), line=line.line)
         try:
-            yield load(line.body)
+            yield form(load(line.body))
         except RecordError as error:
             raise BrokenInputError(str(error), file=str(path), line=line.number) from error

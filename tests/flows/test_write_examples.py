@@ -110,6 +110,22 @@ def test_with_a_model_it_writes_both_and_asks_for_nothing_twice(given: list[str]
     assert json.loads(again.stdout)["requests"]["usage"]["kept"] == 2
 
 
+def test_files_without_tools_or_trajectories_are_told(given: list[str], tmp_path: Path) -> None:
+    places = {name: given.index(f"--{name}") + 1 for name in ("tools", "trajectories")}
+    tools, trajectories = (given[place] for place in places.values())
+    empty = lines(tmp_path / "empty.jsonl")
+    for option, path, told in (
+        ("tools", empty, f"{empty} holds no tool: it is empty"),
+        ("tools", trajectories, f"{trajectories}:1: 'category' must be a text"),
+        ("trajectories", empty, f"{empty} holds no trajectory: none of its 0 lines has both"),
+        ("trajectories", tools, f"{tools} holds no trajectory: none of its 3 lines has both a 'query' and 'calls'"),
+    ):
+        done = run(*[*given[: places[option]], path, *given[places[option] + 1 :]], "--offline")
+        assert done.returncode == 2
+        assert done.stderr.startswith(told)
+    assert not (tmp_path / "out").exists()
+
+
 def test_without_a_model_it_says_what_to_do(given: list[str], tmp_path: Path) -> None:
     done = run(*given)
     assert done.returncode == 2
