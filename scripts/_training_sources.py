@@ -1,5 +1,6 @@
 """What the commands of a training have in common: what they are given, looked at before the work begins."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,8 @@ Unlike = Annotated[
     list[str],
     typer.Option(help="SOURCE=N: of that source of trajectories N requests at most, none to judge by; repeatable."),
 ]
+UNLIKE = ["rotbench=300"]
+"""Without the option: a source of the public data set, which other files need not have."""
 
 
 def check_folder(path: Path) -> None:
@@ -40,12 +43,16 @@ def trajectories_of(path: Path) -> list[Trajectory]:
     return walked
 
 
-def counts(given: list[str]) -> dict[str, int]:
-    """The number of requests by source. ``UsageError`` names the form."""
+def counts(given: list[str], walked: Iterable[Trajectory]) -> dict[str, int]:
+    """The number of requests by source. ``UsageError`` names the form, or the sources that there are; the default's need not be there."""
+    known = {one.source for one in walked}
     found: dict[str, int] = {}
     for one in given:
         source, _, count = one.partition("=")
         if not (source and count.isdigit()):
             raise UsageError(f"--unlike wants SOURCE=N, not {one!r}")
+        if source not in known and given != UNLIKE:
+            told = ", ".join(sorted(known)[:10])
+            raise UsageError(f"--unlike {one}: no trajectory is of the source {source!r}; there are those of {told}")
         found[source] = int(count)
     return found

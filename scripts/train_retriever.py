@@ -10,7 +10,7 @@ from typing import Annotated
 import orjson
 import typer
 from _scoring import console, scoring
-from _training_sources import Unlike, check_folder, counts, tools_of, trajectories_of
+from _training_sources import UNLIKE, Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import UsageError
@@ -46,7 +46,7 @@ def main(
         Path | None, typer.Option(help="Folder with seal_tools/ and metatool/, catalogues of others.")
     ] = None,
     foreign: Annotated[int, typer.Option(help="Requests of those catalogues, at most.")] = 300,
-    unlike: Unlike = ["rotbench=300"],  # noqa: B006
+    unlike: Unlike = UNLIKE,
     negatives: Annotated[Path | None, typer.Option(help="Written negatives, from write_examples.py.")] = None,
     requests: Annotated[Path | None, typer.Option(help="Made-up requests, from write_examples.py.")] = None,
     export: Annotated[Path | None, typer.Option(help="Folder for the int8 encoder made of the result.")] = None,
@@ -65,7 +65,9 @@ def main(
         documents = tools_of(tools)
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = trajectories_of(trajectories)
-        corpus, examples = training_set(documents, walked, whole_queries(measured), catalogues, foreign, counts(unlike))
+        corpus, examples = training_set(
+            documents, walked, whole_queries(measured), catalogues, foreign, counts(unlike, walked)
+        )
         if sample:
             examples = random.Random(chosen.seed).sample(examples, min(sample, len(examples)))
         if requests:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 from _scoring import console, scoring
-from _training_sources import Unlike, check_folder, counts, tools_of, trajectories_of
+from _training_sources import UNLIKE, Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import ModelUnavailableError, UsageError
@@ -46,7 +46,7 @@ def main(
     measured: Annotated[Path, typer.Option(help="Queries that are measured on: nothing near them is written.")],
     out: Annotated[Path, typer.Option(help="Folder for the files and what the model answered; the same one goes on.")],
     recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = BUNDLED,
-    unlike: Unlike = ["rotbench=300"],  # noqa: B006
+    unlike: Unlike = UNLIKE,
     what: Annotated[list[What], typer.Option(help="What to write; repeatable. Both without it.")] = [],  # noqa: B006
     apis: Annotated[int, typer.Option(min=0, help="APIs to write requests for, by chance; 0: all unsolved ones.")] = 0,
     offline: Annotated[bool, typer.Option(help="Without a model: plain requests, and no negatives.")] = False,
@@ -65,7 +65,7 @@ def main(
         documents = tools_of(tools)
         walked = trajectories_of(trajectories)
         queries = whole_queries(measured)
-        corpus, examples = training_set(documents, walked, queries, most=counts(unlike))
+        corpus, examples = training_set(documents, walked, queries, most=counts(unlike, walked))
         run = _Run(corpus, examples, documents, queries, chosen, out)
         with Progress(*COLUMNS, console=console) as bar:
             told = asyncio.run(
