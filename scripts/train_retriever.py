@@ -17,7 +17,7 @@ from domain.errors import UsageError
 from evaluation.queries import whole_queries, write_queries
 from retriever.training.additions import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
-from retriever.training.encoder import settled
+from retriever.training.encoder import TrainedEncoder, settled
 from retriever.training.examples import Corpus, Example, fingerprint, kinds, split
 from retriever.training.export import NEEDED, export_encoder
 from retriever.training.extra import need
@@ -62,6 +62,8 @@ def main(
         check_folder(export or out)
         need(*(NEEDED if export else ("torch", "transformers")))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
+        if not (out / "checkpoint").exists():
+            TrainedEncoder(chosen)  # a base that is not at hand is told before the work
         documents = tools_of(tools)
         catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
         walked = trajectories_of(trajectories)

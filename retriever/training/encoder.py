@@ -37,8 +37,9 @@ class TrainedEncoder:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(source)
             self.model: Any = AutoModel.from_pretrained(source).float()
         except (OSError, ValueError, SafetensorError) as error:
+            reason = " ".join(str(error).split())
             raise UnavailableError(
-                f"the weights of {source} are not at hand ({error}); name a folder that holds them, or 'bundled'"
+                f"the weights of {source} are not at hand ({reason}); name a folder that holds them, or 'bundled'"
             ) from error
         self.device = torch.device(_device())
         self.model.to(self.device)

@@ -75,6 +75,19 @@ def test_wrong_use_is_told_in_a_line(sources: dict[str, Path], tmp_path: Path) -
     assert (broken.returncode, "cannot be read" in broken.stderr) == (2, True)
 
 
+def test_a_base_that_is_not_at_hand_is_told_before_the_work(sources: dict[str, Path], tmp_path: Path) -> None:
+    cut_off = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hub")}
+    sources["tools"].unlink()
+    arguments = [*given(sources), "--base", "nowhere/x", "--out", tmp_path / "out"]
+    done = run("train_retriever.py", *arguments, **cut_off)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert done.stderr.startswith("the weights of nowhere/x are not at hand (")
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out" / "checkpoint").mkdir(parents=True)
+    goes_on = run("train_retriever.py", *arguments, **cut_off)
+    assert goes_on.stderr.startswith(f"{sources['tools']} is no file"), "what goes on needs its base no more"
+
+
 def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path) -> None:
     store, fold, weights = tmp_path / "store", tmp_path / "fold", tmp_path / "weights.json"
     built = run("build_graph.py", *given(sources, "tools", "trajectories"), "--store", store)
