@@ -9,7 +9,7 @@ import typer
 from _scoring import console, scoring
 
 from domain.trajectory import Trajectory
-from evaluation.corpora.corpus import load_lines
+from evaluation.corpora.corpus import read_as
 from evaluation.holding_out import HeldOut, hold_out
 from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
@@ -31,8 +31,8 @@ def main(
 ) -> None:
     """A sample of the requests is held out; no trajectory of theirs, of a measured one, or of a request near one, is learnt from."""
     with scoring():
-        read = [(record, jsonl.trajectory(record, trajectories.name)) for record in load_lines(trajectories)]
-        names = NameIndex(jsonl.tool(record) for record in load_lines(tools))
+        read = list(read_as(trajectories, lambda record: (record, jsonl.trajectory(record, trajectories.name))))
+        names = NameIndex(read_as(tools, jsonl.tool))
         apart = whole_queries(measured)
         labelled = labelled_requests((one for _, one in read), names, apart)
         parts = hold_out(labelled, (one.query for _, one in read), sample, least, apart)

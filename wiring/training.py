@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.errors import UsageError
+from domain.errors import BrokenInputError, UsageError
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import Trajectory
-from evaluation.corpora.corpus import load_lines
+from evaluation.corpora.corpus import read_as
 from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.tuning import labelled_requests, split_of
-from graph.importers.records import as_list, as_object, load, optional_text, text
+from graph.importers.records import Record, RecordError, as_list, as_object, load, optional_text, text
 from graph.names import NameIndex
 from retriever.training.examples import Corpus, Example, corpus_of
 
@@ -78,24 +78,30 @@ def _examples(queries: Sequence[Query], rows: Mapping[Key, int], *, foreign: boo
 
 def seal_tools(folder: Path) -> Foreign:
     """The catalogue Seal-Tools: ``tool.jsonl`` and ``dev.jsonl``. ``UsageError`` where they are not there, ``BrokenInputError`` for a line."""
-    documents: dict[str, ToolDoc] = {}
-    for record in load_lines(folder / "tool.jsonl"):
-        name, field = text(record, "api_name"), (optional_text(record, "field") or "other").split("/")
-        inputs = [Parameter(name=one) for one in as_object(record.get("parameters") or {}, "'parameters'")]
-        about = optional_text(record, "api_description") or ""
-        documents[name] = _document(f"seal {field[0]}", field[-1], name, about, tuple(inputs))
-    requests: list[tuple[str, tuple[ToolId, ...]]] = []
-    for record in load_lines(folder / "dev.jsonl"):
+    documents = {one.api: one for one in read_as(folder / "tool.jsonl", _seal_tool)}
+
+    def request(record: Record) -> tuple[str, tuple[ToolId, ...]]:
         calls = [as_object(item, "an item of 'calling'") for item in as_list(record.get("calling"), "'calling'")]
         tools = dict.fromkeys(documents[name].id for call in calls if (name := text(call, "api")) in documents)
-        if tools:
-            requests.append((text(record, "query"), tuple(tools)))
+        return text(record, "query"), tuple(tools)
+
+    requests = [one for one in read_as(folder / "dev.jsonl", request) if one[1]]
     return Foreign(tuple(documents.values()), tuple(requests))
 
 
+def _seal_tool(record: Record) -> ToolDoc:
+    name, field = text(record, "api_name"), (optional_text(record, "field") or "other").split("/")
+    inputs = [Parameter(name=one) for one in as_object(record.get("parameters") or {}, "'parameters'")]
+    return _document(f"seal {field[0]}", field[-1], name, optional_text(record, "api_description") or "", tuple(inputs))
+
+
 def metatool(folder: Path) -> Foreign:
-    """The catalogue MetaTool: ``plugin_des.json``, and a few requests of each tool of ``all_clean_data.csv``."""
-    described = as_object(load(_bytes(folder / "plugin_des.json")), "the file")
+    """The catalogue MetaTool: ``plugin_des.json``, and a few requests of each tool of ``all_clean_data.csv``. Raises as :func:`seal_tools`."""
+    plugins = folder / "plugin_des.json"
+    try:
+        described = as_object(load(_bytes(plugins)), "the file")
+    except RecordError as error:
+        raise BrokenInputError(str(error), file=str(plugins)) from error
     documents = {name.casefold(): _document("plugins", name, name, str(about)) for name, about in described.items()}
     taken: dict[str, int] = {}
     requests: list[tuple[str, tuple[ToolId, ...]]] = []

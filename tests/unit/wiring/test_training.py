@@ -62,5 +62,11 @@ def test_what_is_missing_or_broken_is_told(tmp_path: Path) -> None:
     (tmp_path / "tool.jsonl").write_bytes(b"{broken")
     with pytest.raises(BrokenInputError):
         seal_tools(tmp_path)
+    (tmp_path / "tool.jsonl").write_bytes(b'{"field": "Culture"}')
+    with pytest.raises(BrokenInputError, match=r"tool\.jsonl:1: 'api_name'"):
+        seal_tools(tmp_path)
     with pytest.raises(UsageError, match=r"plugin_des\.json"):
+        metatool(tmp_path)
+    (tmp_path / "plugin_des.json").write_bytes(b"[]")
+    with pytest.raises(BrokenInputError, match=r"plugin_des\.json"):
         metatool(tmp_path)
