@@ -27,6 +27,7 @@ from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
 from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.once import Once, set_up
+from wiring.reranking import reranker_for
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
 
@@ -85,7 +86,6 @@ class Container:
 
         With a Qdrant server, the words follow what other machines have indexed.
         """
-        from retriever.reranker import BUNDLED, read_reranker
         from wiring.experience import StoreExperience
 
         embedder, index, lexical = await self.retrieval()
@@ -97,18 +97,11 @@ class Container:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
             self._read = True
-        # It knows the cosines of the encoder that it learnt from, and no other's.
-        named = self.settings.reranker_file
-        reranker = await asyncio.to_thread(read_reranker, named or BUNDLED) if self.settings.rerank else None
-        if reranker and named and reranker.encoder != embedder.identity:
-            raise UsageError(
-                f"{named} was learnt with {reranker.encoder}, and the encoder in use is {embedder.identity}: "
-                "teach one for it with scripts/train_reranker.py, or leave FOOTPATH_RERANKER_FILE empty"
-            )
-        if reranker and reranker.encoder == embedder.identity:
-            experience = StoreExperience(self.graph, await within_reach(self.memories), embedder.identity)
-            return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
-        return ToolSearch(embedder, index, lexical)
+        reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
+        if reranker is None:
+            return ToolSearch(embedder, index, lexical)
+        experience = StoreExperience(self.graph, await within_reach(self.memories), embedder.identity)
+        return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
     def server_index(self) -> "QdrantIndex":
         """A new index on the server of the settings, not set up; who makes it closes it."""
