@@ -21,7 +21,7 @@ from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES,
 from retriever.training.extra import need
 from retriever.training.ranking import cross_fitted, learn
 from wiring.container import open_container
-from wiring.ranking import Asked, asked_of
+from wiring.reranker_training import Asked, asked_of
 
 _GROUPS = {
     "scores": SCORES,

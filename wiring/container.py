@@ -27,7 +27,7 @@ from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
 from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.once import Once, set_up
-from wiring.reranking import reranker_for
+from wiring.reranker import reranker_for
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
 

@@ -19,7 +19,7 @@ from retriever.indexing import index_tools
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.embedders import encoder_named
-from wiring.ranking import asked_of
+from wiring.reranker_training import asked_of
 
 RAIN = Query(ONE, "Will it rain in Rome tomorrow?", frozenset({key("sky", "rain")}))
 MONEY = Query(ONE, "How many dollars are twenty euros?", frozenset({key("bank", "convert")}))
