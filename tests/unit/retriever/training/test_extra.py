@@ -25,7 +25,11 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("train_retriever.py", *READS, "--out", "out"), "torch", "torch"),
         (("export_encoder.py", "out", "--source", "none"), "torch", "torch"),
-        (("train_reranker.py", "--store", "none", *READS[2:4], "--fold", "none"), "sklearn", "scikit-learn"),
+        (
+            ("train_reranker.py", "--store", "none", *READS[2:4], "--fold", "none", "--out", "out"),
+            "sklearn",
+            "scikit-learn",
+        ),
     ],
 )
 def test_a_command_needs_the_extra(
