@@ -11,10 +11,13 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from domain.errors import UsageError
+from domain.errors import UnavailableError, UsageError
 from retriever.training.encoder import TrainedEncoder
 from retriever.training.judging import Judgement
 from retriever.training.recipe import Recipe
+
+_OF_THE_MACHINE = ("CUDA", "allocate memory")
+"""In torch's errors that say nothing of a file."""
 
 
 @dataclass
@@ -54,14 +57,14 @@ class Checkpoints:
         return self.folder / "weights" if (self.folder / "state.json").exists() else None
 
     def encoder(self) -> TrainedEncoder:
-        """With the weights as they last were, or the recipe's base at the beginning. ``UsageError``: what is kept is damaged."""
+        """With the weights as they last were, or the recipe's base at the beginning. ``UsageError``: what is kept is damaged; ``UnavailableError``: it cannot be read now."""
         if self.weights is None:
             return TrainedEncoder(self.recipe)
         with self._undamaged():
             return TrainedEncoder(self.recipe, self.weights)
 
     def read(self, optimizer: Any, schedule: Any) -> Checkpoint:
-        """How it stands; optimizer and schedule are put back, too. ``UsageError``: what is kept is damaged."""
+        """How it stands; optimizer and schedule are put back, too. Raises as :meth:`encoder`."""
         import torch
 
         if self.weights is None:
@@ -79,11 +82,13 @@ class Checkpoints:
 
         try:
             yield
-        except torch.OutOfMemoryError:
+        except (MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # a cut file ends in many kinds, some of them no more than Exception
             cause = error.__cause__ or error
             reason = " ".join(str(cause).split())[:200] or type(cause).__name__
+            if (isinstance(cause, OSError) and cause.errno) or any(word in reason for word in _OF_THE_MACHINE):
+                raise UnavailableError(f"{self.folder} cannot be read ({reason}); it is kept, try again") from error
             raise UsageError(f"{self.folder} is damaged ({reason}); remove it to begin the training anew") from error
 
     def write(self, state: Checkpoint, encoder: TrainedEncoder, optimizer: Any, schedule: Any) -> None:

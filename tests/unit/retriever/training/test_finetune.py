@@ -150,6 +150,28 @@ def test_a_damaged_checkpoint_is_told_with_what_to_do(recipe: Recipe, tmp_path: 
             train(recipe, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "error", [RuntimeError("CUDA error: device is busy"), PermissionError(13, "Permission denied"), MemoryError()]
+)
+def test_a_fault_of_the_machine_damages_no_checkpoint(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    import torch
+
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, tmp_path, stop_after=4)
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(torch, "load", fail)
+        with pytest.raises((UnavailableError, MemoryError)) as told:
+            train(recipe, tmp_path)
+    assert "remove" not in str(told.value)
+    train(recipe, tmp_path)
+
+
 def test_it_stops_where_nothing_is_gained(recipe: Recipe, tmp_path: Path) -> None:
     still = recipe.model_copy(update={"learning_rate": 1e-12, "patience": 2})
     trained, _ = train(still, tmp_path)
