@@ -76,7 +76,8 @@ async def reindex(
         )
         stack.push_async_callback(place.close)
         both = await place.open(embedder.identity, embedder.dimension, ({former} if former else known).__contains__)
-        if former and both.former and both.former[0] != former:
+        # Those of the new encoder: the same command has switched before, and was perhaps not let finish.
+        if former and both.former and both.former[0] not in (former, embedder.identity):
             raise UsageError(
                 f"--former names {former}, and the vectors in use were made by {both.former[0]}: name the settings of that "
                 "encoder, or leave --former out"

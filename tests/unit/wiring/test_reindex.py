@@ -63,6 +63,16 @@ async def test_relevant_apis_without_a_document_are_counted(store: Path, server:
     assert (done.compared.relevant, done.compared.missing) == (len(DOCUMENTS) + 1, 1)
 
 
+async def test_the_same_command_may_be_given_again(store: Path, server: ModelServer) -> None:
+    """As after a run that was killed when it had switched."""
+    trial = Trial(ASKED, 1.0, former=asks(server))
+    for _ in range(2):
+        done = await reindex(settings=Settings(), store=store, trial=trial)
+        assert not done.refused
+    async with open_container(Settings(), store) as container:
+        assert await (await container.search()).start_tools(DOCUMENTS[0].description, 1)
+
+
 async def test_the_right_dimension_is_taken_after_a_wrong_one(tmp_path: Path, server: ModelServer) -> None:
     for dimension, fits in ((DIMENSION // 2, False), (DIMENSION, True)):
         async with open_container(asks(server, dimension), tmp_path / "store", create=True) as container:
