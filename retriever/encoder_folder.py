@@ -23,8 +23,8 @@ class EncoderForm(Model):
     dimension: int = Field(default=384, ge=1)
     pooling: Literal["mean", "cls"] = "mean"
     query_prefix: str = ""
-    query_tokens: int = Field(default=128, ge=8)
-    document_tokens: int = Field(default=96, ge=8)
+    query_tokens: int = Field(default=128, ge=8, le=2048)
+    document_tokens: int = Field(default=96, ge=8, le=2048)
 
 
 def read_form(folder: Path) -> EncoderForm:

@@ -35,10 +35,12 @@ def main(
         str | None, typer.Option(help="What the model wants before a request; what the folder says without it.")
     ] = None,
     query_tokens: Annotated[
-        int | None, typer.Option(min=8, help="Where a request is cut; what the folder says without it, 128 in the end.")
+        int | None,
+        typer.Option(min=8, max=2048, help="Where a request is cut; what the folder says without it, 128 in the end."),
     ] = None,
     document_tokens: Annotated[
-        int | None, typer.Option(min=8, help="Where a document is cut; what the folder says without it, 96 in the end.")
+        int | None,
+        typer.Option(min=8, max=2048, help="Where a document is cut; what the folder says without it, 96 in the end."),
     ] = None,
 ) -> None:
     """Export, quantise, compare; prints the report as JSON."""

@@ -30,6 +30,8 @@ _OTHER = "encoder"
 
 FOLDER = Path(__file__).parent / "minilm_int8"
 _BATCH = 16
+_LEAST = 8
+"""Tokens that a prefix leaves to a request at least."""
 _CHUNK = 2048
 """Texts tokenised and sorted by length at a time."""
 
@@ -147,7 +149,27 @@ class BundledEmbedder(ReadsApart):
             )
         tokenizer.no_padding()
         tokenizer.no_truncation()
+        if self._form != EncoderForm(dimension=self.dimension):
+            self._check_lengths(session, tokenizer)
         return _Engine(session, tokenizer)
+
+    def _check_lengths(self, session: Any, tokenizer: Any) -> None:
+        """What the form says of lengths, tried now rather than at the first long text. ``UnavailableError``: the model cannot do it."""
+        form, file = self._form, self._folder / FORM_FILE
+        prefix = len(tokenizer.encode(form.query_prefix, add_special_tokens=False).ids)
+        if prefix + _LEAST > form.query_tokens:
+            raise UnavailableError(
+                f"{file}: 'query_prefix' takes {prefix} of the {form.query_tokens} 'query_tokens', and leaves too few for a request"
+            )
+        longest = max(form.query_tokens, form.document_tokens)
+        try:
+            session.run(
+                None, {"input_ids": np.ones((1, longest), np.int64), "attention_mask": np.ones((1, longest), np.int64)}
+            )
+        except Exception as error:
+            raise UnavailableError(
+                f"{file}: the model does not read {longest} tokens; correct 'query_tokens' and 'document_tokens'"
+            ) from error
 
     def _read(self, texts: list[str], reading: _Reading) -> list[Vectors]:
         engine = self._engine()

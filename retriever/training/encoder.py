@@ -111,7 +111,11 @@ class TrainedEncoder:
         self.tokenizer.save_pretrained(folder)
         recipe = self._recipe
         form = EncoderForm(dimension=self.dimension, pooling=recipe.pooling, query_prefix=recipe.query_prefix)
-        write_form(form, folder)
+        lengths = {
+            "query_tokens": max(form.query_tokens, recipe.query_tokens),
+            "document_tokens": max(form.document_tokens, recipe.document_tokens),
+        }
+        write_form(form.model_copy(update=lengths), folder)
 
 
 def settled(recipe: Recipe) -> Recipe:

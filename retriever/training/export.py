@@ -38,6 +38,8 @@ class ExportReport:
     sha256: str
     size: int
     dimension: int
+    query_tokens: int
+    document_tokens: int
     mean_cosine: float
     lowest_cosine: float
 
@@ -91,6 +93,8 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str], form: Enc
         sha256=hash_of(target),
         size=(target / MODEL_FILE).stat().st_size,
         dimension=dimension,
+        query_tokens=form.query_tokens,
+        document_tokens=form.document_tokens,
         mean_cosine=round(float(cosines.mean()), 5),
         lowest_cosine=round(float(cosines.min()), 5),
     )

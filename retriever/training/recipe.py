@@ -45,8 +45,8 @@ class Recipe(Model):
     warm_up: float = Field(default=0.1, ge=0, lt=1)
     scale: float = Field(default=20.0, gt=0)
     frozen: int = Field(default=0, ge=0)
-    query_tokens: int = Field(default=80, ge=8)
-    document_tokens: int = Field(default=64, ge=8)
+    query_tokens: int = Field(default=80, ge=8, le=2048)
+    document_tokens: int = Field(default=64, ge=8, le=2048)
     held_out: float = Field(default=0.25, gt=0, lt=1)
     fold: int = Field(default=0, ge=0, description="Which part of the requests is held out.")
     precision: Literal["auto", "float32", "bfloat16"] = Field(

@@ -77,6 +77,18 @@ async def test_texts_are_cut_where_the_form_says() -> None:
         assert vector == pytest.approx(unit(states(text)[0].mean(axis=0)), abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        (EncoderForm(document_tokens=600), r"encoder\.json: the model does not read 600 tokens"),
+        (EncoderForm(query_tokens=10, query_prefix="represent this: "), "'query_prefix' takes 3 of the 10"),
+    ],
+)
+async def test_lengths_that_cannot_be_are_told_at_once(form: EncoderForm, told: str) -> None:
+    with pytest.raises(UnavailableError, match=told):
+        await BundledEmbedder(form=form).embed([RAIN], "query")
+
+
 def test_an_encoder_of_ones_own_is_not_named_like_the_bundled_one(folder: Path) -> None:
     write_form(EncoderForm(query_tokens=64), folder)
     own = BundledEmbedder(1, folder, hash_of(folder), read_form(folder))

@@ -83,6 +83,11 @@ def test_how_its_vectors_are_made_is_kept_with_it(base: Path, tmp_path: Path) ->
     assert form_of(tmp_path) == EncoderForm(dimension=32, pooling="cls", query_prefix="find: ")
 
 
+def test_what_it_learnt_to_read_is_read(base: Path, tmp_path: Path) -> None:
+    TrainedEncoder(Recipe(base=str(base), query_tokens=24, document_tokens=300)).save(tmp_path)
+    assert form_of(tmp_path) == EncoderForm(dimension=32, query_tokens=128, document_tokens=300)
+
+
 def test_half_the_whole_and_half_the_best_sentence() -> None:
     requests = np.array([[[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]], np.float32)
     documents = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
