@@ -1,7 +1,7 @@
 """`evaluate.py retrieval`: start tools against the relevant APIs of each request, one row for each way to find them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -127,7 +127,7 @@ async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) 
         await prepared(container)
         run.known = await known(run.asked, container.graph, run.trained)
         run.told = list(await rankings(container, run.names))[-1]
-        await _rank(run, container, "")
+        await _rank(run, container, run.names, "")
         await after(container)
 
 
@@ -146,11 +146,16 @@ async def _write_errors(run: Scoring, container: Container, count: int, out: Pat
 
 async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:
     async with open_container(settings, store) as container:
-        await _rank(run, container, f", {store.name}")
+        found = await rankings(container)
+        for name in run.names:
+            if name not in found:
+                console.print(f"no row {name}, {store.name}: no re-ranker is in use there", style="yellow")
+        names = [name for name in run.names or found if name in found]
+        await _rank(run, container, names, f", {store.name}")
 
 
-async def _rank(run: Scoring, container: Container, suffix: str) -> None:
-    searches = {f"{name}{suffix}": one for name, one in (await rankings(container, run.names)).items()}
+async def _rank(run: Scoring, container: Container, names: Sequence[str], suffix: str) -> None:
+    searches = {f"{name}{suffix}": one for name, one in (await rankings(container, names)).items()}
     run.models |= dict.fromkeys(searches, container.embedder().identity)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(", ".join(searches), total=len(run.asked))

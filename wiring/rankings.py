@@ -27,10 +27,9 @@ async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str,
     if served.reranks:
         found["reranked"] = served
     elif "reranked" in names:
-        raise UsageError(
-            f"no re-ranker is in use with the encoder {embedder.identity}: FOOTPATH_RERANKER_FILE names one that "
-            "scripts/train_reranker.py taught with it"
-        )
+        remedy = "FOOTPATH_RERANKER_FILE names one that scripts/train_reranker.py taught with it"
+        remedy = remedy if container.settings.rerank else "FOOTPATH_RERANK is false"
+        raise UsageError(f"no re-ranker is in use with the encoder {embedder.identity}: {remedy}")
     if unknown := [name for name in names if name not in found]:
         raise UsageError(f"no row is called {', '.join(unknown)}; there are: {', '.join(found)}")
     return {name: found[name] for name in names or found}

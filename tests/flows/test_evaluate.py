@@ -135,6 +135,10 @@ def test_rows_of_another_store(store: Path, tmp_path: Path) -> None:
     rows = orjson.loads(done.stdout)["rows"]
     assert list(rows) == ["fused", "fused, base"]
     assert rows["fused, base"]["against"]["groups"]["all"]["ndcg@1"] == 0
+    chosen.write_bytes(b"FOOTPATH_RERANK=false")
+    done = invoke(store, "--queries", queries, "--rows", "fused,reranked", *more[4:])
+    assert list(orjson.loads(done.stdout)["rows"]) == ["fused", "reranked", "fused, base"]
+    assert "no row reranked, base" in done.stderr
     chosen.write_bytes(b"FOOTPATH_ENCODER_THREADS=none")
     done = invoke(store, *more)
     assert done.exit_code == 2
