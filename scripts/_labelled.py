@@ -29,12 +29,16 @@ def read_labelled(
     apart = whole_queries(measured) if measured else []
     read = _read(trajectories, without)
     found = labelled_requests(read, NameIndex(documents), apart, sample)
-    if not found:
-        raise UsageError(
-            f"none of the {len(read)} trajectories of {trajectories} serves a request with tools of this store; "
-            "name the file that the store was built from"
-        )
-    return found
+    if found:
+        return found
+    if not read:
+        raise UsageError(f"{trajectories} has no trajectory but those of {without!r}, which --without leaves out")
+    if labelled_requests(read, NameIndex(documents), []):
+        raise UsageError(f"every request of {trajectories} is near one of {measured}, which --measured leaves out")
+    raise UsageError(
+        f"none of the {len(read)} trajectories of {trajectories} serves a request with tools of this store; "
+        "name the file that the store was built from"
+    )
 
 
 def _read(path: Path, without: str) -> list[Trajectory]:

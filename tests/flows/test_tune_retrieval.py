@@ -37,10 +37,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tune(store: Path, folder: Path, function: str) -> subprocess.CompletedProcess[str]:
+def tune(
+    store: Path, folder: Path, function: str, measured: str = "something else", source: str = "mine"
+) -> subprocess.CompletedProcess[str]:
     call = {"category": "Weather", "tool_name": "Sky", "function": function, "ok": True}
-    walked = {"id": "t", "query": "rain in Rome", "finish": "give_answer", "calls": [call]}
-    asked = {"split": "s", "query": "something else", "relevant": [{"tool": "Sky", "api": "rain"}]}
+    walked = {"id": "t", "source": source, "query": "rain in Rome", "finish": "give_answer", "calls": [call]}
+    asked = {"split": "s", "query": measured, "relevant": [{"tool": "Sky", "api": "rain"}]}
     for name, line in (("trajectories", walked), ("measured", asked)):
         (folder / name).write_bytes(orjson.dumps(line) + b"\n")
     files = ["--trajectories", folder / "trajectories", "--measured", folder / "measured"]
@@ -57,7 +59,15 @@ def test_a_line_for_each(store: Path, tmp_path: Path) -> None:
     assert second.startswith("k1 1.5 b 0.9 weight 0.5: ")
 
 
-def test_trajectories_of_another_catalogue(store: Path, tmp_path: Path) -> None:
-    done = tune(store, tmp_path, "another")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"function": "another"}, "none of the 1 trajectories"),
+        ({"function": "rain_for_sky", "measured": "rain in Rome"}, "which --measured leaves out"),
+        ({"function": "rain_for_sky", "source": "rotbench"}, "which --without leaves out"),
+    ],
+)
+def test_why_no_request_is_left(store: Path, tmp_path: Path, given: dict[str, str], told: str) -> None:
+    done = tune(store, tmp_path, **given)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "none of the 1 trajectories" in done.stderr
+    assert told in done.stderr
