@@ -26,8 +26,8 @@ def main(
 ) -> None:
     """Show the best tools. Exit codes: 1 none was found, 2 wrong use, 3 no store, or it cannot be used."""
     try:
-        if any(0xD800 <= ord(char) <= 0xDFFF for char in request):
-            raise UsageError("the request is not UTF-8 text; set the terminal to UTF-8")
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in request + category):
+            raise UsageError("what is asked for is not UTF-8 text; set the terminal to UTF-8")
         if not request.strip():
             raise UsageError("the request is empty; say in words what to find tools for")
         found = asyncio.run(_found(request, store, limit, category))

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from agent.executor import Executor
@@ -46,7 +47,7 @@ class Container:
         self.vectors_on_server = bool(settings.vector_url) and not embedded
         self.folder = folder
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
-        self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {folder.root}")
+        self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
         self._stack = stack
         self._retrieval = Once(self._open_retrieval)

@@ -73,6 +73,7 @@ def test_of_a_category_alone(store: Path) -> None:
     [
         (["rain", "--category", "Nope"], 1, "no tool is found"),
         (["  "], 2, "the request is empty"),
+        (["rain", "--category", "\udcff"], 2, "not UTF-8"),
     ],
 )
 def test_what_finds_nothing_is_told(store: Path, arguments: list[str], code: int, message: str) -> None:

@@ -5,6 +5,7 @@ import re
 import shutil
 from contextlib import AsyncExitStack
 from pathlib import Path
+from shlex import quote
 
 import orjson
 import pytest
@@ -39,7 +40,7 @@ def reranker(file: Path, encoder: str) -> Path:
 
 
 async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path: Path) -> None:
-    store, settings = tmp_path / "store", Settings(encoder_folder=own)
+    store, settings = tmp_path / "my store", Settings(encoder_folder=own)
     async with open_container(settings, store, create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
         await index_tools(container.graph.documents(), *await container.retrieval())
@@ -48,7 +49,9 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
         identity = container.embedder().identity
     assert identity != bundled.BundledEmbedder().identity
     async with open_container(Settings(), store) as container:
-        with pytest.raises(StoreVersionError, match=f"python scripts/reindex.py --store {re.escape(str(store))};"):
+        with pytest.raises(
+            StoreVersionError, match=f"python scripts/reindex.py --store {re.escape(quote(str(store)))};"
+        ):
             await container.retrieval()
     on_server = Settings(store=store, graph_url="bolt://127.0.0.1:1")
     async with AsyncExitStack() as stack:
@@ -58,6 +61,9 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
     async with open_container(settings, store) as container:
         assert list(await rankings(container)) == ["bm25", "dense", "fused"], "the bundled re-ranker is another's"
         with pytest.raises(UsageError, match="no re-ranker is in use with the encoder encoder:"):
+            await rankings(container, ["reranked"])
+    async with open_container(settings.model_copy(update={"rerank": False}), store) as container:
+        with pytest.raises(UsageError, match="FOOTPATH_RERANK is false"):
             await rankings(container, ["reranked"])
     fitting = await asyncio.to_thread(reranker, tmp_path / "own.json", identity)
     async with open_container(settings.model_copy(update={"reranker_file": fitting}), store) as container:
