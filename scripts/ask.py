@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from _terminal import check_utf8
 
 from domain.errors import BrokenInputError, UnavailableError, UsageError
 
@@ -40,8 +41,7 @@ def main(
     try:
         if not request.strip():
             raise UsageError("the request is empty; put it in quotes behind ask.py")
-        if any(0xD800 <= ord(c) <= 0xDFFF for c in request):
-            raise UsageError("the request is not UTF-8 text; set the terminal to UTF-8")
+        check_utf8(request, "the request")
         if calls and executor != "replay":
             raise UsageError("--calls needs --executor replay")
         show = None if json else _shown(all_candidates=all_candidates)

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 
 import orjson
 import typer
+from _scoring import scoring
+from _terminal import check_utf8
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from agent.tool_text import clean
-from domain.errors import UnavailableError, UsageError
+from domain.errors import UsageError
 from wiring.container import open_container
 
 
@@ -25,15 +27,11 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the best tools. Exit codes: 1 none was found, 2 wrong use, 3 no store, or it cannot be used."""
-    try:
-        if any(0xD800 <= ord(char) <= 0xDFFF for char in request + category):
-            raise UsageError("what is asked for is not UTF-8 text; set the terminal to UTF-8")
+    with scoring("interrupted; nothing was found"):
+        check_utf8(request + category, "what is asked for")
         if not request.strip():
             raise UsageError("the request is empty; say in words what to find tools for")
         found = asyncio.run(_found(request, store, limit, category))
-    except (UsageError, UnavailableError) as error:
-        print(error, file=sys.stderr)
-        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
     if as_json:
         sys.stdout.write(orjson.dumps(found).decode() + "\n")
     else:

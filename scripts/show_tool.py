@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from _terminal import check_utf8
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -25,8 +26,7 @@ def main(
 ) -> None:
     """Show what is known of a tool. Exit codes: 2 unknown or ambiguous name, 3 no store."""
     try:
-        if any(0xD800 <= ord(c) <= 0xDFFF for c in name):
-            raise UsageError("the name is not UTF-8 text; set the terminal to UTF-8")
+        check_utf8(name, "the name")
         found = asyncio.run(_describe(name, store))
     except (UsageError, UnavailableError) as error:
         print(printable(str(error), keep="\n"), file=sys.stderr)
