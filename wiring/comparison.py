@@ -6,9 +6,10 @@ from hashlib import blake2b
 from heapq import nsmallest
 
 from domain.errors import UsageError
-from evaluation.names import Key, key_of
+from evaluation.names import Key
 from evaluation.queries import Query
 from evaluation.retrieval import Scored, Search, measures, rank
+from evaluation.retrieval_figures import documents_of
 from graph.store import GraphStore
 from retriever.words import first_words
 
@@ -62,13 +63,13 @@ async def compare(former: tuple[str, Search], new: tuple[str, Search], judging: 
 async def judged_by(queries: Sequence[Query], graph: GraphStore) -> Judging:
     """What the tools of ``graph`` are judged by. ``UsageError`` where no request has a relevant API among them: it would find everything alike."""
     relevant = frozenset[Key]().union(*(query.relevant for query in queries))
-    documented = {key_of(tool.id) async for tool in graph.documents()}
-    if not relevant & documented:
+    documented = await documents_of(graph, relevant)
+    if not documented:
         raise UsageError(
             f"none of the {len(relevant):,} relevant APIs of the queries has a document in this store, so that they cannot tell "
             "a good encoder from a poor one: name queries of its own tools with --queries, or leave them out"
         )
-    return Judging(queries, len(relevant), len(relevant - documented))
+    return Judging(queries, len(relevant), len(relevant) - len(documented))
 
 
 async def sample_requests(graph: GraphStore) -> Judging:
