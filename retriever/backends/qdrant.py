@@ -193,8 +193,7 @@ class QdrantIndex:
                 return found
 
     async def count(self) -> int:
-        collection = self._fit()
-        return (await self._connection.call("count vectors", lambda client: client.count(collection, exact=True))).count
+        return await self._collections.count(self._fit())
 
     async def close(self) -> None:
         self._encoder = None

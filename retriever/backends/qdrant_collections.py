@@ -46,10 +46,10 @@ class QdrantCollections:
         alias, aliases = self.alias(encoder), await self._aliases()
         if alias in aliases:
             await self._check(aliases[alias], encoder)
-            if await self._count(aliases[alias]):
+            if await self.count(aliases[alias]):
                 return alias
         # A collection without vectors, as a build leaves it that fails at its start, is in nobody's way.
-        makers = {await self._maker(collection) for collection in aliases.values() if await self._count(collection)}
+        makers = {await self._maker(collection) for collection in aliases.values() if await self.count(collection)}
         if makers:
             others = ", ".join(sorted(makers))
             raise StoreVersionError(
@@ -61,9 +61,13 @@ class QdrantCollections:
             await self.switch(encoder, await self.beside(encoder))
         return alias
 
+    async def count(self, collection: str) -> int:
+        """Its vectors, one by one."""
+        return (await self._connection.call("count vectors", lambda client: client.count(collection, exact=True))).count
+
     async def in_force(self) -> list[Encoder]:
         """The encoders whose vectors are in force, as far as their collections tell."""
-        filled = [collection for collection in (await self._aliases()).values() if await self._count(collection)]
+        filled = [collection for collection in (await self._aliases()).values() if await self.count(collection)]
         found = [await self._metadata(collection) for collection in filled]
         return [
             Encoder(str(one["identity"]), int(str(one["dimension"])))
@@ -186,9 +190,6 @@ class QdrantCollections:
         found = await self._connection.call("list the aliases", lambda client: client.get_aliases())
         ours = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}")
         return {one.alias_name: one.collection_name for one in found.aliases if ours.fullmatch(one.alias_name)}
-
-    async def _count(self, collection: str) -> int:
-        return (await self._connection.call("count vectors", lambda client: client.count(collection))).count
 
     async def _collections(self) -> list[str]:
         found = await self._connection.call("list the collections", lambda client: client.get_collections())
