@@ -18,7 +18,8 @@ from server.storage.unbroken import unbroken
 
 T = TypeVar("T")
 
-_BUSY_MILLISECONDS = 30_000
+BUSY_SECONDS = 30
+"""How long a write waits for another program's."""
 _CONNECTIONS = 8
 """Kept open; as many again in a rush. What is over waits its turn."""
 
@@ -140,7 +141,7 @@ def _prepare(connection: Any, _record: object) -> None:
     connection.isolation_level = None
     try:
         cursor = connection.cursor()
-        for pragma in (f"busy_timeout={_BUSY_MILLISECONDS}", "journal_mode=WAL", "foreign_keys=ON"):
+        for pragma in (f"busy_timeout={1000 * BUSY_SECONDS}", "journal_mode=WAL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
     except BaseException:

@@ -14,12 +14,11 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from domain.errors import StoreBusyError, StoreVersionError
-from server.storage.database import engine_for
+from server.storage.database import BUSY_SECONDS, engine_for
 from server.storage.failures import translated
 from server.storage.rows import Row
 
 _STEPS = Path(__file__).parent / "migrations"
-_BUSY_SECONDS = 30.0
 _LOCK = 0x466F6F74706174  # "Footpat" in ASCII: our lock among others of the same PostgreSQL database
 
 
@@ -47,7 +46,7 @@ def _migrate(url: str) -> tuple[str | None, str]:
         pass  # reads the files now, outside the event loop
     engine = engine_for(url, pooled=False)
     # SQLite waits for every lock but that of a new file's change to WAL. What was begun until then is undone.
-    deadline = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             with translated():
