@@ -1,7 +1,7 @@
 """`evaluate.py retrieval`: start tools against the relevant APIs of each request, one row for each way to find them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from rich.progress import Progress
 from domain.errors import UsageError
 from evaluation.names import Key
 from evaluation.queries import Query, read_queries, whole_queries
-from evaluation.retrieval import Scores, rank_all
+from evaluation.retrieval import Scores, Search, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
@@ -126,8 +126,9 @@ async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) 
     async with open_container(store=store) as container:
         await prepared(container)
         run.known = await known(run.asked, container.graph, run.trained)
-        run.told = list(await rankings(container, run.names))[-1]
-        await _rank(run, container, run.names, "")
+        searches = await rankings(container, run.names)
+        run.told = list(searches)[-1]
+        await _rank(run, container, searches)
         await after(container)
 
 
@@ -151,11 +152,10 @@ async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:
             if name not in found:
                 console.print(f"no row {name}, {store.name}: no re-ranker is in use there", style="yellow")
         names = [name for name in run.names or found if name in found]
-        await _rank(run, container, names, f", {store.name}")
+        await _rank(run, container, {f"{name}, {store.name}": found[name] for name in names})
 
 
-async def _rank(run: Scoring, container: Container, names: Sequence[str], suffix: str) -> None:
-    searches = {f"{name}{suffix}": one for name, one in (await rankings(container, names)).items()}
+async def _rank(run: Scoring, container: Container, searches: Mapping[str, Search]) -> None:
     run.models |= dict.fromkeys(searches, container.embedder().identity)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(", ".join(searches), total=len(run.asked))
