@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.tool import ToolDoc, tool_id
-from retriever.indexing import index_tools
-from wiring.container import open_container
-from wiring.settings import Settings
+from tests.flows.indexed_store import indexed_store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,15 +31,7 @@ def find(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("store")
-
-    async def fill() -> None:
-        async with open_container(Settings(), folder, create=True) as container:
-            await container.graph.put_tools(TOOLS)
-            await index_tools(container.graph.documents(), *await container.retrieval())
-
-    asyncio.run(fill())
-    return folder
+    return asyncio.run(indexed_store(tmp_path_factory.mktemp("store"), TOOLS))
 
 
 def test_json_is_one_object_on_stdout(store: Path) -> None:

@@ -9,16 +9,13 @@ import orjson
 import pytest
 
 from domain.tool import ToolDoc, tool_id
-from retriever.indexing import index_tools
-from wiring.container import open_container
-from wiring.settings import Settings
+from tests.flows.indexed_store import indexed_store
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tune_retrieval.py"
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tune") / "store"
     tool = ToolDoc(
         id=tool_id("Weather", "Sky", "rain"),
         category="Weather",
@@ -27,14 +24,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         function="rain_for_sky",
         description="Will it rain in a city?",
     )
-
-    async def fill() -> None:
-        async with open_container(Settings(), folder, create=True) as container:
-            await container.graph.put_tools([tool])
-            await index_tools(container.graph.documents(), *await container.retrieval())
-
-    asyncio.run(fill())
-    return folder
+    return asyncio.run(indexed_store(tmp_path_factory.mktemp("tune") / "store", [tool]))
 
 
 def tune(

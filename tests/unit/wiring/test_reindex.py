@@ -11,6 +11,7 @@ from domain.errors import UnavailableError, UsageError
 from evaluation.names import key_of
 from evaluation.queries import Query
 from retriever.indexing import index_tools
+from tests.flows.indexed_store import indexed_store
 from tests.models.openai_replies import scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION
@@ -44,11 +45,9 @@ def asks(server: ModelServer, dimension: int = DIMENSION, prefix: str = "") -> S
 @pytest.fixture
 async def store(tmp_path: Path, server: ModelServer) -> Path:
     """A store that the service has indexed."""
-    async with open_container(asks(server), tmp_path / "store", create=True) as container:
-        await container.graph.put_tools(DOCUMENTS)
-        await index_tools(container.graph.documents(), *await container.retrieval())
+    folder = await indexed_store(tmp_path / "store", DOCUMENTS, asks(server))
     server.requests.clear()
-    return tmp_path / "store"
+    return folder
 
 
 async def test_requests_of_another_catalogue_judge_nothing(store: Path, server: ModelServer) -> None:
