@@ -19,7 +19,7 @@ from evaluation.retrieval import Scored, table
 from evaluation.retrieval import Table as Figures
 from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
 from retriever.training.extra import need
-from retriever.training.ranking import cross_fitted, learn
+from retriever.training.ranking import NEEDED, cross_fitted, learn
 from wiring.container import open_container
 from wiring.reranker_training import Asked, asked_of
 
@@ -47,7 +47,7 @@ def main(
 ) -> None:
     """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""
     with scoring("what is interrupted is lost, but the vectors of tools: the same command goes on with them"):
-        need("sklearn", "lightgbm")
+        need(*NEEDED)
         if not out.parent.is_dir():
             raise UsageError(f"{out.parent} is no folder; name a file in one that is there with --out")
         walked = trajectories_of(trajectories)

@@ -58,8 +58,8 @@ def main(
     """
     with scoring("the training is interrupted; the same command goes on from its last judgement"):
         chosen = read_recipe(recipe)
-        check_folder(out)
-        check_folder(export or out)
+        for folder in filter(None, (out, export)):
+            check_folder(folder)
         need(*(NEEDED if export else ("torch", "transformers")))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         if not (out / "checkpoint").exists():

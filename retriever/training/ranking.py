@@ -17,6 +17,8 @@ from retriever.forest import LEAF, Tree, forest_of
 from retriever.reranker import Learnt, reranker_of
 from retriever.training.extra import need
 
+NEEDED = ("sklearn", "lightgbm")
+"""What learning imports."""
 FOLDS = 5
 _ROUNDS = 200
 _STRAIGHT = 0.5
