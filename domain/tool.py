@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from typing import Literal, NewType
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic.types import JsonValue
 
@@ -147,6 +147,14 @@ class ToolDoc(Model):
     def safe(self) -> bool:
         """Whether calling it changes nothing, judged by its method."""
         return self.method in SAFE_METHODS
+
+    @property
+    def host(self) -> str:
+        """``host`` or ``host:port`` of its address, in lower case; empty where it has none that can be read."""
+        try:
+            return urlsplit(self.url).netloc.rpartition("@")[2].lower()
+        except ValueError:
+            return ""
 
     @property
     def required(self) -> tuple[Parameter, ...]:
