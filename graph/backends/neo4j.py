@@ -9,6 +9,7 @@ from domain.tool import ToolDoc, ToolId
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
+from graph.backends.neo4j_documents import document
 from graph.backends.neo4j_evidence import Neo4jEvidence, keep_lessons
 from graph.backends.neo4j_links import Neo4jLinks
 from graph.backends.neo4j_work import send
@@ -120,15 +121,15 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         return {key for (key,) in await self._by_chunks(cypher.APPLIED, keys)}
 
     async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
-        documents = (neo4j_rows.document(row[0]) for row in await self._by_chunks(cypher.DOCUMENTS, ids))
-        return {document.id: document for document in documents}
+        found = [document(row[0]) for row in await self._by_chunks(cypher.DOCUMENTS, ids)]
+        return {one.id: one for one in found}
 
     async def documents(self) -> AsyncIterator[ToolDoc]:
         """Page by page, each a read of its own: a slow consumer holds no transaction open."""
         last = ""
         while page := await self._connection.read(cypher.DOCUMENT_PAGE, {"after": last, "limit": _PAGE}):
             for (properties,) in page:
-                yield neo4j_rows.document(properties)
+                yield document(properties)
             last = page[-1][0]["id"]
 
     async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:

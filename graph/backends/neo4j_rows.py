@@ -7,10 +7,9 @@ from json import dumps
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic import TypeAdapter
-
 from domain.errors import UsageError
-from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id_parts
+from domain.tool import FINISH, ToolDoc, ToolId, tool_id_parts
+from graph.backends.neo4j_documents import document_properties
 from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome
 from graph.links import ToolLinks
 
@@ -18,11 +17,6 @@ Row = dict[str, Any]
 
 LONGEST = 8_000
 """Bytes of an id or function name: Neo4j's range index takes no longer ones (8,167 less what it adds)."""
-
-_PARAMETERS = TypeAdapter(tuple[Parameter, ...])
-# Properties that are named, or written, otherwise than in the document.
-_DEFAULTS = {name: field.default for name, field in ToolDoc.model_fields.items()}
-_PLAIN = [name for name in ToolDoc.model_fields if name not in ("id", "api", "parameters")]
 
 
 def document_rows(tools: Iterable[ToolDoc]) -> list[Row]:
@@ -32,28 +26,14 @@ def document_rows(tools: Iterable[ToolDoc]) -> list[Row]:
 
 def _document_row(tool: ToolDoc) -> Row:
     category, toolset, _ = tool_id_parts(tool.id)
-    # None removes a property that a former document had; what is the default needs no property.
-    document: Row = {name: None if (value := getattr(tool, name)) == _DEFAULTS[name] else value for name in _PLAIN}
-    document["name"] = tool.api
-    # JSON text keeps what a property cannot hold: integers of any size, mappings, mixed lists.
-    document["parameters"] = _PARAMETERS.dump_json(tool.parameters).decode()
     return {
         "id": _indexable(tool.id),
         "name": tool.api,
         "category": category,
         "toolset": tool.id.rpartition("/")[0],
         "toolset_name": toolset,
-        "document": document | {"function": _indexable(tool.function)},
+        "document": document_properties(tool) | {"function": _indexable(tool.function)},
     }
-
-
-def document(properties: Mapping[str, Any]) -> ToolDoc:
-    """The document in a node's properties."""
-    plain = {name: properties[name] for name in _PLAIN if name in properties}
-    parameters = _PARAMETERS.validate_json(properties["parameters"])
-    return ToolDoc.model_validate(
-        {**plain, "id": properties["id"], "api": properties["name"], "parameters": parameters}
-    )
 
 
 def imported_rows(batch: GraphBatch) -> list[Row]:

@@ -8,6 +8,7 @@ import pytest
 from graph.links import LinkedGraph
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_backends import BACKENDS
+from tests.contract.graph_documents import GraphDocuments
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
@@ -15,7 +16,9 @@ from tests.contract.graph_store import GraphStoreContract
 from tests.contract.link_store import LinkStoreContract
 
 
-class TestGraphStore(GraphStoreContract, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract):
+class TestGraphStore(
+    GraphStoreContract, GraphDocuments, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract
+):
     @pytest.fixture(params=sorted(BACKENDS))
     async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[LinkedGraph]:
         async with BACKENDS[request.param](tmp_path) as graph:

@@ -9,6 +9,7 @@ from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.links import LinkedGraph
 from tests.contract.graph_at_once import GraphAtOnce
+from tests.contract.graph_documents import GraphDocuments
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
@@ -18,7 +19,9 @@ from tests.contract.test_graph_agreement import EXAMPLES, Operation, operations,
 from tests.servers.neo4j.server import Neo4jServer
 
 
-class TestNeo4jGraph(GraphStoreContract, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract):
+class TestNeo4jGraph(
+    GraphStoreContract, GraphDocuments, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract
+):
     @pytest.fixture
     def graph(self, neo4j_graph: Neo4jGraph) -> LinkedGraph:
         return neo4j_graph
