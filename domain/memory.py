@@ -1,6 +1,6 @@
 """Long-term memory: what was asked, the path that served it, and how it has done since."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Protocol
@@ -52,7 +52,7 @@ class MemoryStore(Protocol):
         ...
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
-        """Memories that this encoder has not seen."""
+        """Memories that this encoder has not seen. It reads those, and not the others beside them."""
         ...
 
     async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
@@ -67,8 +67,8 @@ class MemoryStore(Protocol):
         """Count one more success or failure of its path; unknown ids are ignored."""
         ...
 
-    async def page(self, after: str, limit: int) -> list[Memory]:
-        """Memories of all owners in the order of their ids, those behind ``after`` (empty: from the first)."""
+    def all(self) -> AsyncIterator[Memory]:
+        """Memories of all owners, ordered by id, streamed."""
         ...
 
     async def remove(self, memories: Iterable[str]) -> None:

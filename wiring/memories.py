@@ -1,13 +1,13 @@
 """Where long-term memory lies: a Qdrant server, or a file of the store's folder; or out of reach, which ends no run."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import NoReturn
 
 from agent.recalling import SECONDS
 from domain.errors import FootpathError, UnavailableError
-from domain.memory import MemoryStore
+from domain.memory import Memory, MemoryStore
 from wiring.settings import Settings
 
 
@@ -46,7 +46,11 @@ class OutOfReach:
         del given, named
         raise UnavailableError(str(self._reason)) from self._reason
 
-    setup = add = without_vector = put_vectors = near = judge = page = remove = count = _refuse
+    setup = add = without_vector = put_vectors = near = judge = remove = count = _refuse
+
+    async def all(self) -> AsyncIterator[Memory]:
+        await self._refuse()
+        yield  # pyright: ignore
 
     async def close(self) -> None:
         """Nothing was opened."""

@@ -6,7 +6,7 @@ A hundred thousand memories of 384 dimensions take 150 MB and some ten milliseco
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from domain.memory import Memory, Recalled
 from graph.backends.sqlite_database import Database, Format
+from graph.backends.sqlite_reading import SqliteReading
 
 _FORMAT = Format(
     what="memories",
@@ -59,7 +60,7 @@ _BODIES = """
     SELECT num, memory, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
     WHERE num IN (SELECT value FROM json_each(?))
 """
-_PAGE = "SELECT body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
+_PAGE = "SELECT id, body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
 _SPARE = 20
 """More rows are looked at than asked for: some of those known may have been removed since."""
 
@@ -73,11 +74,11 @@ class _Vectors:
     rows: NDArray[np.float32] | None = None
 
 
-class SqliteMemories:
+class SqliteMemories(SqliteReading):
     """A ``MemoryStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
-        self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)
+        super().__init__(Database(path, _FORMAT, busy_seconds=busy_seconds))
         self._known: dict[str, _Vectors] = {}
         self._lock = threading.Lock()
 
@@ -104,9 +105,9 @@ class SqliteMemories:
         update = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
         await self._database.write(lambda connection: connection.execute(update, (int(good), int(not good), memory)))
 
-    async def page(self, after: str, limit: int) -> list[Memory]:
-        rows = await self._database.read(lambda c: c.execute(_PAGE, (after, limit)).fetchall())
-        return [_memory(body, good, bad) for body, good, bad in rows]
+    async def all(self) -> AsyncIterator[Memory]:
+        async for _, body, good, bad in self._stream(_PAGE, ("",)):
+            yield _memory(body, good, bad)
 
     async def remove(self, memories: Iterable[str]) -> None:
         ids = orjson.dumps(list(memories)).decode()

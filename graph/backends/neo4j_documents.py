@@ -36,7 +36,9 @@ def _kinds(annotation: Any) -> set[Any]:
 
 
 _FIELDS = {name: field for name, field in ToolDoc.model_fields.items() if name != "id"}
-_AS_JSON = {name: TypeAdapter[Any](field.rebuild_annotation()) for name, field in _FIELDS.items() if not _is_plain(field)}
+_AS_JSON = {
+    name: TypeAdapter[Any](field.rebuild_annotation()) for name, field in _FIELDS.items() if not _is_plain(field)
+}
 
 
 def document_properties(tool: ToolDoc) -> Properties:

@@ -41,11 +41,9 @@ class Beside:
 
     async def all_memories(self) -> AsyncIterator[Memory]:
         """In the order of their ids."""
-        after = ""
-        while self.memories is not None and (page := await self.memories.page(after, _PAGE)):
-            for one in page:
+        if self.memories is not None:
+            async for one in self.memories.all():
                 yield one
-            after = page[-1].id
 
     async def flow_keys(self) -> AsyncIterator[FlowKey]:
         """In order."""

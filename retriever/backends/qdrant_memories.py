@@ -1,24 +1,21 @@
-"""Memories on a Qdrant server, shared by several processes and machines.
+"""Memories on a Qdrant server, shared by several processes and machines; see :mod:`retriever.backends.qdrant_memory_points`."""
 
-One collection without vectors holds the memories and, as points of their own, every judgement: a server counts points, but adds to no
-number, so that nothing that is counted is ever read and written back. One collection per encoder holds the vectors.
-"""
-
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4, uuid5
+from uuid import uuid4
 
-from domain.errors import UnavailableError
 from domain.memory import Memory, Recalled
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.backends.qdrant_memory_points import MARKED, MemoryCollections, about, judged, point_id, where
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
-_NAMESPACE = UUID("5d0c9a1e-6f1b-5b7a-8c55-2a9b4f0d7e33")
 _PAGE = 500
-_ABOUT = "memory "
+"""Memories of one request."""
+_IDS = 5_000
+"""Ids of one request."""
+_A_MEMORY = {"kind": ["memory"]}
 
 
 class QdrantMemories:
@@ -28,19 +25,18 @@ class QdrantMemories:
         self, url: str, api_key: str = "", *, name: str = "footpath", prefer_grpc: bool = False, timeout: int = 30
     ) -> None:
         self._connection = QdrantConnection(QdrantAddress(url, api_key, prefer_grpc, timeout=timeout))
-        self._bodies = f"{name}-memories"
-        self._ready: set[str] = set()
+        self._collections = MemoryCollections(self._connection, name)
+        self._bodies = self._collections.bodies
 
     async def setup(self) -> None:
         await self._connection.open()
-        await self._make(self._bodies, None)
-        await self._index(self._bodies, "kind", "memory", "id")
+        await self._collections.setup()
 
     async def add(self, memories: Sequence[Memory]) -> None:
         from qdrant_client import models
 
         rows = {
-            _point(memory.id): {"kind": "memory", "id": memory.id, "body": memory.model_dump_json()}
+            point_id(memory.id): {"kind": "memory", "id": memory.id, "body": memory.model_dump_json()}
             for memory in memories
         }
         keys: list[models.ExtendedPointId] = list(rows)
@@ -57,42 +53,45 @@ class QdrantMemories:
                 )
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
-        collection, found, after = self._vectors(identity), list[Memory](), ""
-        there = await self._exists(collection)
-        while len(found) < limit and (page := await self.page(after, _PAGE)):
-            known = await self._ids(collection, [memory.id for memory in page]) if there else set[str]()
-            found += [memory for memory in page if memory.id not in known]
-            after = page[-1].id
-        return found[:limit]
+        """Those without the encoder's mark. One that has a vector all the same, as an interrupted write leaves it, gets its mark here."""
+        collection = self._collections.vectors(identity)
+        there = await self._collections.exists(collection)
+        mark = await self._collections.ready_to_mark(identity) if there else ""
+        found: list[Memory] = []
+        async for page in self._scrolled(where(_A_MEMORY, without=mark), ["id", "body"], min(limit, _PAGE)):
+            known = await self._ids(collection, [payload["id"] for payload in page]) if there else set[str]()
+            if known:
+                await self._mark(mark, known)
+            found += _parsed(payload for payload in page if payload["id"] not in known)
+            if len(found) >= limit:
+                break
+        return await self._with_judgements(found[:limit])
 
     async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
         from qdrant_client import models
 
         if not vectors:
             return
-        collection = self._vectors(identity)
-        if collection not in self._ready:
-            await self._make(collection, len(vectors[0][1]))
-            await self._index(collection, "owner")
-            self._ready.add(collection)
-        known = {memory.id: memory for memory in await self._read([memory for memory, _ in vectors])}
+        collection = await self._collections.ready_for_vectors(identity, len(vectors[0][1]))
+        known = {memory.id: memory for memory in await self._found([memory for memory, _ in vectors])}
         points = [
             models.PointStruct(
-                id=_point(memory), vector=list(vector), payload={"id": memory, "owner": known[memory].owner}
+                id=point_id(memory), vector=list(vector), payload={"id": memory, "owner": known[memory].owner}
             )
             for memory, vector in vectors
             if memory in known
         ]
         if points:
             await self._connection.call("write vectors", lambda client: client.upsert(collection, points))
+            await self._mark(self._collections.mark(identity), known)
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
         from qdrant_client import models
 
-        collection = self._vectors(identity)
-        if limit < 1 or not await self._exists(collection):
+        collection = self._collections.vectors(identity)
+        if limit < 1 or not await self._collections.exists(collection):
             return []
-        seen = models.Filter(must=[models.FieldCondition(key="owner", match=models.MatchAny(any=sorted({"", owner})))])
+        seen = where({"owner": sorted({"", owner})})
         found = await self._connection.call(
             "search memories",
             lambda client: client.query_points(
@@ -101,7 +100,7 @@ class QdrantMemories:
             ),
         )  # fmt: skip
         places = {(point.payload or {})["id"]: min(1.0, float(point.score)) for point in found.points}
-        memories = await self._read(list(places))
+        memories = await self._with_judgements(await self._found(list(places)))
         recalled = [Recalled(memory=memory, similarity=places[memory.id]) for memory in memories]
         return sorted(recalled, key=lambda one: (-one.similarity, one.memory.id))
 
@@ -110,36 +109,29 @@ class QdrantMemories:
 
         if not await self._ids(self._bodies, [memory]):
             return
-        payload = {"kind": "good" if good else "bad", "memory": _about(memory)}
+        payload = {"kind": "good" if good else "bad", "memory": about(memory)}
         point = models.PointStruct(id=str(uuid4()), vector={}, payload=payload)
         await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
 
-    async def page(self, after: str, limit: int) -> list[Memory]:
-        ids: list[str] = []
-        offset: Any = None
-        while True:
-            records, offset = await self._connection.call(
-                "list the memories",
-                lambda client, offset=offset: client.scroll(
-                    self._bodies, scroll_filter=_where(kind=["memory"]), limit=_PAGE, offset=offset, with_payload=["id"]
-                ),
-            )
-            ids += [(record.payload or {})["id"] for record in records]
-            if offset is None:
-                break
-        return sorted(await self._read(sorted(one for one in ids if one > after)[:limit]), key=lambda m: m.id)
+    async def all(self) -> AsyncIterator[Memory]:
+        """The server knows no order by a text: the ids are read and sorted first, then the memories page by page."""
+        pages = self._scrolled(where(_A_MEMORY), ["id"], _IDS)
+        ids = sorted([payload["id"] async for page in pages for payload in page])
+        for start in range(0, len(ids), _PAGE):
+            page = await self._with_judgements(await self._found(ids[start : start + _PAGE]))
+            for memory in sorted(page, key=lambda one: one.id):
+                yield memory
 
     async def remove(self, memories: Iterable[str]) -> None:
+        """The memories themselves first: whatever happens then, what is to be forgotten is not read again."""
         from qdrant_client import models
 
         gone = list(memories)
         if not gone:
             return
-        selector = models.PointIdsList(points=[_point(memory) for memory in gone])
-        judgements = models.FilterSelector(filter=_where(memory=[_about(memory) for memory in gone]))
-        collections = await self._connection.call("list the collections", lambda client: client.get_collections())
-        vectors = [c.name for c in collections.collections if c.name.startswith(f"{self._bodies}-")]
-        for collection in (*vectors, self._bodies):
+        selector = models.PointIdsList(points=[point_id(memory) for memory in gone])
+        judgements = models.FilterSelector(filter=where({"memory": [about(memory) for memory in gone]}))
+        for collection in (self._bodies, *await self._collections.vectors_of_all()):
             await self._connection.call(
                 "remove memories", lambda client, name=collection: client.delete(name, selector)
             )
@@ -147,21 +139,42 @@ class QdrantMemories:
 
     async def count(self) -> int:
         found = await self._connection.call(
-            "count memories", lambda client: client.count(self._bodies, _where(kind=["memory"]), exact=True)
+            "count memories", lambda client: client.count(self._bodies, where(_A_MEMORY), exact=True)
         )
         return found.count
 
     async def close(self) -> None:
         await self._connection.close()
 
-    async def _read(self, ids: Sequence[str]) -> list[Memory]:
-        """Those of these memories that there are, with all that was said of them."""
-        keys = [_point(memory) for memory in ids]
+    async def _scrolled(
+        self, wanted: "models.Filter", fields: list[str], limit: int
+    ) -> AsyncIterator[list[dict[str, Any]]]:
+        """The payloads of all points of a filter, page by page, each point read once. The server orders by point."""
+        offset: Any = None
+        while True:
+            records, offset = await self._connection.call(
+                "list the memories",
+                lambda client, offset=offset: client.scroll(
+                    self._bodies, scroll_filter=wanted, limit=limit, offset=offset, with_payload=fields
+                ),
+            )
+            yield [record.payload or {} for record in records]
+            if offset is None:
+                return
+
+    async def _found(self, ids: Sequence[str]) -> list[Memory]:
+        """Those of these memories that there are, as they were added."""
+        keys = [point_id(memory) for memory in ids]
         if not keys:
             return []
         records = await self._connection.call("read memories", lambda client: client.retrieve(self._bodies, keys))
-        memories = [Memory.model_validate_json((record.payload or {})["body"]) for record in records]
-        said = {kind: await self._said(kind, list(ids)) for kind in ("good", "bad")}
+        return _parsed(record.payload or {} for record in records)
+
+    async def _with_judgements(self, memories: list[Memory]) -> list[Memory]:
+        """The memories with all that was said of them."""
+        if not memories:
+            return []
+        said = {kind: await self._said(kind, [memory.id for memory in memories]) for kind in ("good", "bad")}
         return [
             memory.model_copy(
                 update={kind: getattr(memory, kind) + counts.get(memory.id, 0) for kind, counts in said.items()}
@@ -170,71 +183,28 @@ class QdrantMemories:
         ]
 
     async def _said(self, kind: str, ids: list[str]) -> dict[str, int]:
-        where = _where(kind=[kind], memory=[_about(memory) for memory in ids])
+        wanted = where({"kind": [kind], "memory": [about(memory) for memory in ids]})
         found = await self._connection.call(
             "count judgements",
-            lambda client: client.facet(self._bodies, "memory", facet_filter=where, limit=len(ids), exact=True),
+            lambda client: client.facet(self._bodies, "memory", facet_filter=wanted, limit=len(ids), exact=True),
         )
-        return {str(hit.value).removeprefix(_ABOUT): hit.count for hit in found.hits}
+        return {judged(str(hit.value)): hit.count for hit in found.hits}
+
+    async def _mark(self, mark: str, memories: Iterable[str]) -> None:
+        from qdrant_client import models
+
+        marked = models.PointIdsList(points=[point_id(memory) for memory in memories])
+        await self._connection.call(
+            "write memories", lambda client: client.set_payload(self._bodies, {mark: MARKED}, marked)
+        )
 
     async def _ids(self, collection: str, ids: Sequence[str]) -> set[str]:
-        keys = [_point(memory) for memory in ids]
+        keys = [point_id(memory) for memory in ids]
         records = await self._connection.call(
             "read memories", lambda client: client.retrieve(collection, keys, with_payload=["id"])
         )
         return {(record.payload or {})["id"] for record in records}
 
-    def _vectors(self, identity: str) -> str:
-        return f"{self._bodies}-{blake2b(identity.encode(), digest_size=6).hexdigest()}"
 
-    async def _exists(self, collection: str) -> bool:
-        return await self._connection.call("find a collection", lambda client: client.collection_exists(collection))
-
-    async def _make(self, collection: str, dimension: int | None) -> None:
-        """Two processes may make it at once: what counts is that it is there afterwards."""
-        from qdrant_client import models
-
-        config: models.VectorParams | dict[str, models.VectorParams] = (
-            models.VectorParams(size=dimension, distance=models.Distance.COSINE) if dimension else {}
-        )
-        try:
-            if not await self._exists(collection):
-                await self._connection.call(
-                    "make a collection", lambda client: client.create_collection(collection, vectors_config=config)
-                )
-        except (UnavailableError, ValueError):
-            if not await self._exists(collection):
-                raise
-
-    async def _index(self, collection: str, *fields: str) -> None:
-        """Index those that are not yet: nothing is written where all is there, so that a key that may only read will do."""
-        from qdrant_client import models
-
-        if self._connection.address.url == ":memory:":
-            return
-        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
-        for field in sorted({*fields} - found.payload_schema.keys()):
-            await self._connection.call(
-                "index a field",
-                lambda client, field=field: client.create_payload_index(
-                    collection, field, models.PayloadSchemaType.KEYWORD
-                ),
-            )
-
-
-def _point(memory: str) -> str:
-    """The server's id of a memory's points: it takes UUIDs and integers only."""
-    return str(uuid5(_NAMESPACE, memory))
-
-
-def _about(memory: str) -> str:
-    """What a judgement is filed under: a bare id looks like a UUID, and a server would write it otherwise when it counts."""
-    return f"{_ABOUT}{memory}"
-
-
-def _where(**wanted: list[str]) -> "models.Filter":
-    from qdrant_client import models
-
-    return models.Filter(
-        must=[models.FieldCondition(key=key, match=models.MatchAny(any=values)) for key, values in wanted.items()]
-    )
+def _parsed(payloads: Iterable[dict[str, Any]]) -> list[Memory]:
+    return [Memory.model_validate_json(payload["body"]) for payload in payloads]

@@ -60,7 +60,7 @@ class MemoryStoreContract:
         await filled(memories, (one, [1.0, 0.0]))
         await asyncio.gather(*(memories.judge(one.id, good=n % 3 > 0) for n in range(30)))
         await memories.judge("unknown", good=True)
-        (found,) = await memories.page("", 10)
+        (found,) = [one async for one in memories.all()]
         assert (found.good, found.bad) == (22, 10)
 
     async def test_what_an_encoder_has_not_seen(self, memories: MemoryStore) -> None:
@@ -72,12 +72,24 @@ class MemoryStoreContract:
         assert len(await memories.without_vector("encoder 2", 1)) == 1
         assert await memories.near([1.0, 0.0], "encoder 2", "", 9) == []
 
-    async def test_pages_in_the_order_of_ids(self, memories: MemoryStore) -> None:
-        kept = sorted((memory(str(n)) for n in range(7)), key=lambda one: one.id)
+    async def test_all_are_streamed_in_the_order_of_ids(self, memories: MemoryStore) -> None:
+        kept = sorted((memory(str(n), "ann" if n % 2 else "") for n in range(1203)), key=lambda one: one.id)
         await memories.add(kept)
-        first = await memories.page("", 4)
-        assert [*first, *await memories.page(first[-1].id, 9)] == kept
-        assert await memories.page(kept[-1].id, 9) == []
+        await memories.judge(kept[-1].id, good=True)
+        kept[-1] = kept[-1].model_copy(update={"good": 1})
+        assert [one async for one in memories.all()] == kept
+        assert await anext(memories.all()) == kept[0]
+
+    async def test_every_memory_is_seen_once_by_each_encoder(self, memories: MemoryStore) -> None:
+        kept = {one.id: one for one in (memory(str(n)) for n in range(30))}
+        await memories.add(list(kept.values()))
+        for encoder in ("encoder 1", "encoder 2"):
+            seen: list[str] = []
+            while batch := await memories.without_vector(encoder, 7):
+                assert all(kept[one.id] == one for one in batch)
+                await memories.put_vectors(encoder, [(one.id, [1.0, 0.0]) for one in batch])
+                seen += [one.id for one in batch]
+            assert sorted(seen) == sorted(kept)
 
     async def test_what_is_removed_is_gone_and_may_come_again(self, memories: MemoryStore) -> None:
         one = memory("x")

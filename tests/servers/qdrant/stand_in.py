@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
@@ -18,17 +19,30 @@ from pydantic_core import to_jsonable_python
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.models import CreateCollection, UpdateCollection
 
-_WRITING_POSTS = ("/points/delete", "/collections/aliases")
+_WRITING_POSTS = ("/points/delete", "/points/payload", "/points/payload/delete", "/collections/aliases")
 
 
-def stand_in(api_key: str = "", read_only_key: str = "") -> FastAPI:
+@dataclass
+class Traffic:
+    """What was asked of a stand-in: requests, and points that it read out."""
+
+    requests: int = 0
+    points: int = 0
+
+    def reset(self) -> None:
+        """Count from here on."""
+        self.requests = self.points = 0
+
+
+def stand_in(api_key: str = "", read_only_key: str = "", traffic: Traffic | None = None) -> FastAPI:
     """An application with nothing in it."""
-    app = FastAPI()
+    app, traffic = FastAPI(), traffic or Traffic()
     local = AsyncQdrantClient(location=":memory:")
-    _keys(app, api_key, read_only_key)
+    _keys(app, api_key, read_only_key, traffic)
     _listing_routes(app, local)
     _collection_routes(app, local)
     _point_routes(app, local)
+    _reading_routes(app, local, traffic)
     return app
 
 
@@ -41,9 +55,10 @@ async def answered(result: Awaitable[Any]) -> JSONResponse:
     return JSONResponse({"result": found, "status": "ok", "time": 0.0})
 
 
-def _keys(app: FastAPI, api_key: str, read_only_key: str) -> None:
+def _keys(app: FastAPI, api_key: str, read_only_key: str, traffic: Traffic) -> None:
     @app.middleware("http")
     async def keyed(request: Request, call_next: Any) -> Any:
+        traffic.requests += 1
         key = request.headers.get("api-key", "")
         writes = request.method in ("PUT", "PATCH", "DELETE") or request.url.path.endswith(_WRITING_POSTS)
         if api_key and request.url.path != "/" and key not in (api_key, read_only_key or api_key):
@@ -115,14 +130,17 @@ def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
     async def upsert(name: str, body: models.PointsList) -> Any:
         return await answered(local.upsert(name, body.points))
 
-    @app.post("/collections/{name}/points")
-    async def retrieve(name: str, body: models.PointRequest) -> Any:
-        payload, vectors = _selected(body.with_payload), _selected(body.with_vector)
-        return await answered(local.retrieve(name, body.ids, with_payload=payload, with_vectors=vectors))
-
     @app.post("/collections/{name}/points/delete")
     async def remove(name: str, body: models.PointIdsList | models.FilterSelector) -> Any:
         return await answered(local.delete(name, body))
+
+    @app.post("/collections/{name}/points/payload")
+    async def set_payload(name: str, body: models.SetPayload) -> Any:
+        return await answered(local.set_payload(name, body.payload, _chosen(body)))
+
+    @app.post("/collections/{name}/points/payload/delete")
+    async def delete_payload(name: str, body: models.DeletePayload) -> Any:
+        return await answered(local.delete_payload(name, body.keys, _chosen(body)))
 
     @app.post("/collections/{name}/facet")
     async def facet(name: str, body: models.FacetRequest) -> Any:
@@ -146,6 +164,19 @@ def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
         body = TypeAdapter(models.QueryRequestBatch).validate_json(await request.body())
         return await answered(local.query_batch_points(name, body.searches))
 
+
+def _reading_routes(app: FastAPI, local: AsyncQdrantClient, traffic: Traffic) -> None:
+    @app.post("/collections/{name}/points")
+    async def retrieve(name: str, body: models.PointRequest) -> Any:
+        payload, vectors = _selected(body.with_payload), _selected(body.with_vector)
+
+        async def found() -> list[models.Record]:
+            records = await local.retrieve(name, body.ids, with_payload=payload, with_vectors=vectors)
+            traffic.points += len(records)
+            return records
+
+        return await answered(found())
+
     @app.post("/collections/{name}/points/scroll")
     async def scroll(name: str, body: models.ScrollRequest) -> Any:
         limit, payload = body.limit or 10, _selected(body.with_payload)
@@ -153,9 +184,14 @@ def _point_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
         async def page() -> BaseModel:
             after: Any
             records, after = await local.scroll(name, body.filter, limit, offset=body.offset, with_payload=payload)
+            traffic.points += len(records)
             return models.ScrollResult(points=records, next_page_offset=after)
 
         return await answered(page())
+
+
+def _chosen(body: models.SetPayload | models.DeletePayload) -> models.Filter | models.PointIdsList:
+    return body.filter or models.PointIdsList(points=body.points or [])
 
 
 def _selected(selector: Any) -> Any:
@@ -163,10 +199,10 @@ def _selected(selector: Any) -> Any:
 
 
 @contextmanager
-def serving_stand_in(api_key: str = "", read_only_key: str = "") -> Generator[str]:
+def serving_stand_in(api_key: str = "", read_only_key: str = "", traffic: Traffic | None = None) -> Generator[str]:
     """The URL of a stand-in on a free loopback port, in a thread with an event loop of its own."""
     config = uvicorn.Config(
-        stand_in(api_key, read_only_key), host="127.0.0.1", port=0, log_level="error", lifespan="off"
+        stand_in(api_key, read_only_key, traffic), host="127.0.0.1", port=0, log_level="error", lifespan="off"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -61,7 +61,7 @@ async def imported(path: Path, beside: Beside | None) -> int:
 
 async def all_of(store: MemoryStore | None) -> list[Memory]:
     assert store is not None
-    return await store.page("", 99)
+    return [one async for one in store.all()]
 
 
 @pytest.mark.parametrize("first", ["sqlite", "qdrant"])

@@ -1,0 +1,121 @@
+"""What memories on a Qdrant server ask of it, in the requests and the points that a stand-in counts."""
+
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import astuple, dataclass
+
+import pytest
+from qdrant_client import AsyncQdrantClient, models
+
+from domain.memory import Memory
+from retriever.backends.qdrant_memories import QdrantMemories
+from tests.contract.memory_store import ENCODER, filled, memory
+from tests.servers.qdrant.stand_in import Traffic, serving_stand_in
+
+BODIES = "footpath-memories"
+AT_ONCE = 100
+
+
+@dataclass
+class Server:
+    url: str
+    traffic: Traffic
+
+    def client(self) -> AsyncQdrantClient:
+        """A connection of the test's own."""
+        return AsyncQdrantClient(url=self.url, check_compatibility=False)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    traffic = Traffic()
+    with serving_stand_in(traffic=traffic) as url:
+        yield Server(url, traffic)
+
+
+@pytest.fixture
+async def store(server: Server) -> AsyncGenerator[QdrantMemories]:
+    store = QdrantMemories(server.url)
+    await store.setup()
+    yield store
+    await store.close()
+
+
+def many(name: str, count: int) -> list[Memory]:
+    return [memory(f"{name} {number}") for number in range(count)]
+
+
+async def embed_all(store: QdrantMemories) -> int:
+    """As long-term memory does it; how many there were."""
+    done = 0
+    while batch := await store.without_vector(ENCODER, AT_ONCE):
+        await store.put_vectors(ENCODER, [(one.id, [1.0, 0.0]) for one in batch])
+        done += len(batch)
+    return done
+
+
+async def test_reading_all_reads_each_twice(store: QdrantMemories, server: Server) -> None:
+    for count, pages in ((200, 1), (1000, 3)):
+        await store.add(many(f"of {count}", count))
+        server.traffic.reset()
+        held = len([one async for one in store.all()])
+        # Its id and its body; a page of bodies comes with two counts of judgements.
+        assert astuple(server.traffic) == (1 + 3 * pages, 2 * held)
+
+
+async def test_embedding_reads_each_a_few_times(store: QdrantMemories, server: Server) -> None:
+    await store.add(many("x", 6 * AT_ONCE))
+    server.traffic.reset()
+    assert await embed_all(store) == 6 * AT_ONCE
+    assert server.traffic.points <= 2 * 6 * AT_ONCE
+    assert server.traffic.requests <= 6 * 10 + 10
+
+
+async def test_one_more_costs_the_same_among_many(store: QdrantMemories, server: Server) -> None:
+    cost: list[tuple[int, ...]] = []
+    for count in (50, 500):
+        await store.add(many(f"of {count}", count))
+        await embed_all(store)
+        server.traffic.reset()
+        await store.add([memory(f"one more than {count}")])
+        assert await embed_all(store) == 1
+        cost.append(astuple(server.traffic))
+    assert cost[0] == cost[1]
+    assert max(cost[0]) <= 15
+
+
+async def test_recalling_costs_the_same_among_many(store: QdrantMemories, server: Server) -> None:
+    cost: list[tuple[int, ...]] = []
+    for count in (20, 400):
+        await filled(store, *((one, [1.0, 0.0]) for one in many(f"of {count}", count)))
+        server.traffic.reset()
+        assert len(await store.near([1.0, 0.0], ENCODER, "", 6)) == 6
+        cost.append(astuple(server.traffic))
+    assert cost[0] == cost[1]
+
+
+async def test_vectors_from_before_there_were_marks_are_found_and_marked(store: QdrantMemories, server: Server) -> None:
+    await filled(store, *((one, [1.0, 0.0]) for one in many("x", 3 * AT_ONCE)))
+    client = server.client()
+    fields = [name for name in (await client.get_collection(BODIES)).payload_schema if name.startswith("embedded")]
+    await client.delete_payload(BODIES, fields, models.Filter())
+    await client.close()
+    new = memory("new")
+    await store.add([new])
+    assert await store.without_vector(ENCODER, AT_ONCE) == [new]
+    server.traffic.reset()
+    assert await store.without_vector(ENCODER, AT_ONCE) == [new]
+    assert server.traffic.points <= 2
+
+
+async def test_vectors_that_somebody_deleted_are_made_anew(store: QdrantMemories, server: Server) -> None:
+    await filled(store, *((one, [1.0, 0.0]) for one in many("x", 3 * AT_ONCE)))
+    client = server.client()
+    for one in (await client.get_collections()).collections:
+        if one.name != BODIES:
+            await client.delete_collection(one.name)
+    await client.close()
+    another = QdrantMemories(server.url)
+    await another.setup()
+    assert await embed_all(another) == 3 * AT_ONCE
+    assert await another.without_vector(ENCODER, 9) == []
+    await another.close()
