@@ -17,7 +17,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo up test check format architecture bench test-neural test-ray lock clean
+.PHONY: help setup dev demo up test check format architecture bench test-neural test-ray lock sbom advisories digests clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,15 @@ lock: ## Pin again what pyproject.toml asks for, newest versions first (needs uv
 	$(LOCK) --upgrade --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(LOCK) --upgrade --group dev --extra neural --constraint requirements-dev.lock --output-file requirements-neural.lock
 	$(LOCK) --upgrade --group dev --extra ray --constraint requirements-dev.lock --output-file requirements-ray.lock
+
+sbom: dev ## Write what the application is installed with as CycloneDX JSON: build/sbom.cdx.json (ARGS)
+	@$(run) scripts/write_sbom.py $(ARGS)
+
+advisories: dev ## Ask for known holes of all locked packages; needs the network (ARGS)
+	@$(run) scripts/scan_advisories.py $(ARGS)
+
+digests: setup ## Pin the images of the Compose file and the Dockerfile by digest; needs docker and the network (ARGS)
+	@$(run) scripts/pin_images.py $(ARGS)
 
 clean: ## Remove .venv and every cache
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist footpath.egg-info

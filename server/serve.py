@@ -10,6 +10,7 @@ import uvicorn
 from domain.errors import UnavailableError
 from server.app import create_app
 from server.watching.logs import set_up
+from wiring.secret_files import secret_files
 from wiring.settings import Settings
 
 _SECONDS_TO_END = 10
@@ -22,7 +23,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
     Raises:
         UnavailableError: the port is taken or the address not of this machine; or the database is not there.
     """
-    set_up(settings, os.environ)
+    set_up(settings, secret_files() | os.environ)
     failures: list[Exception] = []
     with _listener(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"

@@ -29,6 +29,7 @@ from wiring.memories import memories_of, within_reach
 from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.once import Once, set_up
 from wiring.reranker import reranker_for
+from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
 
@@ -206,7 +207,7 @@ class Container:
 
 def _told_settings() -> Settings:
     """The settings of the process; what is set and ignored is told on stderr."""
-    warn_of_mistyped([*os.environ, *named_in(Path(".env"))])
+    warn_of_mistyped([*os.environ, *named_in(Path(".env")), *secret_files()])
     return read_settings()
 
 

@@ -1,4 +1,4 @@
-"""Every setting, validated, read once. Environment variables with the prefix ``FOOTPATH_``, or a ``.env`` file."""
+"""Every setting, validated, read once. Environment variables with the prefix ``FOOTPATH_``, a ``.env`` file, or files of secrets."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.errors import UsageError
+from wiring import secret_files
 from wiring.server_settings import ServerSettings
 
 EXAMPLES = frozenset(
@@ -215,7 +216,8 @@ class Settings(ServerSettings, BaseSettings):
 def read_settings(**given: object) -> Settings:
     """The settings of this process; what is ``given`` wins over the environment. ``UsageError`` names the variables that are wrong; no value is shown."""
     try:
-        return Settings(**given)  # pyright: ignore[reportArgumentType]  # validated there
+        folder = secret_files.FOLDER if secret_files.FOLDER.is_dir() else None
+        return Settings(_secrets_dir=folder, **given)  # pyright: ignore[reportArgumentType, reportCallIssue]  # validated there
     except ValidationError as error:
         found: list[str] = []
         for problem in error.errors(include_url=False, include_input=False):
