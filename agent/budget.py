@@ -21,11 +21,15 @@ class Budget(Model):
 
 @dataclass(slots=True)
 class Meter:
-    """What one run has used so far, against its budget. ``cost`` is the policy's own account."""
+    """What one run has used so far, against its budget. ``cost`` is the policy's own account.
+
+    ``used_up``: says what else, that the run shares with others, is used up; empty while nothing is.
+    """
 
     budget: Budget
     cost: Cost
     clock: Callable[[], float] = time.monotonic
+    used_up: Callable[[], str] = lambda: ""
     decisions: int = 0
     reflections: int = 0
     started: float = field(init=False)
@@ -56,7 +60,7 @@ class Meter:
             spends_nothing = amount == 0 and name in ("model calls", "tokens")
             if amount >= bound and not spends_nothing:
                 return f"the budget of {bound:g} {name} is used up"
-        return ""
+        return self.used_up()
 
     @property
     def may_reflect(self) -> bool:

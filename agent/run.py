@@ -59,7 +59,7 @@ async def run(
     with the outcome ``failed`` and ``code: message``.
     """
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
-    meter = Meter(budget or Budget(), deps.policy.cost)
+    meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
     executor = ReusingExecutor(deps.executor, told.made(ledger=deps.ledger))
     whole = _Run(request, Shared(deps, meter, executor, name, told, Earlier(tuple(earlier)), request))

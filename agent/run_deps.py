@@ -1,5 +1,6 @@
 """What a run works with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.evidence import ToolFinder
@@ -24,6 +25,7 @@ class RunDeps:
     ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out.
+    ``used_up``: as :class:`agent.budget.Meter` asks it.
     """
 
     store: GraphStore
@@ -43,3 +45,4 @@ class RunDeps:
     ledger: bool = False
     document: PlanDocument | None = None
     approves: Approves | None = None
+    used_up: Callable[[], str] = lambda: ""

@@ -168,3 +168,13 @@ class LockedOutError(FootpathError):
     def __init__(self, message: str, retry_after: float) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class OverLimitError(FootpathError):
+    """What the caller may use in a time is used up; ``retry_after``: seconds until more may be."""
+
+    code = "over_limit"
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

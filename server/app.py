@@ -24,6 +24,7 @@ from server.routes import (
     plans,
     runs,
     templates,
+    usage,
     users,
 )
 from server.services import open_services
@@ -69,7 +70,7 @@ def create_app(
     handle_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for module in (auth, me, users, conversations, choices, runs, documents, inputs, plans, templates):
+    for module in (auth, me, usage, users, conversations, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     app.add_middleware(Bodies)

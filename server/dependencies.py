@@ -36,12 +36,16 @@ class Caller:
 async def caller(
     services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Caller:
-    """Asked of the database each time, so that what is revoked is revoked now. Raises ``UnauthenticatedError``."""
+    """Asked of the database each time, so that what is revoked is revoked now.
+
+    Raises ``UnauthenticatedError``; ``OverLimitError`` where the user asks too fast.
+    """
     if given is None:
         raise UnauthenticatedError(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
     user, session_id = await services.storage.tokens.whose(given.credentials)
+    services.rates.take(user.id)
     return Caller(user, session_id)
 
 

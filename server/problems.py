@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
+from math import ceil
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
@@ -33,6 +34,7 @@ STATUS: Mapping[type[errors.FootpathError], int] = {
     errors.NotAllowedError: 403,
     errors.LockedOutError: 429,
     errors.BusyError: 429,
+    errors.OverLimitError: 429,
 }
 """The status of an error is that of the nearest class here."""
 
@@ -98,8 +100,8 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
     if status == 500:
         _log.error("an error without a status of its own", exc_info=error)
     headers: dict[str, str] = {}
-    if isinstance(error, errors.LockedOutError):
-        headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    if isinstance(error, errors.LockedOutError | errors.OverLimitError):
+        headers["Retry-After"] = str(max(1, ceil(error.retry_after)))
     elif isinstance(error, errors.UnauthenticatedError):
         headers["WWW-Authenticate"] = "Bearer"
     elif status in (429, 503):

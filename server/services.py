@@ -11,6 +11,8 @@ from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
+from server.quotas import Quotas, quotas_of
+from server.rates import Rates
 from server.runs.agents import Agents, open_agents
 from server.runs.alive import alive, dead, forget
 from server.runs.board import Board
@@ -35,6 +37,8 @@ class Services:
     worker: Worker
     board: Board
     agents: Agents
+    quotas: Quotas
+    rates: Rates
     metrics: Metrics
     traces: Tracing
 
@@ -49,8 +53,13 @@ async def open_services(
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
     board, metrics = Board(), metrics or Metrics()
-    pace = Pace(settings.runs_at_once, settings.lease_seconds)
-    async with _traced(settings) as traces, open_storage(settings) as storage, open_agents(settings, storage) as agents:
+    pace, quotas = Pace(settings.runs_at_once, settings.lease_seconds), quotas_of(settings)
+    rates = Rates(settings.user_requests_per_minute)
+    async with (
+        _traced(settings) as traces,
+        open_storage(settings) as storage,
+        open_agents(settings, storage, quotas) as agents,
+    ):
 
         def stored(run: Run, record: EventRecord) -> None:
             metrics.stored(run, record)
@@ -63,7 +72,7 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    yield Services(settings, storage, accounts, worker, board, agents, metrics, traces)
+                    yield Services(settings, storage, accounts, worker, board, agents, quotas, rates, metrics, traces)
             finally:
                 board.close()
 

@@ -46,6 +46,18 @@ class ServerSettings(BaseModel):
     )
     runs_at_once: int = Field(default=4, ge=1, le=1000, description="Runs that a server makes at a time.")
     user_runs: int = Field(default=10, ge=1, le=1000, description="Runs of one user that may be under way or queued.")
+    user_requests_per_minute: int = Field(
+        default=1200, ge=0, description="Requests of one user that a server answers in a minute; 0: any number."
+    )
+    user_runs_per_day: int = Field(
+        default=2000, ge=0, description="Runs that one user may ask for in a day (UTC); 0: any number."
+    )
+    user_tokens_per_day: int = Field(
+        default=5_000_000, ge=0, description="Tokens of language models that one user's runs may take in a day; 0: any."
+    )
+    user_cost_per_day: float = Field(
+        default=0, ge=0, description="What those may cost in a day, at the prices that are set; 0: anything."
+    )
     lease_seconds: float = Field(
         default=15,
         ge=1,

@@ -17,6 +17,7 @@ from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.runs.following import follow
 from server.services import Services
+from server.storage.days import Used
 from server.storage.runs import Run, RunChoices, RunStatus
 
 router = APIRouter(tags=["runs"], responses=problems(401))
@@ -77,9 +78,18 @@ async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, se
 
 
 async def begun(user_id: str, conversation_id: str, request: str, choices: RunChoices, services: Services) -> ShownRun:
-    """A new run, queued. ``NotFoundError``: this user has no such conversation. ``BusyError``: too many of the user's runs are open."""
+    """A new run, queued.
+
+    Raises:
+        NotFoundError: this user has no such conversation. BusyError: too many of the user's runs are open. OverLimitError: what the
+            user may use in a day is used up.
+    """
     runs, most = services.storage.runs, services.settings.user_runs
-    run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most)
+
+    def within(used: Used) -> None:
+        services.quotas.check_run(used, choices.policy)
+
+    run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most, within=within)
     services.traces.asked(run.id)
     services.worker.look()
     return shown(run)

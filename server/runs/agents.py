@@ -5,18 +5,22 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from agent.budget import Budget
 from agent.clauses import clauses
 from agent.evidence import Evidence
 from agent.executor import Executor
+from agent.policy import Policy
 from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
+from server.quotas import Quotas
 from server.runs.asking import AskingExecutor
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
 from server.runs.questions import Asks, Questions
 from server.runs.settling import SettlingExecutor
+from server.runs.spending import Spending, counting, spending
 from server.runs.turns import Turns
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -62,9 +66,10 @@ class Outfit:
 class Agents:
     """Made by :func:`open_agents` only."""
 
-    def __init__(self, settings: Settings, storage: Storage, stack: AsyncExitStack) -> None:
+    def __init__(self, settings: Settings, storage: Storage, quotas: Quotas, stack: AsyncExitStack) -> None:
         self._settings = settings
         self._storage = storage
+        self._quotas = quotas
         self._stack = stack
         self._container = Once(self._open)
         self._outfits = Lending(self._outfit)
@@ -92,22 +97,28 @@ class Agents:
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
             asking = AskingExecutor(SettlingExecutor(ledger, questions), questions)
             deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
-            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
+            spent = await self._spending(run, deps.policy)
+            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run), used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(
                 run.request,
                 deps,
-                budget_of(container),
+                _within(budget_of(container), spent),
                 learn=container.settings.learn,
                 ended=hand.held,
                 name=run.id,
                 past=past,
                 earlier=await runs_before(run, self._storage),
             )
-            async with closing(made), closing(self._turns.taking(made)) as records:
+            async with counting(spent), closing(made), closing(self._turns.taking(made)) as records:
                 async for record in records:
+                    await spent.count()
                     yield record
+
+    async def _spending(self, run: Run, policy: Policy) -> Spending:
+        takes_tokens = run.policy == "llm"
+        return await spending(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
 
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
@@ -131,6 +142,10 @@ class Agents:
         return Outfit(http_executor(self._settings, secrets), secrets)
 
 
+def _within(budget: Budget, spent: Spending) -> Budget:
+    return budget.model_copy(update={"tokens": spent.most_tokens(budget.tokens)})
+
+
 def given_plan(run: Run) -> PlanDocument | None:
     """The plan that a run was asked for with, its parameters filled in; None where it is to make its own."""
     given = run.settings.get("document")
@@ -138,7 +153,7 @@ def given_plan(run: Run) -> PlanDocument | None:
 
 
 @asynccontextmanager
-async def open_agents(settings: Settings, storage: Storage) -> AsyncGenerator[Agents]:
+async def open_agents(settings: Settings, storage: Storage, quotas: Quotas) -> AsyncGenerator[Agents]:
     """Nothing is opened before the first run needs it; all is closed at the end."""
     async with AsyncExitStack() as stack:
-        yield Agents(settings, storage, stack)
+        yield Agents(settings, storage, quotas, stack)

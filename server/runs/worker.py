@@ -27,6 +27,11 @@ class Pace:
     lease: float = 15.0
     poll: float = 1.0
 
+    @property
+    def of_one(self) -> int:
+        """Places that one user's runs may take: a quarter, one at least, is left for others; the only one is everybody's."""
+        return max(1, self.at_once - max(1, self.at_once // 4))
+
 
 class Worker:
     """One process's. Made by :func:`working` only."""
@@ -79,7 +84,7 @@ class Worker:
         free = self._pace.at_once - len(self._made)
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
-        for run in await self._storage.held.claim(self.name, self._lease, free):
+        for run in await self._storage.held.claim(self.name, self._lease, free, of_one=self._pace.of_one):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from domain.event import Outcome
@@ -13,6 +13,7 @@ from server.storage.clock import Clock
 from server.storage.conversations import said
 from server.storage.database import Database
 from server.storage.events import StoredEvent
+from server.storage.fairness import next_runs
 from server.storage.rows.conversations import ConversationRow
 from server.storage.rows.runs import EventRow, InputRow, RunRow
 from server.storage.runs import Run, run_of
@@ -25,15 +26,17 @@ class HeldRuns:
         self._database = database
         self._clock = clock
 
-    async def claim(self, worker: str, lease: timedelta, limit: int = 1) -> list[Run]:
-        """Take queued runs, and running ones whose worker has not renewed its lease; the oldest first. No two get the same."""
+    async def claim(self, worker: str, lease: timedelta, limit: int = 1, *, of_one: int | None = None) -> list[Run]:
+        """Take queued runs, and running ones whose worker has not renewed its lease, users in turn. No two get the same.
+
+        ``of_one``: how many of one user's runs this worker may have at a time.
+        """
         at = self._clock()
-        lost = and_(RunRow.status == "running", or_(RunRow.lease_until.is_(None), RunRow.lease_until < at))
-        free = select(RunRow.id).where(or_(RunRow.status == "queued", lost)).order_by(RunRow.id).limit(limit)
+        free = next_runs(worker, at, limit, of_one)
         held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
 
         def claimed(session: Session) -> list[Run]:
-            ids = list(session.scalars(free.with_for_update(skip_locked=True)))
+            ids = list(session.scalars(free))
             taken = update(RunRow).where(RunRow.id.in_(ids)).values(held)
             rows = session.scalars(taken.returning(RunRow)).all()
             for row in rows:

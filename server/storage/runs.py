@@ -1,10 +1,11 @@
 """Runs, as their users have to do with them: asked for, looked at, cancelled, their plans edited."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import BusyError, ConflictError, NotFoundError
@@ -13,6 +14,7 @@ from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.conversations import said
 from server.storage.database import Database
+from server.storage.days import Used, count
 from server.storage.identity import new_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
@@ -70,8 +72,10 @@ class Runs:
         *,
         say: bool = False,
         most: int | None = None,
+        within: Callable[[Used], None] = lambda _: None,
     ) -> Run:
         """A new one, queued. ``say``: with a message of the user that asks for it. ``most``: how many of a user's may not have ended.
+        ``within``: told what the user has used today with this run; raises where that is too much, and then there is no run.
 
         Raises:
             NotFoundError: this user has no such conversation. BusyError: so many have not ended.
@@ -94,6 +98,7 @@ class Runs:
             touched = update(ConversationRow).where(owned).values(updated_at=at).returning(ConversationRow.id)
             if await session.scalar(touched) is None:
                 raise NotFoundError("there is no such conversation")
+            within(await session.run_sync(count, user_id, at, {"runs": 1}))
             session.add(row)
             if say:
                 await session.flush()  # the message refers to the run
@@ -122,6 +127,10 @@ class Runs:
         statement = select(RunRow.status, func.count()).where(RunRow.status != "finished").group_by(RunRow.status)
         found = await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
         return {status: found.get(status, 0) for status in ("queued", "running", "waiting")}
+
+    async def open_count(self, user_id: str) -> int:
+        """How many of a user's have not ended."""
+        return await self._database.read(lambda session: session.scalar(_still_open(user_id))) or 0
 
     async def cancel(self, run_id: str, user_id: str) -> Run:
         """Ask for its end; a waiting run is queued for it. Idempotent. ``NotFoundError``: this user has no such run."""
@@ -162,8 +171,12 @@ class Runs:
 async def _open_count(session: AsyncSession, user_id: str) -> int:
     """How many of a user's runs have not ended; it stays so until the transaction ends."""
     await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
-    still_open = (RunRow.user_id == user_id) & (RunRow.status != "finished")
-    return await session.scalar(select(func.count()).select_from(RunRow).where(still_open)) or 0
+    return await session.scalar(_still_open(user_id)) or 0
+
+
+def _still_open(user_id: str) -> Select[int]:
+    still_open = (RunRow.user_id == user_id) & RunRow.status.in_(("queued", "running", "waiting"))
+    return select(func.count()).select_from(RunRow).where(still_open)
 
 
 def run_of(row: RunRow) -> Run:

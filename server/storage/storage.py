@@ -13,6 +13,7 @@ from server.storage.attempts import Attempts
 from server.storage.clock import Clock, now
 from server.storage.conversations import Conversations
 from server.storage.database import Database
+from server.storage.days import Days
 from server.storage.effects import Effects
 from server.storage.events import RunEvents
 from server.storage.held_runs import HeldRuns
@@ -49,6 +50,7 @@ class Storage:
         self.allowed_tools = AllowedTools(database, clock)
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
+        self.days = Days(database, clock)
         self.held = HeldRuns(database, clock)
         self.events = RunEvents(database)
         self.inputs = Inputs(database, clock)

@@ -72,8 +72,8 @@ async def test_a_run_is_made_to_its_end_and_its_answer_is_said(storage: Storage)
 
 
 async def test_so_many_at_once(storage: Storage) -> None:
-    ada = await user(storage)
-    runs = [(await run(storage, ada))[0].id for _ in range(5)]
+    ada, eve = await user(storage), await user(storage, "eve")
+    runs = [(await run(storage, one))[0].id for one in (ada, eve, ada, eve, ada)]
     script = Scripted(stop=3)
     async with working(storage, script.begin, Board(), QUICK) as worker:
         for one in runs[:2]:

@@ -1,0 +1,66 @@
+"""What a user may use in a day (UTC), over all servers on the same rows, and what is left of it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent.plans.expecting import Price
+from domain.errors import OverLimitError, UsageError
+from server.storage.days import Used
+from wiring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """Of one day and user; 0: no limit. ``price``: of a language model's tokens, None where none is known."""
+
+    runs: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    price: Price | None = None
+
+    def cost_of(self, used: Used) -> float | None:
+        """What the tokens cost; None where no price is known."""
+        if self.price is None:
+            return None
+        return (used.prompt_tokens * self.price.prompt + used.completion_tokens * self.price.completion) / 1_000_000
+
+    def check_run(self, used: Used, policy: str) -> None:
+        """``OverLimitError`` where a run is one too many; ``used`` counts it. Tokens are asked about where it would take any."""
+        if self.runs and used.runs > self.runs:
+            raise _over(f"your {self.runs:,} runs of today are used up", used)
+        if policy == "llm" and (refusal := self.used_up(used)):
+            raise _over(refusal, used)
+
+    def used_up(self, used: Used) -> str:
+        """Which limit of what language models may take is reached, in words; empty while none is."""
+        if self.tokens and used.tokens >= self.tokens:
+            return f"your {self.tokens:,} tokens of language models of today are used up"
+        cost = self.cost_of(used)
+        if self.cost and cost is not None and cost >= self.cost:
+            return f"what language models may cost you today ({self.cost:g}) is used up"
+        return ""
+
+    def most_tokens(self, used: Used, most: int) -> int:
+        """``most``, or what is left of the tokens where that is less."""
+        return min(most, max(0, self.tokens - used.tokens)) if self.tokens else most
+
+
+def until(used: Used) -> str:
+    """When there is more, in words."""
+    return f"there is more from {used.until:%Y-%m-%d %H:%M} UTC on"
+
+
+def quotas_of(settings: Settings) -> Quotas:
+    """Those of the settings. ``UsageError``: a limit of costs without prices."""
+    prompt, completion = settings.model_price_prompt, settings.model_price_completion
+    price = None if prompt is None or completion is None else Price(prompt, completion)
+    if settings.user_cost_per_day and price is None:
+        raise UsageError(
+            "FOOTPATH_USER_COST_PER_DAY needs to know what tokens cost: set FOOTPATH_MODEL_PRICE_PROMPT and "
+            "FOOTPATH_MODEL_PRICE_COMPLETION"
+        )
+    return Quotas(settings.user_runs_per_day, settings.user_tokens_per_day, settings.user_cost_per_day, price)
+
+
+def _over(what: str, used: Used) -> OverLimitError:
+    return OverLimitError(f"{what}; {until(used)}", (used.until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,49 @@
+"""What the caller has used, and what is left."""
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from server.dependencies import CurrentServices, CurrentUser
+from server.problems import problems
+
+router = APIRouter(prefix="/me", tags=["me"], responses=problems(401))
+
+
+class Share(BaseModel):
+    """``most`` and ``left`` are null where there is no limit."""
+
+    used: float
+    most: float | None
+    left: float | None
+
+
+class Usage(BaseModel):
+    """``runs``, ``tokens`` and ``cost`` are of one day (UTC), over all servers; ``requests`` of a minute, of the server that answers."""
+
+    until: datetime = Field(description="When the day ends, and what is used of it is forgotten.")
+    runs: Share
+    tokens: Share
+    cost: Share | None = Field(description="In the currency of the prices; null where none are set.")
+    open_runs: Share
+    requests: Share
+
+
+@router.get("/usage", summary="What I have used today, and what is left")
+async def usage(user: CurrentUser, services: CurrentServices) -> Usage:
+    quotas, rates = services.quotas, services.rates
+    used = await services.storage.days.today(user.id)
+    cost = quotas.cost_of(used)
+    return Usage(
+        until=used.until,
+        runs=_share(used.runs, quotas.runs),
+        tokens=_share(used.tokens, quotas.tokens),
+        cost=None if cost is None else _share(cost, quotas.cost),
+        open_runs=_share(await services.storage.runs.open_count(user.id), services.settings.user_runs),
+        requests=_share(rates.per_minute - int(rates.left(user.id)), rates.per_minute),
+    )
+
+
+def _share(used: float, most: float) -> Share:
+    return Share(used=used, most=most, left=max(0, most - used)) if most else Share(used=used, most=None, left=None)

@@ -1,0 +1,67 @@
+"""What a run's language model takes, counted for its user while the run is made: by whom it is made, or how it ends, does not matter."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from agent.policy import Cost
+from domain.errors import FootpathError, OverLimitError
+from server.quotas import Quotas, until
+from server.storage.days import Days, Used
+from server.storage.unbroken import unbroken
+
+_log = logging.getLogger(__name__)
+
+
+class Spending:
+    """One run's. Made by :func:`spending` only."""
+
+    def __init__(self, days: Days, user_id: str, quotas: Quotas, cost: Cost, used: Used) -> None:
+        self._days = days
+        self._user_id = user_id
+        self._quotas = quotas
+        self._cost = cost
+        self._used = used
+        self._counted = (0, 0)
+
+    def used_up(self) -> str:
+        """Why no more may be taken; empty while more may. What other runs take is known as of :meth:`count`."""
+        refusal = self._quotas.used_up(self._used.plus(*self._uncounted))
+        return f"{refusal}; {until(self._used)}" if refusal else ""
+
+    def most_tokens(self, most: int) -> int:
+        """What this run may take at most."""
+        return self._quotas.most_tokens(self._used, most)
+
+    async def count(self) -> None:
+        """Count what was taken since the last time. Where the rows cannot be reached, the next time counts it, too."""
+        prompt, completion = self._uncounted
+        if not prompt and not completion:
+            return
+        try:
+            used = await self._days.add(self._user_id, prompt_tokens=prompt, completion_tokens=completion)
+        except FootpathError as error:
+            _log.warning("%d tokens could not be counted: %s", prompt + completion, error)
+            return
+        self._used, self._counted = used, (self._counted[0] + prompt, self._counted[1] + completion)
+
+    @property
+    def _uncounted(self) -> tuple[int, int]:
+        return self._cost.prompt_tokens - self._counted[0], self._cost.completion_tokens - self._counted[1]
+
+
+@asynccontextmanager
+async def counting(spent: Spending) -> AsyncGenerator[None]:
+    """However the run is left, what it has taken until then is counted."""
+    try:
+        yield
+    finally:
+        await unbroken(spent.count())
+
+
+async def spending(days: Days, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> Spending:
+    """Of a run that begins, or goes on. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
+    begun = Spending(days, user_id, quotas, cost, await days.today(user_id))
+    if model and (refusal := begun.used_up()):
+        raise OverLimitError(refusal, 0)
+    return begun

@@ -1,0 +1,112 @@
+"""Users take turns: who asks for ten runs at once keeps nobody from one."""
+
+import asyncio
+from datetime import timedelta
+
+from sqlalchemy import Connection, text
+
+from server.runs.board import Board
+from server.runs.worker import Pace, working
+from server.storage.fairness import next_runs
+from server.storage.runs import Run
+from server.storage.storage import Storage
+from tests.contract.rows.conftest import Hand
+from tests.contract.rows.people import run, user
+from tests.contract.rows.scripted import Scripted, until
+
+LEASE = timedelta(seconds=30)
+
+
+async def of(storage: Storage, name: str, count: int) -> list[str]:
+    """The ids of so many new runs of a new user, the oldest first."""
+    somebody = await user(storage, name)
+    return [(await run(storage, somebody))[0].id for _ in range(count)]
+
+
+def ids(runs: list[Run]) -> list[str]:
+    return [one.id for one in runs]
+
+
+async def test_who_has_the_fewest_under_way_is_next(storage: Storage) -> None:
+    greedy, modest = await of(storage, "ada", 10), await of(storage, "eve", 2)
+    assert ids(await storage.held.claim("one", LEASE)) == greedy[:1]
+    assert ids(await storage.held.claim("two", LEASE)) == modest[:1], "at whatever server"
+    assert ids(await storage.held.claim("one", LEASE)) == greedy[1:2]
+    assert ids(await storage.held.claim("one", LEASE)) == modest[1:]
+    assert ids(await storage.held.claim("one", LEASE)) == greedy[2:3], "nobody else waits"
+
+
+async def test_several_at_once_are_what_they_would_be_one_by_one(storage: Storage) -> None:
+    greedy = await of(storage, "ada", 10)
+    modest, third = await of(storage, "eve", 2), await of(storage, "bob", 1)
+    taken = await storage.held.claim("one", LEASE, limit=5)
+    assert set(ids(taken)) == {*greedy[:2], *modest, *third}
+
+
+async def test_one_user_cannot_have_all_places_of_a_worker(storage: Storage) -> None:
+    greedy = await of(storage, "ada", 10)
+    assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=3)) == greedy[:3]
+    assert ids(await storage.held.claim("one", LEASE, limit=1, of_one=3)) == []
+    assert ids(await storage.held.claim("two", LEASE, limit=4, of_one=3)) == greedy[3:6], "another worker's are its own"
+    modest = await of(storage, "eve", 1)
+    assert ids(await storage.held.claim("one", LEASE, limit=1, of_one=3)) == modest
+
+
+async def test_runs_of_a_lost_worker_are_under_way_no_more(storage: Storage, clock: Hand) -> None:
+    greedy, modest = await of(storage, "ada", 3), await of(storage, "eve", 1)
+    assert ids(await storage.held.claim("dead", LEASE, limit=1)) == greedy[:1]
+    clock.on(seconds=60)
+    assert ids(await storage.held.claim("one", LEASE, limit=1)) == greedy[:1], "its oldest run again, not counted twice"
+    assert ids(await storage.held.claim("one", LEASE, limit=1)) == modest
+
+
+async def test_several_servers_at_once_take_each_run_once(storage: Storage) -> None:
+    made = [*await of(storage, "ada", 8), *await of(storage, "eve", 4)]
+    taken = await asyncio.gather(*(storage.held.claim(f"server {n}", LEASE, 4, of_one=3) for n in range(3)))
+    found = [one.id for group in taken for one in group]
+    assert len(found) == len(set(found))
+    for group in taken:
+        assert sum(one.user_id == group[0].user_id for one in group) <= 3
+    assert set(found) <= set(made)
+
+
+async def test_another_users_run_is_made_while_ten_slow_ones_are_under_way(storage: Storage) -> None:
+    greedy = await of(storage, "ada", 10)
+    script, slow = Scripted(stop=3), set(greedy)
+    quick = Scripted()
+
+    async def begin(one: Run, *rest: object) -> object:
+        return await (script if one.id in slow else quick).begin(one, *rest)  # pyright: ignore[reportArgumentType]
+
+    async with working(storage, begin, Board(), Pace(4, lease=30, poll=0.02)) as worker:  # pyright: ignore[reportArgumentType]
+
+        async def busy() -> bool:
+            return worker.in_hand == 3
+
+        await until(busy)
+        modest = await of(storage, "eve", 1)
+        worker.look()
+
+        async def ended() -> bool:
+            found = await storage.runs.get(modest[0])
+            return found is not None and found.status == "finished"
+
+        await until(ended)
+        assert worker.in_hand == 3
+        script.go.set()
+
+
+async def test_the_next_run_is_found_by_an_index(storage: Storage, clock: Hand) -> None:
+    """However many runs have ended."""
+    if storage.database.dialect != "sqlite":
+        return
+    asked = next_runs("one", clock(), 4, 3)
+
+    def plan(connection: Connection) -> list[str]:
+        words = str(asked.compile(connection, compile_kwargs={"literal_binds": True}))
+        return [row[3] for row in connection.execute(text(f"EXPLAIN QUERY PLAN {words}"))]
+
+    async with storage.database.reading() as session:
+        steps = await (await session.connection()).run_sync(plan)
+    assert any("ix_runs_status_user_id_id" in step for step in steps)
+    assert [step for step in steps if step.startswith("SCAN runs")] == []

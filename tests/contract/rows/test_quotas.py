@@ -1,0 +1,110 @@
+"""What a user may use in a day: counted in the rows, for all servers, and kept when what it was used for is removed."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agent.plans.expecting import Price
+from agent.policy import Cost
+from domain.errors import OverLimitError, UsageError
+from server.quotas import Quotas, quotas_of
+from server.runs.spending import counting, spending
+from server.storage.runs import RunChoices
+from server.storage.storage import Storage
+from tests.contract.rows.conftest import Hand
+from tests.contract.rows.people import CHOICES, run, user
+from wiring.settings import Settings
+
+MODEL = RunChoices(planner="dfs", policy="llm")
+
+
+async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Storage, clock: Hand) -> None:
+    ada, eve, quotas = await user(storage), await user(storage, "eve"), Quotas(runs=3)
+    talks = [await storage.conversations.add(ada.id) for _ in range(6)]
+
+    async def asked(talk: str, who: str = ada.id) -> object:
+        return await storage.runs.add(who, talk, "now", CHOICES, within=lambda used: quotas.check_run(used, "offline"))
+
+    done = await asyncio.gather(*(asked(talk.id) for talk in talks), return_exceptions=True)
+    refused = [one for one in done if isinstance(one, OverLimitError)]
+    assert len(refused) == 3
+    assert "2026-03-02 00:00 UTC" in str(refused[0])
+    for talk in talks:
+        await storage.conversations.remove(talk.id, ada.id)
+    assert (await storage.days.today(ada.id)).runs == 3, "what is removed stays counted; what was refused is not"
+    with pytest.raises(OverLimitError):
+        await asked((await storage.conversations.add(ada.id)).id)
+    await asked((await storage.conversations.add(eve.id)).id, eve.id)
+    clock.on(hours=12)
+    await asked((await storage.conversations.add(ada.id)).id)
+
+
+async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storage) -> None:
+    ada, quotas, cost, other = await user(storage), Quotas(tokens=1000), Cost(), Cost()
+    mine = await spending(storage.days, ada.id, quotas, cost, model=True)
+    beside = await spending(storage.days, ada.id, quotas, other, model=True)
+    assert mine.most_tokens(200_000) == 1000
+    async with counting(mine):
+        cost.prompt_tokens, cost.completion_tokens = 300, 100
+        assert mine.used_up() == ""
+        await mine.count()
+        other.prompt_tokens = 500
+        await beside.count()
+        cost.completion_tokens = 200
+        await mine.count()
+        assert "1,000 tokens" in mine.used_up(), "what another run has taken meanwhile counts"
+        cost.completion_tokens = 250
+    used = await storage.days.today(ada.id)
+    assert (used.prompt_tokens, used.completion_tokens) == (800, 250)
+    with pytest.raises(OverLimitError):
+        await spending(storage.days, ada.id, quotas, Cost(), model=True)
+    await spending(storage.days, ada.id, quotas, Cost(), model=False)
+
+
+async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:
+    ada, cost = await user(storage), Cost()
+    made, talk = await run(storage, ada)
+    mine = await spending(storage.days, ada.id, Quotas(), cost, model=True)
+
+    async def making() -> None:
+        async with counting(mine):
+            cost.prompt_tokens = 70
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(making())
+    await asyncio.sleep(0)
+    await storage.conversations.remove(talk.id, ada.id)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert await storage.runs.get(made.id) is None
+    assert (await storage.days.today(ada.id)).tokens == 70
+
+
+async def test_costs_are_those_of_the_prices(storage: Storage) -> None:
+    ada, quotas = await user(storage), Quotas(cost=2.0, price=Price(prompt=1.0, completion=4.0))
+    talk = await storage.conversations.add(ada.id)
+    await storage.days.add(ada.id, prompt_tokens=1_000_000, completion_tokens=249_000)
+
+    async def asked() -> object:
+        return await storage.runs.add(ada.id, talk.id, "now", MODEL, within=lambda used: quotas.check_run(used, "llm"))
+
+    await asked()
+    used = await storage.days.add(ada.id, prompt_tokens=0, completion_tokens=1_000)
+    assert quotas.cost_of(used) == pytest.approx(2.0)
+    with pytest.raises(OverLimitError, match="cost you today"):
+        await asked()
+
+
+async def test_days_of_long_ago_are_forgotten(storage: Storage, clock: Hand) -> None:
+    ada = await user(storage)
+    await storage.days.add(ada.id, prompt_tokens=1, completion_tokens=0)
+    clock.on(days=40)
+    await storage.days.forget(timedelta(days=31))
+    clock.at = datetime(2026, 3, 1, 13, tzinfo=UTC)
+    assert (await storage.days.today(ada.id)).tokens == 0
+
+
+def test_a_limit_of_costs_needs_prices() -> None:
+    with pytest.raises(UsageError, match="FOOTPATH_MODEL_PRICE_PROMPT"):
+        quotas_of(Settings(user_cost_per_day=1))
