@@ -26,6 +26,9 @@ _STATUS: dict[CallOutcome, StepStatus] = {
     "ok": "ok",
     "transient": "failed",
     "gone": "failed",
+    "absent": "failed",
+    "refused": "failed",
+    "unreached": "failed",
     "caller_fault": "failed",
     "unknown": "unknown",
 }

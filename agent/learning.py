@@ -18,7 +18,7 @@ from domain.event import EventRecord, RunFinished
 from domain.learned import JudgedMemory, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
-from graph.facts import LiveBatch
+from graph.facts import LiveBatch, ToolFacts
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +28,10 @@ class Learns(Protocol):
 
     async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
         """The documents of those that have one."""
+        ...
+
+    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]:
+        """What is known of each tool's calls."""
         ...
 
     async def learn(self, batch: LiveBatch) -> bool:
@@ -87,7 +91,8 @@ async def learn_from(
     """
     try:
         transcript = Transcript.of(records)
-        batch = lesson(records, given=await _scores(transcript, store, policy))
+        given = await _scores(transcript, store, policy)
+        batch = lesson(records, given=given, proven=await _proven(transcript, store))
         if batch is None:
             return None
         new = await store.learn(batch)
@@ -124,6 +129,13 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
             failed=_with_docs(transcript.failed, docs),
         )
     )
+
+
+async def _proven(transcript: Transcript, store: Learns) -> frozenset[ToolId]:
+    """Of the tools that found nothing by their arguments, those that have answered a call before."""
+    absent = {one.tool for one in (*transcript.steps.values(), *transcript.failed) if one.outcome == "absent"}
+    facts = await store.facts(absent)
+    return frozenset(tool for tool, known in facts.items() if known.ok or known.successes)
 
 
 def _with_docs(results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc]) -> tuple[tuple[ToolDoc, StepResult], ...]:

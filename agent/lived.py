@@ -10,13 +10,17 @@ from domain.recalled import MemoryRecalled
 from domain.tool import ToolId, tool_id_parts
 from domain.trajectory import Solved
 
+_CIRCUMSTANCE = frozenset({"absent", "refused", "unreached"})
+"""Outcomes by which a step came to nothing for this run, though its tool is not to blame."""
+
 
 def followed(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[tuple[str, bool]]:
     """The memories that a run followed, and whether their paths served.
 
     Bad: a tool of the path failed, or its subtask came to no answer. Good: the steps that answered it are that path. A subtask that
     left the path and was answered without a failure on it says nothing of it; nor does one whose path fits far worse than what was
-    passed over, as an answer in place of one that could not be had does.
+    passed over, as an answer in place of one that could not be had does; nor one whose path a wrong key, a thing that is not there or
+    this machine's network cut short.
     """
     paths: dict[str, tuple[ToolId, ...]] = {}
     taken: dict[tuple[int, str], None] = {}
@@ -30,7 +34,10 @@ def followed(records: Iterable[EventRecord], transcript: Transcript) -> Iterator
                 continue
     for subtask, memory in taken:
         path, served = paths.get(memory, ()), transcript.subtasks[subtask]
-        broken = {result.tool for result in (*served.steps.values(), *served.failed) if result.outcome in FAILED}
+        results = (*served.steps.values(), *served.failed)
+        broken = {result.tool for result in results if result.outcome in FAILED}
+        if not {result.tool for result in results if result.outcome in _CIRCUMSTANCE}.isdisjoint(path):
+            continue
         if not broken.isdisjoint(path) or not transcript.served(served):
             yield memory, False
         elif tuple(dict.fromkeys(served.path)) == path and _fits(path, _relevance(records, subtask)):
@@ -48,7 +55,7 @@ def solved(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[S
         relevance = _relevance(records, one.number)
         results = [one.steps[step] for step in sorted(one.steps)]
         path = tuple(dict.fromkeys(one.path))
-        lost = {result.tool for result in one.failed if result.outcome in FAILED}.difference(path)
+        lost = {result.tool for result in one.failed if result.outcome in FAILED | _CIRCUMSTANCE}.difference(path)
         stands_alone = path and not one.given and transcript.served(one) and _fits(path, relevance)
         if stands_alone and one.answered and all(_replaced(tool, path, relevance) for tool in lost):
             bindings = {result.tool: result.provenance for result in reversed(results)}

@@ -102,7 +102,7 @@ def _place(url: str) -> str:
 
 
 def _remember(host: _Host, place: str, result: CallResult) -> None:
-    if result.outcome in ("transient", "unknown") and result.attempts:
+    if result.attempts and (result.outcome in ("transient", "unknown") or result.http_status == 429):
         host.failures += 1
     elif result.reached:
         host.failures = 0

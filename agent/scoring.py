@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from domain.plan import StepResult
 
 FAILED = frozenset({"transient", "gone"})
+NOT_ITS_OWN = frozenset({"absent", "refused", "unreached", "caller_fault"})
+"""Outcomes that one caller's values or key, or this machine's network, brought about: they say nothing of a tool."""
 
 
 def scores(done: Sequence[StepResult], failed: Sequence[StepResult], *, answered: bool) -> tuple[float, ...]:
@@ -19,8 +21,8 @@ def scores(done: Sequence[StepResult], failed: Sequence[StepResult], *, answered
 
 
 def is_scored(result: StepResult) -> bool:
-    """Whether a step says anything of its tool: it was called."""
-    return result.status == "ok" or result.outcome is not None
+    """Whether a step says anything of its tool: it was called, and what came of it was the tool's doing."""
+    return result.status == "ok" or (result.outcome is not None and result.outcome not in NOT_ITS_OWN)
 
 
 def bounded(result: StepResult, score: float) -> float:

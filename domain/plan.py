@@ -10,9 +10,11 @@ from domain.tool import ToolId
 Origin = Literal["request", "step", "default", "example", "secret", "memory", "user"]
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """``missing``: a required argument could not be found; ``skipped``: its user did not allow the call; ``unknown``: a write whose answer was lost."""
-CallOutcome = Literal["ok", "transient", "gone", "caller_fault", "unknown"]
-"""``transient``: 408, 425, 429, 5xx, timeouts. ``gone``: 404, 410, DNS, and 401 or 403 where a key was sent.
-``caller_fault``: bad arguments, a missing key, an answer that says so or cannot be read. ``unknown``: a write whose answer was lost."""
+CallOutcome = Literal["ok", "transient", "gone", "absent", "refused", "unreached", "caller_fault", "unknown"]
+"""``transient``: 408, 425, 5xx, timeouts, and 429 where no key was sent. ``gone``: the operation is not there (410; 404 to a call without
+values). ``absent``: what the call's values name is not there (404). ``refused``: the key that was sent (401, 403, and 429, which is its
+quota). ``unreached``: this machine could not get to the host at all. ``caller_fault``: bad arguments, a missing key, an answer that says so
+or cannot be read. ``unknown``: a write whose answer was lost."""
 
 
 class Binding(Model):

@@ -11,10 +11,10 @@ _CODES = {
     2: Outcome.CALLER_FAULT,  # bad input
     5: Outcome.FAILED,  # timeout
     6: Outcome.FAILED,  # 404
-    7: Outcome.FAILED,  # not subscribed: a key was sent and refused
+    7: Outcome.CALLER_FAULT,  # not subscribed: a key was sent and refused
     8: Outcome.CALLER_FAULT,  # unauthorised: the tool wants a key of its own
-    9: Outcome.FAILED,  # too many requests
-    10: Outcome.FAILED,  # rate limit
+    9: Outcome.CALLER_FAULT,  # too many requests, by one key
+    10: Outcome.CALLER_FAULT,  # rate limit of one key
     11: Outcome.FAILED,  # the response held an error message
     12: Outcome.FAILED,  # the request could not be sent or came back broken
 }
@@ -24,13 +24,18 @@ _UNKNOWN = Outcome.UNKNOWN
 TEXT_CAP = 500
 """Characters of a response that are judged: a message stands at its beginning."""
 
+_OF_A_KEY = re.compile(
+    r"not subscribed|quota|rate[ -]?limit|limit (?:is )?(?:reached|exceeded)|too many requests|exceeded the",
+    re.IGNORECASE,
+)
+"""Words of what one key may not, or may not any more. Another key's owner learns nothing of the tool from them."""
+
 _NOT_THE_CALLER = re.compile(
-    r"not subscribed|quota|rate limit|limit (?:is )?(?:reached|exceeded)|too many requests|exceeded the"
-    r"|timed? ?out|unavailable|internal (?:server )?error|server (?:problem|error)|license expire|suspended"
+    r"timed? ?out|unavailable|internal (?:server )?error|server (?:problem|error)|license expire|suspended"
     r"|unexpected token|provider_error|bad gateway|connection|maintenance",
     re.IGNORECASE,
 )
-"""Words of the tool's own trouble. They go first: an exceeded quota is often told as an invalid key."""
+"""Words of the tool's own trouble. They go before those of bad arguments, in which it is often told."""
 
 _KEY = r"(?:api[\s_-]?key|apikey|app[\s_-]?id|application id|token|secret|credentials?|password|authorization|session ?info)"
 _THING = r"(?:param|argument|field|input|quer(?:y|ies)|value|url|uri|date|format|id|uuid|guid|name|email|address|code|symbol)"
@@ -75,15 +80,22 @@ def of_flag(ok: bool | None) -> Outcome:
 
 
 def of_error(text: str) -> Outcome:
-    """``CALLER_FAULT`` where an error's text blames arguments or a missing key, else ``FAILED``.
+    """``CALLER_FAULT`` where an error's text blames arguments, a missing key, or what the key that was sent may not; else ``FAILED``.
 
     "Not found" is a failure: it does not say whether the argument or the tool was wrong.
     """
     return _judge(text[:TEXT_CAP])
 
 
+def of_key(text: str) -> bool:
+    """Whether an error's text speaks of what one key may not: its quota, its rate, its subscription."""
+    return bool(_OF_A_KEY.search(text[:TEXT_CAP]))
+
+
 @lru_cache(maxsize=8_192)
 def _judge(head: str) -> Outcome:
+    if of_key(head):
+        return Outcome.CALLER_FAULT
     if _NOT_THE_CALLER.search(head):
         return Outcome.FAILED
     return Outcome.CALLER_FAULT if _CALLER.search(head) else Outcome.FAILED

@@ -20,5 +20,6 @@ def http_executor(settings: Settings, secrets: Secrets) -> "HttpExecutor":
         allow_hosts=settings.allow_hosts,
         host_concurrency=settings.host_concurrency,
         host_rate=settings.host_rate,
+        host_pause=settings.host_pause,
     )
     return HttpExecutor(parameters, secrets=secrets)

@@ -97,6 +97,7 @@ class Settings(ServerSettings, BaseSettings):
     call_attempts: int = Field(default=3, ge=1, le=10, description="Attempts of a call that is safe to repeat.")
     host_concurrency: int = Field(default=4, ge=1, le=100, description="Calls to one host at the same time.")
     host_rate: float | None = Field(default=None, gt=0, description="Calls to one host a second; empty: no limit.")
+    host_pause: float = Field(default=300.0, ge=0, description="Seconds that a host may pause its calls for, at most.")
     replay_floor: float = Field(
         default=0.3, ge=0, le=1, description="Similarity below which a recorded call answers for no other."
     )

@@ -57,6 +57,8 @@ GUARDED: dict[tuple[str, str], Run] = {
 """Places that a document or an argument leads to."""
 
 CONFIGURED: dict[tuple[str, str], str] = {
+    ("agent.executors.http.executor", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
+    ("agent.executors.http.executor", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
     ("graph.backends.bolt", "neo4j.AsyncGraphDatabase.driver"): "FOOTPATH_GRAPH_URL: the operator's own graph server",
     (
         "retriever.backends.qdrant_connection",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import httpx
 
-from agent.executors.http.classes import outcome_of, outcome_of_error, retry_after
+from agent.executors.http.classes import HERE, may_pass, no_such_name, outcome_of, outcome_of_error, retry_after
 from agent.executors.http.credentials import Keyed
 from agent.executors.http.incoming import Incoming
 from agent.executors.refusals import complaint, refusal, refused
@@ -52,7 +52,7 @@ class Try:
 def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
     """An attempt that got a status, and a body or what came of it."""
     tool, status = call.tool, response.status_code
-    outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
+    outcome = _class(status, call)
     if incoming.broken:
         return _broken(status, incoming, call)
     if outcome == "ok" and incoming.ends_early and tool.safe:
@@ -68,9 +68,14 @@ def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
         notes.append(_NOT_KNOWN)
     if status in (401, 403):
         notes += call.keyed.advice
-    retriable = outcome in ("transient", "unknown") and status >= 400 and tool.repeatable
+    retriable = may_pass(status) and tool.repeatable
     wait = retry_after(response.headers.get("retry-after"))
     return _shown(call, Try(outcome, text, status, (*notes, incoming.unusable), wait, again=retriable))
+
+
+def _class(status: int, call: Call) -> CallOutcome:
+    request = call.keyed.request
+    return outcome_of(status, keyed=request.keyed, safe=call.tool.safe, named=request.named)
 
 
 def _broken(status: int, incoming: Incoming, call: Call) -> Try:
@@ -78,7 +83,7 @@ def _broken(status: int, incoming: Incoming, call: Call) -> Try:
     tool = call.tool
     outcome: CallOutcome = "transient" if tool.safe else "unknown"
     if status >= 300 and not tool.repeatable:
-        outcome = outcome_of(status, keyed=call.keyed.request.keyed, safe=tool.safe)
+        outcome = _class(status, call)
     text = "" if tool.safe else call.keyed.redactor.clean(incoming.text, cut=True)
     doubt = _NOT_WHOLE if status < 300 else _NOT_KNOWN
     notes = (f"HTTP {status}", incoming.broken, doubt if outcome == "unknown" else "")
@@ -91,9 +96,9 @@ def unanswered(error: Exception, call: Call) -> Try:
     what = str(error) or type(error).__name__
     timed_out = isinstance(error, (TimeoutError, httpx.TimeoutException))
     note = f"no answer in time ({what})" if timed_out else f"no answer ({what})"
-    again = outcome != "gone" and (call.tool.repeatable or not call.sent)
-    known = _NOT_KNOWN if outcome == "unknown" else ""
-    return _shown(call, Try(outcome, notes=(note, known), again=again, reached=call.sent))
+    again = call.tool.repeatable if call.sent else not no_such_name(error)
+    told = {"unknown": _NOT_KNOWN, "unreached": HERE}.get(outcome, "")
+    return _shown(call, Try(outcome, notes=(note, told), again=again, reached=call.sent))
 
 
 def concluded(last: Try, call: Call, *, given_up: bool) -> Try:

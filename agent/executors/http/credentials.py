@@ -1,7 +1,9 @@
 """A document's credentials put into a request: by name, to allowed hosts, and in nothing but the request."""
 
 import base64
+import hmac
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlsplit
@@ -13,6 +15,7 @@ from domain.errors import SecretError
 from domain.plan import Binding
 from domain.tool import Credential, ToolDoc
 
+_SALT = secrets.token_bytes(16)
 _COOKIE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -22,12 +25,14 @@ class Keyed:
     """A request with its credentials, which its representation does not show.
 
     ``bindings``: which secrets went where. ``advice``: what a refused caller could set, of credentials that are optional.
+    ``caller``: the same for calls with the same keys, and no key can be told from it; empty without one.
     """
 
     request: Outgoing = field(repr=False)
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     advice: tuple[str, ...] = ()
+    caller: str = ""
 
 
 async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
@@ -55,7 +60,12 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
         values += _parts(credential, value)
         bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))
     request = replace(request, keyed=request.keyed or bool(bindings))
-    return Keyed(request, Redactor(values), tuple(bindings), tuple(advice))
+    return Keyed(request, Redactor(values), tuple(bindings), tuple(advice), _caller(values) if request.keyed else "")
+
+
+def _caller(values: Sequence[str]) -> str:
+    """A digest of the keys that a process alone can make."""
+    return hmac.new(_SALT, "\0".join(values).encode(), "sha256").hexdigest()
 
 
 def _parts(credential: Credential, value: str) -> Sequence[str]:

@@ -5,6 +5,7 @@ import ssl
 import time
 from dataclasses import dataclass, replace
 from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -34,7 +35,7 @@ class HttpParameters:
 
     ``attempts``: how often a repeatable call is tried. ``allow_hosts``: ``host:port`` or ``host`` exempt from the address guard.
     ``longest_wait``: seconds; a server that asks for more is not tried again. ``host_concurrency``, ``host_rate``: calls at
-    once and calls a second, per host; None: no limit of the rate.
+    once and calls a second, per host; None: no limit of the rate. ``host_pause``: seconds for which a host may pause its calls, at most.
     """
 
     timeout: float = 20.0
@@ -47,6 +48,7 @@ class HttpParameters:
     longest_wait: float = 8.0
     host_concurrency: int = 4
     host_rate: float | None = None
+    host_pause: float = 300.0
 
 
 class HttpExecutor:
@@ -66,7 +68,9 @@ class HttpExecutor:
         self._secrets = secrets or EnvironmentSecrets({})
         self._guard = Guard(self._parameters.allow_hosts, resolver)
         self._clock = clock or Clock()
-        self._hosts = HostLimits(self._parameters.host_concurrency, self._parameters.host_rate, self._clock)
+        self._hosts = HostLimits(
+            self._parameters.host_concurrency, self._parameters.host_rate, self._clock, longest_pause=self._parameters.host_pause
+        )  # fmt: skip
         self._client: httpx.AsyncClient | None = None
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
@@ -123,7 +127,8 @@ class HttpExecutor:
     async def _attempt(self, call: Call) -> Try:
         sending = False
         try:
-            async with asyncio.timeout_at(call.deadline), self._hosts.turn(call.place, self._parameters.longest_wait):
+            turn = self._hosts.turn(call.place, self._parameters.longest_wait, call.keyed.caller)
+            async with asyncio.timeout_at(call.deadline), turn:
                 sending = True
                 last = await self._send(call)
         except HostPausedError as error:
@@ -156,7 +161,7 @@ class HttpExecutor:
             await response.aclose()
         last = answered(response, incoming, call)
         if last.asked_wait and last.status in (429, 503):
-            self._hosts.pause(call.place, last.asked_wait)
+            self._hosts.pause(call.place, last.asked_wait, call.keyed.caller if last.status == 429 else "")
         return last
 
     def _open(self) -> httpx.AsyncClient:
@@ -170,8 +175,9 @@ class HttpExecutor:
                 "Accept-Encoding": "identity",
             }
             self._client = httpx.AsyncClient(
-                transport=transport, timeout=limits, headers=headers, follow_redirects=False, trust_env=False
-            )
+                transport=transport, timeout=limits, headers=headers, follow_redirects=False, trust_env=False,
+                cookies=_no_cookies(),
+            )  # fmt: skip
         return self._client
 
     def _worth_repeating(self, last: Try, call: Call) -> bool:
@@ -191,6 +197,11 @@ class HttpExecutor:
 def _tls() -> ssl.SSLContext:
     """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
     return httpx.create_ssl_context(trust_env=False)
+
+
+def _no_cookies() -> CookieJar:
+    """A jar that takes none: a call is what its document and its arguments make it, never what a server left behind before it."""
+    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
 
 
 def _result(state: RetryCallState) -> Try:

@@ -24,13 +24,16 @@ _OURS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request as it is sent. ``body`` None: without one. ``keyed``: a key or token of the caller goes along."""
+    """A request as it is sent. ``body`` None: without one. ``keyed``: a key or token of the caller goes along. ``named``: so do values
+    of the call's own, which may name what is not there.
+    """
 
     method: str
     url: str
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
     keyed: bool = False
+    named: bool = False
 
 
 @dataclass(slots=True)
@@ -64,15 +67,16 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
         headers["Content-Type"] = media
     query = query_text([pair for parameter, value in groups.query for pair in pairs(parameter, value)])
     known = {parameter.name: parameter for parameter in tool.parameters}
+    secret = {name for name, parameter in known.items() if need_of(parameter).kind == "secret"}
+    given = {name: value for name, value in arguments.items() if value is not None}
     return Outgoing(
         method=tool.method.upper(),
         url=_with_query(_url(tool.url, groups.path), query),
         headers=headers,
         body=body,
-        keyed=any(
-            name in known and need_of(known[name]).kind == "secret"
-            for name, value in arguments.items()
-            if value is not None
+        keyed=not secret.isdisjoint(given),
+        named=any(
+            name not in known or known[name].default != value for name, value in given.items() if name not in secret
         ),
     )
 

@@ -1,7 +1,9 @@
 """What a run teaches: transitions walked, scores, outcomes; nothing of runs that are no evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+
+import pytest
 
 from agent.learn import lesson
 from domain.event import CallFinished, Event, EventRecord, PlanReady, RunFinished, RunStarted
@@ -61,8 +63,34 @@ def test_a_fault_of_ours_is_no_evidence() -> None:
     batch = lesson(records(*executed([result(A), result(B, "caller_fault")]), finished("gave_up")))
     assert batch is not None
     assert batch.outcomes == ((A, "ok"),)
-    assert batch.scores == ((A, 0.0), (B, 0.0))
+    assert batch.scores == ((A, 0.0),)
     assert (A, FINISH) not in batch.transitions
+
+
+@pytest.mark.parametrize("outcome", ["absent", "refused", "unreached"])
+def test_what_one_caller_met_says_nothing_of_the_tool(outcome: CallOutcome) -> None:
+    batch = lesson(records(*executed([result(A), result(B, outcome)]), finished("gave_up")), given=(0.5, -1.0))
+    assert batch is not None
+    assert batch.outcomes == ((A, "ok"),)
+    assert batch.scores == ((A, 0.5),)
+
+
+def absent(city: str) -> StepResult:
+    """A call for something that is not there."""
+    return result(B, "absent").model_copy(update={"arguments": {"city": city}})
+
+
+def test_a_tool_that_finds_nothing_whatever_it_is_asked_for_is_gone() -> None:
+    def taught(*results: StepResult, proven: Collection[ToolId] = ()) -> tuple[tuple[ToolId, str], ...]:
+        batch = lesson(records(*executed(results), finished("gave_up")), proven=proven)
+        return () if batch is None else batch.outcomes
+
+    apart = [absent(city) for city in ("Oslo", "Rome", "Lima")]
+    assert taught(*apart) == ((B, "gone"),)
+    assert taught(*apart, proven={B}) == ()
+    assert taught(*apart, result(B)) == ((B, "ok"),)
+    assert taught(*apart[:2]) == ()
+    assert taught(*apart[:1] * 3) == ()
 
 
 def test_a_repeated_answer_is_no_second_evidence() -> None:

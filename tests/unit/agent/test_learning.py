@@ -19,7 +19,7 @@ from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Solved
 from graph.backends.memories import SqliteMemories
 from graph.backends.memory import MemoryGraph
-from graph.facts import LiveBatch
+from graph.facts import LiveBatch, ToolFacts
 from tests.unit.agent.test_learn import ASKED, A, B, C, D, executed, finished, records, result
 
 
@@ -123,6 +123,30 @@ async def test_a_memory_whose_path_failed_loses_rank_and_goes(memory: LongTermMe
         assert [(one.memory, one.good) for one in learned.judged] == [(own, False)]
         assert (await memory.recall(ASKED, 5, everything))[0].memory.path == (C, D)
     assert all(one.memory.id != own for one in await memory.recall(ASKED, 5, everything))
+
+
+async def test_a_memory_is_not_judged_by_what_one_caller_met(memory: LongTermMemory) -> None:
+    (own,) = await memory.keep([Solved(ASKED, (A, B))])
+    await memory.embed()
+    kept = records(*followed(own, A, B), *executed([result(A), result(B, "refused")]), finished("gave_up"))
+    learned = await learn_from(kept, MemoryGraph(), memory)
+    assert learned is not None
+    assert learned.judged == ()
+
+
+async def test_an_operation_that_answered_others_is_not_gone_by_what_one_run_asked_for() -> None:
+    def asked(name: str) -> list[EventRecord]:
+        cities = [result(B, "absent").model_copy(update={"arguments": {"city": city}}) for city in "xyz"]
+        kept = records(*executed(cities), finished("gave_up"))
+        return [record.model_copy(update={"run": name}) for record in kept]
+
+    graph = MemoryGraph()
+    await learn_from(records(*executed([result(B)]), finished()), graph)
+    await learn_from(asked("r1"), graph)
+    assert (await graph.facts([B]))[B] == ToolFacts(ok=1, quality=1.0, reliability=1.0)
+    fresh = MemoryGraph()
+    await learn_from(asked("r2"), fresh)
+    assert (await fresh.facts([B]))[B].gone == 1
 
 
 async def test_a_memory_whose_tool_went_is_passed_over(memory: LongTermMemory) -> None:

@@ -23,6 +23,11 @@ CALLERS = [
     '{"statusCode": 400, "message": "Unknown measure unit"}',
     '{"message": "Error in validating the request 4 is not valid value for boolean"}',
 ]
+KEYS = [
+    "Access denied as you are not subscribed to any plan or you are not allowed to access this endpoint",
+    '{"success": false, "code": 429, "message": "limit is reached"}',
+    '{"message": "You have exceeded the MONTHLY quota for Requests, your API key is blocked"}',
+]
 TOOLS = [
     "Error",
     "503 - Service Unavailable",
@@ -31,9 +36,6 @@ TOOLS = [
     "Page not found",
     '{"detail": "Not found."}',
     '{"status": "fail", "type": "COIN_NOT_FOUND", "message": "Coin not found"}',
-    "Access denied as you are not subscribed to any plan or you are not allowed to access this endpoint",
-    '{"success": false, "code": 429, "message": "limit is reached"}',
-    '{"message": "You have exceeded the MONTHLY quota for Requests, your API key is blocked"}',
     '{"message": "Unexpected token \'<\', \\"<!DOCTYPE \\"... is not valid JSON", "code": 400}',
     "stream timeout",
     '{"message": "Something went wrong (e340)"}',
@@ -43,6 +45,11 @@ TOOLS = [
 
 @pytest.mark.parametrize("text", CALLERS)
 def test_bad_arguments_and_missing_keys_are_the_callers_fault(text: str) -> None:
+    assert of_error(text) is Outcome.CALLER_FAULT
+
+
+@pytest.mark.parametrize("text", KEYS)
+def test_what_one_key_may_not_says_nothing_of_the_tool(text: str) -> None:
     assert of_error(text) is Outcome.CALLER_FAULT
 
 
@@ -64,6 +71,8 @@ def test_recorded_kinds() -> None:
         (0, Outcome.OK),
         (1, Outcome.CALLER_FAULT),
         (5, Outcome.FAILED),
+        (7, Outcome.CALLER_FAULT),
+        (10, Outcome.CALLER_FAULT),
         (12, Outcome.FAILED),
         (None, Outcome.UNKNOWN),
         ("0", Outcome.UNKNOWN),

@@ -92,9 +92,10 @@ async def test_an_optional_key_that_is_not_there_is_advised_only_where_the_call_
     assert "set FOOTPATH_SECRET_OTHER to it" in refused.note
 
 
-async def test_a_key_that_is_refused_speaks_against_the_tool() -> None:
-    result, _ = await sent(Credential(secret="key"), answer=reply("403 Forbidden", b"{}"))
-    assert result.outcome == "gone"
+@pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "429 Too Many Requests"])
+async def test_a_key_that_is_refused_says_nothing_of_the_tool(status: str) -> None:
+    result, _ = await sent(Credential(secret="key"), answer=reply(status, b"{}"))
+    assert result.outcome == "refused"
 
 
 def forms(value: str) -> list[str]:

@@ -71,6 +71,33 @@ async def test_a_pause_that_one_call_is_told_holds_for_all() -> None:
         assert clock.now() == 5.0
 
 
+async def test_no_host_pauses_its_calls_without_end() -> None:
+    clock = Manual()
+    limits = HostLimits(4, None, clock, longest_pause=300.0)
+    async with limits.turn("a:80", 8.0):
+        limits.pause("a:80", 999_999_999_999.0)
+        limits.pause("a:80", 999_999_999_999.0)
+    with pytest.raises(HostPausedError, match="another 300 s"):
+        async with limits.turn("a:80", 8.0):
+            raise AssertionError
+    clock.time = 301.0
+    async with limits.turn("a:80", 8.0):
+        assert clock.now() == 301.0
+
+
+async def test_a_pause_for_one_key_holds_for_no_other() -> None:
+    clock = Manual()
+    limits = HostLimits(1, None, clock)
+    async with limits.turn("a:80", 8.0, "mine"):
+        limits.pause("a:80", 60.0, "mine")
+    with pytest.raises(HostPausedError, match="another 60 s"):
+        async with limits.turn("a:80", 8.0, "mine"):
+            raise AssertionError
+    for other in ("", "yours"):
+        async with limits.turn("a:80", 8.0, other):
+            assert clock.now() == 0.0
+
+
 async def test_a_pause_that_is_too_long_is_said_at_once() -> None:
     clock = Manual()
     limits = HostLimits(4, None, clock)

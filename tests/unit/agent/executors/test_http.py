@@ -147,10 +147,20 @@ async def test_a_refused_connection_sent_nothing_so_a_write_may_be_tried_again()
     assert (result.outcome, result.attempts) == ("transient", 3)
 
 
+async def test_what_is_not_found_by_the_calls_own_values_is_absent_and_not_gone() -> None:
+    fixed = Parameter(name="format", default="json")
+    for arguments, outcome in (({"q": "Atlantis"}, "absent"), ({"format": "json"}, "gone"), ({}, "gone")):
+        async with serving(reply("404 Not Found", b"{}")) as served, executor(served) as made:
+            result = await made.call(tool(served.url, "GET", Parameter(name="q"), fixed), {**arguments})
+        assert result.outcome == outcome
+    async with serving(reply("410 Gone", b"{}")) as served, executor(served) as made:
+        assert (await made.call(tool(served.url, "GET", Parameter(name="q")), {"q": "x"})).outcome == "gone"
+
+
 @pytest.mark.parametrize(
     ("status", "keyed", "outcome"),
     [("400 Bad Request", False, "caller_fault"), ("404 Not Found", False, "gone"), ("410 Gone", False, "gone"),
-     ("401 Unauthorized", False, "caller_fault"), ("401 Unauthorized", True, "gone"), ("403 Forbidden", True, "gone"),
+     ("401 Unauthorized", False, "caller_fault"), ("401 Unauthorized", True, "refused"), ("403 Forbidden", True, "refused"),
      ("422 Unprocessable", False, "caller_fault")],
 )  # fmt: skip
 async def test_classes_of_refusals(status: str, keyed: bool, outcome: str) -> None:

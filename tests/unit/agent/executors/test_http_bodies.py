@@ -58,7 +58,7 @@ async def test_what_cannot_be_read_is_no_answer_but_a_write_took_effect(answer: 
     [
         (b'{"error": "city not found"}', "caller_fault", "city not found"),
         (b'{"status": "error", "message": "upstream timed out"}', "transient", "upstream timed out"),
-        (b'{"message": "You are not subscribed to this API."}', "transient", "You are not subscribed"),
+        (b'{"message": "You are not subscribed to this API."}', "caller_fault", "You are not subscribed"),
         (
             b'{"success": false, "errors": [{"detail": "days must be a number"}]}',
             "caller_fault",

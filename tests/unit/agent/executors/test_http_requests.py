@@ -1,5 +1,7 @@
 """What the HTTP executor sends, where to, and what it refuses to send."""
 
+import errno
+import socket
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -102,12 +104,49 @@ async def test_the_connection_goes_to_the_checked_address_with_the_names_host_he
     assert f"host: api.example.com:{served.port}".encode() in served.requests[0].lower()
 
 
-async def test_a_name_that_does_not_exist_is_gone() -> None:
+async def test_a_name_that_does_not_exist_says_nothing_of_the_tool() -> None:
     made = HttpExecutor(HttpParameters(timeout=2), clock=Hurried())
     result = await made.call(tool("http://nowhere.invalid/"), {})
     await made.close()
-    assert (result.outcome, result.attempts) == ("gone", 1)
+    assert (result.outcome, result.attempts) == ("unreached", 1)
     assert "could not be resolved" in result.note
+    assert "which says nothing of the tool" in result.note
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "unreached"),
+        (OSError(errno.EHOSTUNREACH, "No route to host"), "unreached"),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), "unreached"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "transient"),
+    ],
+)
+async def test_a_network_that_is_down_at_this_end_is_not_the_tools_fault(error: OSError, outcome: str) -> None:
+    async def down(host: str, port: int) -> list[str]:
+        raise error
+
+    made = HttpExecutor(HttpParameters(timeout=2), resolver=down, clock=Hurried())
+    result = await made.call(tool("http://api.example.com/", "POST"), {})
+    await made.close()
+    assert (result.outcome, result.reached) == (outcome, False)
+
+
+async def test_cookies_are_neither_kept_nor_sent() -> None:
+    flood = "\r\n".join(f"Set-Cookie: c{n}={'x' * 400}; Domain=example.com; Path=/" for n in range(50))
+    answer = reply(set_cookie=f"session=planted; Domain=example.com; Path=/\r\n{flood}")
+
+    async def local(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    async with serving(answer, reply(), reply()) as served:
+        hosts = [f"{name}.example.com:{served.port}" for name in ("evil", "api")]
+        made = HttpExecutor(HttpParameters(timeout=2, allow_hosts=frozenset(hosts)), resolver=local)
+        for host in (hosts[0], hosts[0], hosts[1]):
+            await made.call(tool(f"http://{host}/x"), {})
+        await made.close()
+    assert len(served.requests) == 3
+    assert not any(b"cookie" in request.lower() for request in served.requests)
 
 
 async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
