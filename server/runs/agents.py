@@ -11,13 +11,14 @@ from agent.executor import Executor
 from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
-from server.runs.asking import AskingExecutor
+from server.runs.asking import AskingLeave
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
 from server.runs.questions import Asks, Questions
 from server.runs.settling import SettlingExecutor
 from server.runs.turns import Turns
+from server.runs.voices import voices_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
@@ -90,9 +91,11 @@ class Agents:
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
-            asking = AskingExecutor(SettlingExecutor(ledger, questions), questions)
-            deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
-            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
+            caller = SettlingExecutor(ledger, questions)
+            deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
+            leave = AskingLeave(questions, flows=self._settings.flows == "ask")
+            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run), leave=leave)
+            deps = replace(deps, voices=await voices_of(run, self._storage))
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(
