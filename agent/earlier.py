@@ -2,14 +2,19 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from pydantic.types import JsonValue
 
 from agent.decomposition import AskedEarlier
 from agent.evidence import Evidence
 from agent.response_view import is_empty
 from domain.event import CallFinished, CallStarted, EarlierStep, Event, EventRecord, StepBacktracked, SubtaskStarted
+from domain.model import JsonObject
+from domain.origin import ValueKind
 from domain.plan import Binding, StepResult
+from domain.tool import ToolId
 
 MOST_RUNS = 3
 """Earlier runs that a question may build on, the latest ones."""
@@ -94,14 +99,22 @@ class Earlier:
         return tuple(asked)
 
 
+Whence = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
+"""The kind of the origin of a tool's argument, and its place in an earlier response."""
+
+
 class References:
     """References to earlier calls, as a run tells them and as a subtask counts them: its first steps are those calls.
 
     ``numbers``: of the calls that the subtask is given, in order. A value that the request itself does not name was named earlier: it is told as
-    the argument of an earlier call that has it.
+    the argument of an earlier call that has it. ``whence``: where a value really comes from; one that an earlier response said is told as that
+    response's, whatever a rewritten question makes of it.
     """
 
-    def __init__(self, request: str, earlier: Earlier, numbers: Sequence[int]) -> None:
+    def __init__(
+        self, request: str, earlier: Earlier, numbers: Sequence[int], whence: Whence = lambda _, __, ___: ("said", "")
+    ) -> None:
+        self._whence = whence
         self._request = request.casefold()
         self._steps = earlier.steps
         self._numbers = list(numbers)
@@ -110,10 +123,10 @@ class References:
         """An event as it is told."""
         match event:
             case CallStarted():
-                named = tuple(self._named(one, event.arguments.get(one.parameter)) for one in event.provenance)
+                named = self._all_named(event.tool, event.provenance, event.arguments)
                 return event if named == event.provenance else event.model_copy(update={"provenance": named})
             case CallFinished(result=result):
-                named = tuple(self._named(one, result.arguments.get(one.parameter)) for one in result.provenance)
+                named = self._all_named(result.tool, result.provenance, result.arguments)
                 kept = result.model_copy(update={"provenance": named})
                 return event if named == result.provenance else event.model_copy(update={"result": kept})
             case _:
@@ -131,12 +144,20 @@ class References:
             return binding
         return binding.model_copy(update={"reference": f"{self._numbers.index(int(found[1])) + 1}{found[2]}"})
 
-    def _named(self, binding: Binding, value: object) -> Binding:
+    def _all_named(self, tool: ToolId, provenance: Sequence[Binding], arguments: JsonObject) -> tuple[Binding, ...]:
+        return tuple(self._named(tool, one, arguments.get(one.parameter)) for one in provenance)
+
+    def _named(self, tool: ToolId, binding: Binding, value: JsonValue) -> Binding:
         step, dot, place = binding.reference.partition(".")
         if binding.origin == "step" and step.isdigit() and 0 < int(step) <= len(self._numbers):
             number = self._numbers[int(step) - 1]
             return binding.model_copy(update={"reference": f"earlier.{number}{dot}{place}"})
-        if binding.origin == "request" and self._steps and binding.reference.casefold() not in self._request:
+        if binding.origin != "request" or not self._steps:
+            return binding
+        kind, heard = self._whence(tool, binding.parameter, value)
+        if kind in ("field", "prose"):
+            return binding.model_copy(update={"origin": kind, "reference": heard or binding.reference})
+        if binding.reference.casefold() not in self._request:
             place = self._argument(binding, value)
             return binding.model_copy(update={"origin": "step", "reference": place}) if place else binding
         return binding

@@ -16,8 +16,10 @@ from agent.decomposition import Subtask, whole
 from agent.earlier import Earlier, EarlierRun
 from agent.ending import changed
 from agent.evidence import Evidence
+from agent.leave import LeaveAskingExecutor
 from agent.notices import told_notices
 from agent.numbering import counted_through, given_to, renumbered
+from agent.provenance import Provenance, Voices
 from agent.repeating import SplittingAsBefore
 from agent.resume import Past, called
 from agent.reuse import ReusingExecutor
@@ -61,8 +63,10 @@ async def run(
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
-    executor = ReusingExecutor(deps.executor, told.made(ledger=deps.ledger))
-    whole = _Run(request, Shared(deps, meter, executor, name, told, Earlier(tuple(earlier)), request))
+    provenance = Provenance(deps.voices or Voices(said=(request,)))
+    caller = LeaveAskingExecutor(deps.executor, deps.leave, provenance) if deps.leave else deps.executor
+    executor = ReusingExecutor(caller, told.made(ledger=deps.ledger))
+    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, Earlier(tuple(earlier)), request))
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1
@@ -111,6 +115,8 @@ class _Run:
         policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
         asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
+        for number, (tool, result) in self._given.items():
+            self._shared.provenance.hear(tool, result, f"earlier.{number}")
         if deps.document is None:
             subtasks = (await decompose(self._request, evidence, policy, deps.settings.found, asked)).subtasks
         else:

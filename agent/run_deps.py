@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from agent.evidence import ToolFinder
 from agent.executor import Executor
 from agent.field_choices import FieldChoices
+from agent.leave import Leave
 from agent.memory import LongTermMemory
 from agent.plans.approving import Approves
 from agent.policy import Policy
+from agent.provenance import Voices
 from agent.secrets import Secrets
 from agent.substitutes import SubstituteReads
 from agent.walk_settings import WalkSettings
@@ -24,7 +26,8 @@ class RunDeps:
 
     ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
-    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out.
+    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``leave``: asked before each call is made.
+    ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it.
     """
 
@@ -46,3 +49,5 @@ class RunDeps:
     document: PlanDocument | None = None
     approves: Approves | None = None
     used_up: Callable[[], str] = lambda: ""
+    leave: Leave | None = None
+    voices: Voices | None = None

@@ -1,14 +1,18 @@
 """What one subtask came to: its steps, its outcome, what it leaves undone."""
 
+from pydantic.types import JsonValue
+
 from agent.decomposition import Subtask
 from agent.ending import undone, unreplaced
 from agent.evidence import Evidence
 from agent.notes import why
 from agent.numbering import Carried
 from agent.progress import Progress
-from domain.event import Outcome
+from agent.provenance import Provenance
+from domain.event import CallFinished, Event, Outcome
+from domain.origin import ValueKind
 from domain.plan import StepResult
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
 
 class Served:
@@ -16,12 +20,23 @@ class Served:
     are a person's, who may have left something of the request aside.
     """
 
-    def __init__(self, subtask: Subtask, evidence: Evidence, progress: Progress) -> None:
+    def __init__(self, subtask: Subtask, evidence: Evidence, progress: Progress, provenance: Provenance) -> None:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = progress
         self.done_already = False
         self.chosen = False
+        self._provenance = provenance
+
+    def noted(self, event: Event) -> None:
+        """Take in what has happened, and what was answered: the next call may have its values from there."""
+        self.progress.note(event)
+        if isinstance(event, CallFinished) and self.evidence.has(event.result.tool):
+            self._provenance.hear(self.evidence.doc(event.result.tool), event.result)
+
+    def whence(self, tool: ToolId, parameter: str, value: JsonValue) -> tuple[ValueKind, str]:
+        """Where a value of a call really comes from, and where that is in an earlier run's response."""
+        return self._provenance.reference(self.evidence.doc(tool), parameter, value)
 
     @property
     def outcome(self) -> Outcome:

@@ -44,9 +44,9 @@ class Turn(Served):
     """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
-        super().__init__(subtask, evidence, Progress(shared.meter, len(given)))
+        super().__init__(subtask, evidence, Progress(shared.meter, len(given)), shared.provenance)
         self._past = shared.past.of(subtask.number)
-        self._references = References(shared.request, shared.earlier, subtask.earlier)
+        self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
@@ -73,7 +73,7 @@ class Turn(Served):
                 for notice in told_notices(self._deps.policy):
                     if not self._past.told(notice):
                         yield notice
-                self.progress.note(event)
+                self.noted(event)
                 if not self._past.told(event):
                     yield event
 

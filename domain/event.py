@@ -7,6 +7,7 @@ from pydantic import Field
 
 from domain.learned import WeightsLearned
 from domain.model import JsonObject, Model
+from domain.origin import ValueOrigin
 from domain.plan import Binding, Plan, StepResult
 from domain.plan_document import PlanDocument
 from domain.recalled import MemoryRecalled
@@ -143,19 +144,22 @@ class CallStarted(Model):
 
 class InputNeeded(Model):
     """The run waits for its user's answer: whether a plan is to be carried out as it stands or otherwise, whether a call may be
-    made, or whether one that was cut off had its effect.
+    made, whether values of one host's answers may go to another (``flow``), or whether a call that was cut off had its effect.
 
     ``input``: the question's id; ``reason``: the question, fit to be shown; ``tool`` and ``arguments``: of the call, ``plan``: of the
-    plan that it is about. Told once; the record's subtask is that of the call or plan.
+    plan that it is about. ``host``: where the call goes; ``origins``: where each argument really comes from. Told once; the
+    record's subtask is that of the call or plan.
     """
 
     kind: Literal["input.needed"] = "input.needed"
     input: str
-    asks: Literal["plan", "call", "unknown_outcome"]
+    asks: Literal["plan", "call", "flow", "unknown_outcome"]
     reason: str
     tool: ToolId = ToolId("")
     arguments: JsonObject = Field(default_factory=dict)
     plan: PlanDocument | None = None
+    host: str = ""
+    origins: tuple[ValueOrigin, ...] = ()
 
 
 class CallFinished(Model):

@@ -7,7 +7,10 @@ from pydantic import Field
 from domain.model import JsonObject, Model
 from domain.tool import ToolId
 
-Origin = Literal["request", "step", "default", "example", "secret", "memory", "user"]
+Origin = Literal["request", "step", "field", "prose", "default", "example", "secret", "memory", "user"]
+"""``step``: taken from a result. ``field``, ``prose``: told with the request, but no word of its user's: a field of an earlier response, or words
+inside a text of one.
+"""
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """``missing``: a required argument could not be found; ``skipped``: its user did not allow the call; ``unknown``: a write whose answer was lost."""
 CallOutcome = Literal["ok", "transient", "gone", "absent", "refused", "unreached", "caller_fault", "unknown"]

@@ -157,6 +157,15 @@ class ToolDoc(Model):
             return ""
 
     @property
+    def address(self) -> str:
+        """Where its calls go, without the path: ``https://host:port``; empty where that cannot be read."""
+        try:
+            scheme = urlsplit(self.url).scheme.lower()
+        except ValueError:
+            return ""
+        return f"{scheme}://{self.host}" if scheme and self.host else ""
+
+    @property
     def required(self) -> tuple[Parameter, ...]:
         """The parameters that a call must have."""
         return tuple(p for p in self.parameters if p.required)

@@ -140,12 +140,26 @@ EXAMPLES: dict[str, Example] = {
     "Conversation": _CONVERSATION,
     "Message": _MESSAGE,
     "ShownRun": _SHOWN_RUN,
+    "ListedTool": {
+        "tool": "tasks/lists/add_task",
+        "address": "https://api.example.com",
+        "method": "POST",
+        "source": "openapi:tasks.json",
+        "origins": ["said", "document"],
+        "created_at": _AT,
+        "holds": True,
+    },
+    "HostFlow": {"source": "api.example.com", "target": "other.example.com", "allowed": True, "decided_at": _AT},
     "ShownInput": {
         "id": "b1946ac92492d2347c6235b4d2611184b1946ac92492d2347c6235b4d2611184",
         "asks": "call",
         "tool": "tasks/lists/add_task",
         "arguments": {"title": "Water the lemon tree"},
         "reason": "May add_task be called? It changes something.",
+        "host": "api.example.com",
+        "origins": [
+            {"parameter": "title", "kind": "said", "words": "you said it", "tool": "", "host": "", "place": ""}
+        ],
         "asked_at": _AT,
         "decision": None,
         "answered_at": None,

@@ -6,6 +6,7 @@ from agent.budget import Budget
 from agent.earlier import EarlierRun
 from agent.executor import Executor
 from agent.learning import Learner, taught
+from agent.leave import NoCrossing
 from agent.memory import LongTermMemory
 from agent.planners.named import planner_named
 from agent.run import RunDeps, run
@@ -33,11 +34,12 @@ async def run_deps(
     """
     planner_named(planner)
     own_policy = container.policy(policy, model)
+    caller = await container.executor(executor) if isinstance(executor, str) else executor
     return RunDeps(
         store=container.graph,
         search=await container.search(),
         policy=own_policy,
-        executor=await container.executor(executor) if isinstance(executor, str) else executor,
+        executor=caller,
         weights=container.weights,
         settings=walk_settings(container, policy),
         choices=container.field_choices(),
@@ -47,6 +49,7 @@ async def run_deps(
         links=container.graph,
         at_once=container.settings.subtasks_at_once,
         planner=planner,
+        leave=NoCrossing() if container.settings.flows == "ask" and caller.name != "replay" else None,
     )
 
 

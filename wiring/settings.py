@@ -104,6 +104,10 @@ class Settings(ServerSettings, BaseSettings):
     allow_hosts: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(), description="host:port pairs exempt from the address guard, comma-separated."
     )
+    flows: Literal["ask", "allow"] = Field(
+        default="ask",
+        description="Values of one host's answers that go to another host: ask the user first (a command does not send them), or allow.",
+    )
 
     learn: bool = Field(default=True, description="Learn from every run that makes calls, but from replayed ones.")
     owner: str = Field(

@@ -9,12 +9,14 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
+from domain.origin import ValueKind, ValueOrigin
 from domain.plan_document import PlanDocument
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
 from server.routes.texts import RowId
 from server.services import Services
+from server.storage.allowed_tools import Reach
 from server.storage.inputs import Input, InputKind
 
 router = APIRouter(prefix="/runs/{run_id}/inputs", tags=["runs"], responses=problems(401, 404))
@@ -28,22 +30,26 @@ _LEAVE: tuple[Decision, ...] = ("allow", "deny")
 DECISIONS: Mapping[InputKind, tuple[Decision, ...]] = {
     "plan": _LEAVE,
     "call": _LEAVE,
+    "flow": _LEAVE,
     "unknown_outcome": ("happened", "did_not_happen", "leave"),
 }
 
 
 class DecisionBody(BaseModel):
-    """``allow`` and ``deny`` are about a call or a plan; the others about a call of which nobody knows whether it took effect."""
+    """``allow`` and ``deny`` are about a call, a plan or a flow from host to host; the others about a call of which nobody knows whether it took effect."""
 
     decision: Decision = Field(
         examples=["allow"],
         description="happened: it counts as made. did_not_happen: it is made again, once. leave: it stays unknown.",
     )
-    always: bool = Field(default=False, description="With allow: do not ask for this tool again, in any run.")
+    always: bool = Field(
+        default=False,
+        description="With allow: do not ask for this tool again, in any run, while it is where it is and its values have such origins.",
+    )
 
 
 class ShownInput(BaseModel):
-    """``decision`` None: it is open."""
+    """``decision`` None: it is open. ``host``: where the call goes; ``origins``: where each of its arguments really comes from."""
 
     id: str
     asks: InputKind
@@ -51,6 +57,8 @@ class ShownInput(BaseModel):
     arguments: JsonObject
     reason: str
     plan: PlanDocument | None = None
+    host: str = ""
+    origins: tuple[ValueOrigin, ...] = ()
     asked_at: datetime
     decision: Decision | None
     answered_at: datetime | None
@@ -67,7 +75,8 @@ async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) ->
 async def answer(
     run_id: RowId, input_id: InputId, body: DecisionBody, user: CurrentUser, services: CurrentServices
 ) -> ShownInput:
-    kind = await _kind(services, run_id, input_id, user.id)
+    asked = await _asked(services, run_id, input_id, user.id)
+    kind = asked.kind
     if body.decision not in DECISIONS[kind]:
         raise UsageError(f"this question is answered with one of: {', '.join(DECISIONS[kind])}")
     if body.always and (body.decision != "allow" or kind != "call"):
@@ -77,21 +86,33 @@ async def answer(
     else:
         answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
     if body.always:
-        await services.storage.allowed_tools.allow(user.id, answered.tool)
+        reach = Reach.model_validate(_question(asked).get("reach", {}))
+        await services.storage.allowed_tools.allow(user.id, answered.tool, reach, _kinds(answered))
+    if kind == "flow":
+        hosts, allowed = _question(asked)["flow"], body.decision == "allow"
+        await services.storage.flows.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
     services.worker.look()
     return answered
 
 
-async def _kind(services: Services, run_id: str, input_id: str, user_id: str) -> InputKind:
+async def _asked(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
     run = await services.storage.runs.get(run_id, user_id)
     asked = None if run is None else await services.storage.inputs.get(run_id, input_id)
     if asked is None:
         raise NotFoundError("no run of yours asks this")
-    return asked.kind
+    return asked
+
+
+def _question(asked: Input) -> dict[str, Any]:
+    return cast("dict[str, Any]", asked.question)
+
+
+def _kinds(shown: ShownInput) -> set[ValueKind]:
+    """What leave is given for that was asked for with these values: such, and what a user says, whatever else stood in them."""
+    return {"said", "document", *(one.kind for one in shown.origins)}
 
 
 def _shown(one: Input) -> ShownInput:
-    question = cast("dict[str, Any]", one.question)
     told = cast("dict[str, Any]", one.answer or {})
     return ShownInput(
         id=one.key,
@@ -99,5 +120,5 @@ def _shown(one: Input) -> ShownInput:
         asked_at=one.asked_at,
         decision=told.get("decision"),
         answered_at=one.answered_at,
-        **question,
+        **_question(one),
     )

@@ -1,15 +1,19 @@
 """What belongs to the caller: the account, its sessions, its keys for tools, its allow-list."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
+from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.texts import GivenPassword, Host, KeyValue, Password, RowId, ToolKeyName, ToolName
-from server.routes.tools import known_tool, meant
+from server.routes.texts import GivenPassword, Host, KeyValue, Password, RowId, ShortText, ToolKeyName, ToolName
+from server.routes.tools import known_tool, meant, tools
+from server.storage.allowed_tools import AllowedTool, Reach, reach_of
+from server.storage.flows import HostFlow
 from server.storage.tokens import Session
 from server.storage.tool_keys import ToolKey
 from server.storage.users import User
@@ -85,12 +89,27 @@ async def remove_tool_key(name: ToolKeyName, user: CurrentUser, services: Curren
         raise NotFoundError(f"you have no key called {name}")
 
 
-AllowedTool = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
+ToolPath = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
 
 
-@router.get("/allowed-tools", summary="Tools that may change things without asking me")
-async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[str]:
-    return await services.storage.allowed_tools.all(user.id)
+class ListedTool(AllowedTool):
+    """``holds`` False: the tool is no longer where it was when leave was given, so that it asks again; None: this server has no tools yet."""
+
+    holds: bool | None
+
+
+@router.get("/allowed-tools", summary="Tools that may change things without asking me, and for what that holds")
+async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[ListedTool]:
+    listed = await services.storage.allowed_tools.all(user.id)
+    docs = await tools([ToolId(one.tool) for one in listed], services)
+    return [ListedTool(**one.model_dump(), holds=_holds(one, docs)) for one in listed]
+
+
+def _holds(one: AllowedTool, docs: Mapping[ToolId, ToolDoc] | None) -> bool | None:
+    if docs is None:
+        return None
+    doc = docs.get(ToolId(one.tool))
+    return doc is not None and one.covers(reach_of(doc), ())
 
 
 @router.put(
@@ -99,12 +118,28 @@ async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[st
     summary="Let a tool change things without asking me",
     responses=problems(404),
 )
-async def allow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
-    await services.storage.allowed_tools.allow(user.id, await known_tool(tool, services))
+async def allow_tool(tool: ToolPath, user: CurrentUser, services: CurrentServices) -> None:
+    known = await known_tool(tool, services)
+    doc = (await tools([known], services) or {}).get(known)
+    await services.storage.allowed_tools.allow(user.id, known, reach_of(doc) if doc else Reach())
 
 
 @router.delete("/allowed-tools/{tool:path}", status_code=204, summary="Have it ask again", responses=problems(404))
-async def disallow_tool(tool: AllowedTool, user: CurrentUser, services: CurrentServices) -> None:
+async def disallow_tool(tool: ToolPath, user: CurrentUser, services: CurrentServices) -> None:
     gone = [await services.storage.allowed_tools.disallow(user.id, one) for one in meant(tool)]
     if not any(gone):
         raise NotFoundError("this tool is not on your list")
+
+
+FlowHost = Annotated[ShortText, Path(min_length=1, description="A host, or host:port.")]
+
+
+@router.get("/flows", summary="What I have said of values that go from one host to another")
+async def flows(user: CurrentUser, services: CurrentServices) -> list[HostFlow]:
+    return await services.storage.flows.all(user.id)
+
+
+@router.delete("/flows/{source}/{target}", status_code=204, summary="Have it asked again", responses=problems(404))
+async def forget_flow(source: FlowHost, target: FlowHost, user: CurrentUser, services: CurrentServices) -> None:
+    if not await services.storage.flows.forget(user.id, source, target):
+        raise NotFoundError("you have said nothing of these two hosts")

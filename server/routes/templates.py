@@ -18,6 +18,7 @@ from server.routes.drawn_documents import settings_with
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
+from server.runs.voices import by_another
 from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.templates import MAY_SHARE, Template, TemplateContent, TemplateVersion
@@ -178,11 +179,13 @@ async def run_template(
     about, version = found
     document, request = put_in(version, body.parameters, about.name)
     check_choices("dfs", body.policy, body.model, services)
+    written = PlanDocument.model_validate(version.plan)
+    others = {} if about.user_id == user.id else by_another(written, document, body.parameters)
     choices = RunChoices(
         planner="dfs",
         policy=body.policy,
         model=body.model,
-        settings=settings_with(document),
+        settings={**settings_with(document), **others},
         template_id=about.id,
         template_version=version.version,
     )

@@ -14,7 +14,7 @@ from agent.streams import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from server.quotas import Quotas
-from server.runs.asking import AskingExecutor
+from server.runs.asking import AskingLeave
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
@@ -22,6 +22,7 @@ from server.runs.questions import Asks, Questions
 from server.runs.settling import SettlingExecutor
 from server.runs.spending import Spending, counting, spending
 from server.runs.turns import Turns
+from server.runs.voices import voices_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
@@ -95,10 +96,12 @@ class Agents:
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
-            asking = AskingExecutor(SettlingExecutor(ledger, questions), questions)
-            deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
+            caller = SettlingExecutor(ledger, questions)
+            deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
-            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run), used_up=spent.used_up)
+            leave = AskingLeave(questions, flows=self._settings.flows == "ask")
+            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run), leave=leave)
+            deps = replace(deps, voices=await voices_of(run, self._storage), used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(

@@ -1,53 +1,126 @@
-"""Calls that change something wait for their user, unless the tool is on the user's list or the call stands in a plan of theirs."""
+"""Calls that wait for their user: those that change something, and those that carry what one host answered to another.
 
-from agent.executor import CallResult, Executor
+A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
+the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and those of another's template
+ask whatever the list says.
+"""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import Any, cast
+
+from agent.leave import Intended, refused
 from agent.tool_text import clean
 from agent.validation import checked
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
+from domain.origin import Crossing, ValueKind
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
+from server.storage.allowed_tools import COVERABLE, reach_of
+from server.storage.inputs import Input
 from server.storage.unbroken import unbroken
 
+_log = logging.getLogger(__name__)
 
-class AskingExecutor:
-    """One run's, around the one that keeps the ledger. Safe calls pass.
 
-    The others are made one after the other, so that none is under way when the run is put down to wait for its user.
+class AskingLeave:
+    """One run's. ``flows``: whether values that go from host to host are asked about.
+
+    Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
-    def __init__(self, executor: Executor, questions: Questions) -> None:
-        self.name = executor.name
-        self._executor = executor
+    def __init__(self, questions: Questions, *, flows: bool = True) -> None:
         self._questions = questions
+        self._flows = flows
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
-        """The call's result, once it is allowed. ``NotAllowedError`` where it is not."""
-        if tool.safe:
-            return await self._executor.call(tool, arguments)
+    @asynccontextmanager
+    async def to_make(self, call: Intended) -> AsyncGenerator[None]:
+        """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
+        crossings = call.judged.crossings if self._flows else ()
+        if call.tool.safe:
+            if crossings:
+                async with self._questions.in_turn:
+                    await self._questions.told()
+                    await self._may_go(call, crossings)
+            yield
+            return
         async with self._questions.in_turn:
             await self._questions.told()
-            await self._allowed(tool, arguments)
-            return await self._executor.call(tool, arguments)
+            run, key = self._questions.run, call_key(call.tool.id, call.arguments)
+            if await unbroken(self._questions.storage.effects.get(run.id, key)) is None:
+                await self._may_go(call, crossings)
+                await self._may_change(call, key)
+            yield  # what was begun was allowed: what became of it is another question
 
-    async def _allowed(self, tool: ToolDoc, arguments: JsonObject) -> None:
+    async def _may_go(self, call: Intended, crossings: tuple[Crossing, ...]) -> None:
+        """Ask about each pair of hosts once, and keep to what was said of it."""
         storage, run = self._questions.storage, self._questions.run
-        key = call_key(tool.id, arguments)
-        if await unbroken(storage.effects.get(run.id, key)) is not None:
-            return  # it was allowed, and begun: what became of it is another question
-        asked = await unbroken(storage.inputs.get(run.id, key))
-        if asked is None:
-            if tool.id in await unbroken(storage.allowed_tools.all(run.user_id)):
-                return
-            if any(stands_in(plan, tool, arguments) for plan in await self._approved()):
-                return
-        reason = f"May {clean(tool.api, 80)} be called? It changes something."
-        question = InputNeeded(input=key, asks="call", tool=tool.id, arguments=arguments, reason=reason)
-        if (await self._questions.answered(question))["decision"] != "allow":
+        for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
+            decided = await unbroken(storage.flows.get(run.user_id, one.source, one.target))
+            allowed = decided.allowed if decided else await self._asked_to_go(call, one)
+            _log.info(
+                "%s of an answer of %s to %s: %s",
+                one.parameter,
+                one.source,
+                one.target,
+                "sent" if allowed else "not sent",
+            )
+            if not allowed:
+                raise NotAllowedError(f"{refused(one)} You do not want that; take it back under /me/flows.")
+
+    async def _asked_to_go(self, call: Intended, crossing: Crossing) -> bool:
+        tool = call.tool
+        pair = sha256(f"{crossing.source}\n{crossing.target}".encode()).hexdigest()
+        question = InputNeeded(
+            input=f"flow-{pair}",
+            asks="flow",
+            tool=tool.id,
+            arguments=call.arguments,
+            host=tool.host,
+            origins=call.judged.origins,
+            reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
+            f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
+        )
+        hosts = {"source": crossing.source, "target": crossing.target}
+        return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
+
+    async def _may_change(self, call: Intended, key: str) -> None:
+        tool = call.tool
+        asked = await unbroken(self._questions.storage.inputs.get(self._questions.run.id, key))
+        if asked is None and await self._has_leave(call):
+            return
+        if asked is not None and _moved(asked, tool):
+            raise NotAllowedError(
+                f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
+            )
+        question = InputNeeded(
+            input=key,
+            asks="call",
+            tool=tool.id,
+            arguments=call.arguments,
+            host=tool.host,
+            origins=call.judged.origins,
+            reason=_reason(call),
+        )
+        besides = {"reach": reach_of(tool).model_dump()}
+        if (await self._questions.answered(question, besides))["decision"] != "allow":
             raise NotAllowedError("You did not allow this call, so it was not made.")
+
+    async def _has_leave(self, call: Intended) -> bool:
+        """By the user's list, or by a plan of theirs; that holds no words out of a response's prose that its user did not see as such."""
+        kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
+        listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
+        if listed is not None and listed.covers(reach_of(call.tool), kinds):
+            return True
+        if kinds & {"prose", "others"}:
+            return False
+        return any(stands_in(plan, call.tool, call.arguments) for plan in await self._approved())
 
     async def _approved(self) -> list[PlanDocument]:
         """The plans of this run that its user approved."""
@@ -55,8 +128,18 @@ class AskingExecutor:
         answers = [one.answer for one in asked if one.kind == "plan" and isinstance(one.answer, dict)]
         return [PlanDocument.model_validate(answer["document"]) for answer in answers if "document" in answer]
 
-    async def close(self) -> None:
-        """Nothing: the executor that makes the calls belongs to all of a user's runs."""
+
+def _reason(call: Intended) -> str:
+    """The question, with what asks whatever the list says."""
+    told = [one for one in call.judged.origins if one.kind not in COVERABLE]
+    looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
+    return f"May {clean(call.tool.api, 80)} be called? It changes something.{looks}"
+
+
+def _moved(asked: Input, tool: ToolDoc) -> bool:
+    """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
+    told = cast("dict[str, Any]", asked.question).get("reach")
+    return told is not None and told != reach_of(tool).model_dump()
 
 
 def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:

@@ -52,7 +52,9 @@ class Questions:
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
         """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
-        told = question.model_dump(mode="json", include={"tool", "arguments", "reason", "plan"}, exclude_none=True)
+        told = question.model_dump(
+            mode="json", include={"tool", "arguments", "reason", "plan", "host", "origins"}, exclude_none=True
+        )
         kept = told | (besides or {})
         asked = await unbroken(self.storage.inputs.ask(self.run.id, question.input, question.asks, kept))
         if asked.answered_at is None:

@@ -16,6 +16,7 @@ from server.storage.database import Database
 from server.storage.days import Days
 from server.storage.effects import Effects
 from server.storage.events import RunEvents
+from server.storage.flows import Flows
 from server.storage.held_runs import HeldRuns
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
@@ -48,6 +49,7 @@ class Storage:
         self.attempts = Attempts(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
+        self.flows = Flows(database, clock)
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
         self.days = Days(database, clock)

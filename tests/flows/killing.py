@@ -18,6 +18,7 @@ from domain.tool import ToolDoc
 from graph.sources import read_tools
 from playground.record import CATALOGUE, DATA
 from server.services import open_storage
+from server.storage.allowed_tools import reach_of
 from tests.faults.proxy import Exchange
 from tests.flows.served import Place, effects, serving
 from wiring.settings import Settings
@@ -161,7 +162,7 @@ async def admitted(home: Path) -> dict[str, str]:
         user = await storage.users.add("ada", "no password")
         for tool in await asyncio.to_thread(lambda: list(read_tools(DATA / CATALOGUE))):
             if isinstance(tool, ToolDoc) and not tool.safe:
-                await storage.allowed_tools.allow(user.id, tool.id)
+                await storage.allowed_tools.allow(user.id, tool.id, reach_of(tool))
         pair = await storage.tokens.open(user.id)
     return {"Authorization": f"Bearer {pair.access_token}"}
 

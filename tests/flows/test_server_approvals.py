@@ -102,7 +102,9 @@ def test_what_is_allowed_always_is_not_asked_again(fresh: Place, tmp_path: Path)
         _, question = asked(ada, run)
         ada.call("POST", f"/runs/{run}/inputs/{question.input}", {"decision": "allow", "always": True})
         assert end(ada.follow(run)).outcome == "answered"
-        assert ada.call("GET", "/me/allowed-tools").json() == [question.tool]
+        (listed,) = ada.call("GET", "/me/allowed-tools").json()
+        assert (listed["tool"], listed["address"], listed["holds"]) == (question.tool, fresh.tools, True)
+        assert listed["origins"] == ["said", "document"]
         second = ada.follow(ada.ask(WRITE)[1])
         assert end(second).outcome == "answered"
         assert not any(isinstance(record.event, InputNeeded) for record in second)

@@ -8,6 +8,7 @@ import pytest
 
 from domain.tool import ToolDoc, tool_id
 from graph.backends.sqlite import SqliteGraph
+from server.storage.allowed_tools import Reach
 from tests.server.world import copied, serving
 from wiring.layout import StoreFolder
 
@@ -44,13 +45,13 @@ async def test_only_tools_that_there_are_can_be_allowed(home: Path, tmp_path: Pa
             quote(CREATE),
         ):  # a path is unescaped on its way, which the id's own escapes may or may not outlive
             assert (await world.client.put(f"{LIST}/{path}", headers=headers)).status_code == 204
-            assert (await world.client.get(LIST, headers=headers)).json() == [CREATE]
+            assert [one["tool"] for one in (await world.client.get(LIST, headers=headers)).json()] == [CREATE]
             assert (await world.client.delete(f"{LIST}/{path}", headers=headers)).status_code == 204
             assert (await world.client.get(LIST, headers=headers)).json() == []
 
 
 async def test_what_was_allowed_before_its_tool_went_can_be_taken_off(home: Path, tmp_path: Path, store: Path) -> None:
     async with serving(await asyncio.to_thread(copied, home, tmp_path / "home"), store=store) as world:
-        await world.services.storage.allowed_tools.allow(world.people["user"].id, "gone/gone/gone")
+        await world.services.storage.allowed_tools.allow(world.people["user"].id, "gone/gone/gone", Reach())
         gone = await world.client.delete(f"{LIST}/gone/gone/gone", headers=await world.headers_of("user"))
         assert gone.status_code == 204

@@ -91,10 +91,30 @@ class ToolKeyRow(Row):
 
 
 class AllowedToolRow(Row):
-    """A tool that changes something and may be called without asking this user each time."""
+    """A tool that changes something and may be called without asking this user each time.
+
+    ``address``, ``method``, ``source``: of the tool when leave was given, which holds for no other; ``origins``: kinds of origins of its values
+    that it was given for.
+    """
 
     __tablename__ = "allowed_tools"
 
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     tool: Mapped[str] = mapped_column(primary_key=True)
+    address: Mapped[str]
+    method: Mapped[str]
+    source: Mapped[str]
+    origins: Mapped[list[str]] = mapped_column(Json)
     created_at: Mapped[datetime]
+
+
+class FlowRow(Row):
+    """What a user has said of values of one host's answers that go to another. ``allowed`` False: they do not."""
+
+    __tablename__ = "flows"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    source: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column(primary_key=True)
+    allowed: Mapped[bool]
+    decided_at: Mapped[datetime]

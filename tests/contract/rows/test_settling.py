@@ -6,14 +6,17 @@ from collections.abc import Sequence
 import pytest
 
 from agent.executor import CallResult
+from agent.leave import LeaveAskingExecutor
+from agent.provenance import Provenance, Voices
 from domain.errors import ForbiddenAddressError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from server.runs.asking import AskingExecutor
+from server.runs.asking import AskingLeave
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
 from server.runs.settling import HAPPENED, SettlingExecutor
+from server.storage.allowed_tools import reach_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -65,7 +68,9 @@ class World:
 
         ledger = LedgerExecutor(self, self.storage.effects, self.run.id)
         questions = Questions(self.storage, self.run, Asks(told, waiting))
-        executor = AskingExecutor(SettlingExecutor(ledger, questions), questions)
+        executor = LeaveAskingExecutor(
+            SettlingExecutor(ledger, questions), AskingLeave(questions), Provenance(Voices(said=["Remove Dune"]))
+        )
         call = asyncio.create_task(executor.call(tool, DUNE))
         put_down = asyncio.create_task(waits.wait())
         await asyncio.wait((call, put_down), return_when=asyncio.FIRST_COMPLETED)
@@ -86,7 +91,7 @@ class World:
 async def world(storage: Storage) -> World:
     ada = await user(storage)
     for tool in (ORDER, REMOVE):
-        await storage.allowed_tools.allow(ada.id, tool.id)
+        await storage.allowed_tools.allow(ada.id, tool.id, reach_of(tool))
     return World(storage, (await run(storage, ada))[0])
 
 

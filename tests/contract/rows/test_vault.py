@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text, update
 
 from domain.errors import SecretError
+from server.storage.allowed_tools import Reach
 from server.storage.rows.accounts import ToolKeyRow
 from server.storage.sealing import Keys
 from server.storage.storage import Storage
@@ -75,7 +76,7 @@ async def test_a_removed_user_takes_the_keys_along(storage: Storage) -> None:
     await user(storage, "boss", "admin")
     ada = await user(storage)
     await storage.tool_keys.put(ada.id, "weather", SECRET, [])
-    await storage.allowed_tools.allow(ada.id, "a/b/c")
+    await storage.allowed_tools.allow(ada.id, "a/b/c", Reach())
     await storage.users.delete(ada.id)
     assert await storage.tool_keys.versions() == set()
     assert await storage.allowed_tools.all(ada.id) == []
@@ -84,8 +85,8 @@ async def test_a_removed_user_takes_the_keys_along(storage: Storage) -> None:
 async def test_the_allow_list_is_a_users_own(storage: Storage) -> None:
     ada, eve = await user(storage), await user(storage, "eve")
     for tool in ("b/b/b", "a/a/a", "b/b/b"):
-        await storage.allowed_tools.allow(ada.id, tool)
-    assert await storage.allowed_tools.all(ada.id) == ["a/a/a", "b/b/b"]
+        await storage.allowed_tools.allow(ada.id, tool, Reach())
+    assert [one.tool for one in await storage.allowed_tools.all(ada.id)] == ["a/a/a", "b/b/b"]
     assert await storage.allowed_tools.all(eve.id) == []
     assert not await storage.allowed_tools.disallow(eve.id, "a/a/a")
     assert await storage.allowed_tools.disallow(ada.id, "a/a/a")

@@ -1,0 +1,30 @@
+"""Where the values of a call come from, as facts show it: what a user said, what a tool answered, what a model wrote."""
+
+from typing import Literal
+
+from domain.model import Model
+from domain.tool import ToolId
+
+ValueKind = Literal["said", "document", "field", "written", "prose", "others"]
+"""``said``: by the user. ``document``: the tool's own default, allowed value or example. ``field``: a whole field of a response.
+``written``: found nowhere, so a model or a rule wrote it. ``prose``: words inside a longer text of a response. ``others``: fixed by the
+author of a template that is another user's. In the order of how far they are from the user's word."""
+
+
+class ValueOrigin(Model):
+    """Of one argument. ``words``: the same, fit to be shown; ``tool``, ``host``, ``place``: of the response that holds it."""
+
+    parameter: str
+    kind: ValueKind
+    words: str
+    tool: ToolId = ToolId("")
+    host: str = ""
+    place: str = ""
+
+
+class Crossing(Model):
+    """A value of a response of one host that a call would carry to another."""
+
+    source: str
+    target: str
+    parameter: str
