@@ -67,6 +67,10 @@ class MemoryStore(Protocol):
         """Count one more success or failure of its path; unknown ids are ignored."""
         ...
 
+    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+        """Forget how the paths with one of these tools have done: they lead elsewhere from now on."""
+        ...
+
     async def page(self, after: str, limit: int) -> list[Memory]:
         """Memories of all owners in the order of their ids, those behind ``after`` (empty: from the first)."""
         ...

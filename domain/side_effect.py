@@ -9,8 +9,11 @@ Said = Literal["", "reads", "changes"]
 
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CHANGING_VERBS = frozenset(
-    "buy cancel clear create delete destroy erase pay purchase purge remove reset revoke send terminate transfer unsubscribe".split()
-)
+    {
+        "buy", "cancel", "clear", "create", "delete", "destroy", "erase", "pay", "purchase", "purge", "remove", "reset",
+        "revoke", "send", "terminate", "transfer", "unsubscribe",
+    }
+)  # fmt: skip
 """An operation whose name begins so undoes, sends or makes something, whatever its method says."""
 
 _MAY_READ = READING_METHODS | {"POST", "QUERY"}

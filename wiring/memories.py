@@ -46,7 +46,7 @@ class OutOfReach:
         del given, named
         raise UnavailableError(str(self._reason)) from self._reason
 
-    setup = add = without_vector = put_vectors = near = judge = page = remove = count = _refuse
+    setup = add = without_vector = put_vectors = near = judge = judge_anew = page = remove = count = _refuse
 
     async def close(self) -> None:
         """Nothing was opened."""

@@ -15,6 +15,7 @@ import orjson
 from numpy.typing import NDArray
 
 from domain.memory import Memory, Recalled
+from domain.tool import ToolId
 from graph.backends.sqlite_database import Database, Format
 
 _FORMAT = Format(
@@ -58,6 +59,11 @@ _NEW = """
 _BODIES = """
     SELECT num, memory, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
     WHERE num IN (SELECT value FROM json_each(?))
+"""
+_JUDGE_ANEW = """
+    UPDATE memory SET good = 0, bad = 0 WHERE (good OR bad) AND EXISTS (
+        SELECT 1 FROM json_each(body, '$.path') step JOIN json_each(?) other ON step.value = other.value
+    )
 """
 _PAGE = "SELECT body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
 _SPARE = 20
@@ -103,6 +109,10 @@ class SqliteMemories:
     async def judge(self, memory: str, *, good: bool) -> None:
         update = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
         await self._database.write(lambda connection: connection.execute(update, (int(good), int(not good), memory)))
+
+    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+        others = orjson.dumps(list(tools)).decode()
+        await self._database.write(lambda connection: connection.execute(_JUDGE_ANEW, (others,)))
 
     async def page(self, after: str, limit: int) -> list[Memory]:
         rows = await self._database.read(lambda c: c.execute(_PAGE, (after, limit)).fetchall())

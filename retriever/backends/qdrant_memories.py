@@ -6,19 +6,16 @@ number, so that nothing that is counted is ever read and written back. One colle
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4, uuid5
+from typing import Any
+from uuid import uuid4
 
 from domain.errors import UnavailableError
 from domain.memory import Memory, Recalled
+from domain.tool import ToolId
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.backends.qdrant_memory_points import about, body_of, memory_of, point, where
 
-if TYPE_CHECKING:
-    from qdrant_client import models
-
-_NAMESPACE = UUID("5d0c9a1e-6f1b-5b7a-8c55-2a9b4f0d7e33")
 _PAGE = 500
-_ABOUT = "memory "
 
 
 class QdrantMemories:
@@ -39,10 +36,7 @@ class QdrantMemories:
     async def add(self, memories: Sequence[Memory]) -> None:
         from qdrant_client import models
 
-        rows = {
-            _point(memory.id): {"kind": "memory", "id": memory.id, "body": memory.model_dump_json()}
-            for memory in memories
-        }
+        rows = {point(memory.id): body_of(memory) for memory in memories}
         keys: list[models.ExtendedPointId] = list(rows)
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
@@ -78,7 +72,7 @@ class QdrantMemories:
         known = {memory.id: memory for memory in await self._read([memory for memory, _ in vectors])}
         points = [
             models.PointStruct(
-                id=_point(memory), vector=list(vector), payload={"id": memory, "owner": known[memory].owner}
+                id=point(memory), vector=list(vector), payload={"id": memory, "owner": known[memory].owner}
             )
             for memory, vector in vectors
             if memory in known
@@ -100,7 +94,7 @@ class QdrantMemories:
                 search_params=models.SearchParams(exact=True),
             ),
         )  # fmt: skip
-        places = {(point.payload or {})["id"]: min(1.0, float(point.score)) for point in found.points}
+        places = {(one.payload or {})["id"]: min(1.0, float(one.score)) for one in found.points}
         memories = await self._read(list(places))
         recalled = [Recalled(memory=memory, similarity=places[memory.id]) for memory in memories]
         return sorted(recalled, key=lambda one: (-one.similarity, one.memory.id))
@@ -110,9 +104,23 @@ class QdrantMemories:
 
         if not await self._ids(self._bodies, [memory]):
             return
-        payload = {"kind": "good" if good else "bad", "memory": _about(memory)}
-        point = models.PointStruct(id=str(uuid4()), vector={}, payload=payload)
-        await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
+        payload = {"kind": "good" if good else "bad", "memory": about(memory)}
+        said = models.PointStruct(id=str(uuid4()), vector={}, payload=payload)
+        await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [said]))
+
+    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+        from qdrant_client import models
+
+        others, after = set(tools), ""
+        while page := await self.page(after, _PAGE):
+            after = page[-1].id
+            judged = [one for one in page if (one.good or one.bad) and not others.isdisjoint(one.path)]
+            if judged:
+                said = models.FilterSelector(filter=where(memory=[about(one.id) for one in judged]))
+                await self._connection.call("remove judgements", lambda c, said=said: c.delete(self._bodies, said))
+                bodies = [body_of(one.model_copy(update={"good": 0, "bad": 0})) for one in judged]
+                points = [models.PointStruct(id=point(body["id"]), vector={}, payload=body) for body in bodies]
+                await self._connection.call("write memories", lambda c, points=points: c.upsert(self._bodies, points))
 
     async def page(self, after: str, limit: int) -> list[Memory]:
         ids: list[str] = []
@@ -121,7 +129,7 @@ class QdrantMemories:
             records, offset = await self._connection.call(
                 "list the memories",
                 lambda client, offset=offset: client.scroll(
-                    self._bodies, scroll_filter=_where(kind=["memory"]), limit=_PAGE, offset=offset, with_payload=["id"]
+                    self._bodies, scroll_filter=where(kind=["memory"]), limit=_PAGE, offset=offset, with_payload=["id"]
                 ),
             )
             ids += [(record.payload or {})["id"] for record in records]
@@ -135,8 +143,8 @@ class QdrantMemories:
         gone = list(memories)
         if not gone:
             return
-        selector = models.PointIdsList(points=[_point(memory) for memory in gone])
-        judgements = models.FilterSelector(filter=_where(memory=[_about(memory) for memory in gone]))
+        selector = models.PointIdsList(points=[point(memory) for memory in gone])
+        judgements = models.FilterSelector(filter=where(memory=[about(memory) for memory in gone]))
         collections = await self._connection.call("list the collections", lambda client: client.get_collections())
         vectors = [c.name for c in collections.collections if c.name.startswith(f"{self._bodies}-")]
         for collection in (*vectors, self._bodies):
@@ -147,7 +155,7 @@ class QdrantMemories:
 
     async def count(self) -> int:
         found = await self._connection.call(
-            "count memories", lambda client: client.count(self._bodies, _where(kind=["memory"]), exact=True)
+            "count memories", lambda client: client.count(self._bodies, where(kind=["memory"]), exact=True)
         )
         return found.count
 
@@ -156,7 +164,7 @@ class QdrantMemories:
 
     async def _read(self, ids: Sequence[str]) -> list[Memory]:
         """Those of these memories that there are, with all that was said of them."""
-        keys = [_point(memory) for memory in ids]
+        keys = [point(memory) for memory in ids]
         if not keys:
             return []
         records = await self._connection.call("read memories", lambda client: client.retrieve(self._bodies, keys))
@@ -170,15 +178,15 @@ class QdrantMemories:
         ]
 
     async def _said(self, kind: str, ids: list[str]) -> dict[str, int]:
-        where = _where(kind=[kind], memory=[_about(memory) for memory in ids])
+        judged = where(kind=[kind], memory=[about(memory) for memory in ids])
         found = await self._connection.call(
             "count judgements",
-            lambda client: client.facet(self._bodies, "memory", facet_filter=where, limit=len(ids), exact=True),
+            lambda client: client.facet(self._bodies, "memory", facet_filter=judged, limit=len(ids), exact=True),
         )
-        return {str(hit.value).removeprefix(_ABOUT): hit.count for hit in found.hits}
+        return {memory_of(str(hit.value)): hit.count for hit in found.hits}
 
     async def _ids(self, collection: str, ids: Sequence[str]) -> set[str]:
-        keys = [_point(memory) for memory in ids]
+        keys = [point(memory) for memory in ids]
         records = await self._connection.call(
             "read memories", lambda client: client.retrieve(collection, keys, with_payload=["id"])
         )
@@ -220,21 +228,3 @@ class QdrantMemories:
                     collection, field, models.PayloadSchemaType.KEYWORD
                 ),
             )
-
-
-def _point(memory: str) -> str:
-    """The server's id of a memory's points: it takes UUIDs and integers only."""
-    return str(uuid5(_NAMESPACE, memory))
-
-
-def _about(memory: str) -> str:
-    """What a judgement is filed under: a bare id looks like a UUID, and a server would write it otherwise when it counts."""
-    return f"{_ABOUT}{memory}"
-
-
-def _where(**wanted: list[str]) -> "models.Filter":
-    from qdrant_client import models
-
-    return models.Filter(
-        must=[models.FieldCondition(key=key, match=models.MatchAny(any=values)) for key, values in wanted.items()]
-    )
