@@ -52,8 +52,6 @@ _EITHER = frozenset(
     }
 )
 """Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
-_UNDOES = frozenset({"delete", "remove", "cancel", "send", "transfer", "purchase", "buy", "pay", "unsubscribe"})
-"""What a name that begins so does, whatever the method says."""
 _TAKES_AWAY = _CHANGES[2] - {"stop"}
 """What is stopped is still there."""
 _OFTEN_NOUNS = frozenset({"mark", "sign", "finish", "rent", "lock", "archive", "resume", "block"})
@@ -102,7 +100,7 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     """Whether calling a tool is within what the request asks for.
 
     Safe methods always are. Others are where the request uses a word of a change that the tool's own text names, or where the
-    tool is posted to but its name only reads or computes ("translate", "search").
+    name of one that is got or posted to only reads or computes ("translate", "search").
     """
     if tool.safe:
         return True
@@ -121,11 +119,8 @@ def changes_asked(text: str) -> frozenset[str]:
 
 
 def changes(tool: ToolDoc) -> bool:
-    """Whether a call may change something: by its method, unless its name only reads or computes; or by a name that undoes or sends."""
-    named = words(tool.api)
-    if tool.safe:
-        return bool(named) and named[0] in _UNDOES
-    return bool(_changes(named)) or not _only_reads(tool)
+    """Whether a call may change something: its tool is not known to read, nor says the name of one that is posted to that it does."""
+    return not tool.safe and (tool.effect.by != "method" or bool(_changes(words(tool.api))) or not _only_reads(tool))
 
 
 def undoes(tool: ToolDoc) -> bool:
@@ -156,7 +151,7 @@ def _verbs(clause: str) -> frozenset[str]:
 
 
 def _only_reads(tool: ToolDoc) -> bool:
-    return tool.method == "POST" and bool(_READS & set(words(tool.api)))
+    return tool.method in ("GET", "POST") and bool(_READS & set(words(tool.api)))
 
 
 def told_to_change(clause: str, *, loose: bool = False) -> frozenset[int]:

@@ -96,8 +96,16 @@ class FieldChoices:
 
 
 def basis_of(tool: ToolDoc, policy: str) -> str:
-    """A digest of what a choice rests on: the document's words and shape, and the policy."""
-    parts = (policy, tool.api, tool.description, tool.response_schema or "", tool.example_response or "")
+    """A digest of what a choice rests on: the document's words and shape, where it is called, and the policy."""
+    parts = (
+        policy,
+        tool.method,
+        tool.host,
+        tool.api,
+        tool.description,
+        tool.response_schema or "",
+        tool.example_response or "",
+    )
     text = "\0".join((*parts, *(parameter.name for parameter in tool.parameters)))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 

@@ -67,6 +67,10 @@ class MemoryStore(Protocol):
         """Count one more success or failure of its path; unknown ids are ignored."""
         ...
 
+    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+        """Forget how the paths with one of these tools have done: they lead elsewhere from now on."""
+        ...
+
     def all(self) -> AsyncIterator[Memory]:
         """Memories of all owners, ordered by id, streamed."""
         ...

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic.types import JsonValue
 
 from domain.model import Model
+from domain.side_effect import Said, SideEffect, side_effect
 
 ToolId = NewType("ToolId", str)
 """``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
@@ -19,8 +20,8 @@ Location = Literal["path", "query", "header", "cookie", "body"]
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
 """How a structured value is written outside a JSON body, in OpenAPI's words; ``json``: as JSON text (its ``content``)."""
 
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-IDEMPOTENT_METHODS = SAFE_METHODS | {"PUT", "DELETE"}
+_SETTING_METHODS = frozenset({"PUT", "DELETE"})
+"""They change something, and twice as once."""
 
 
 def tool_id(category: str, toolset: str, api: str) -> ToolId:
@@ -116,7 +117,8 @@ class ToolDoc(Model):
     are JSON texts as their source gave them (they may be broken). ``idempotent``: repeating a call is said to be harmless
     though its method does not say so. ``body_type``: how ``body`` parameters are written; ``body_media``: the body's media type
     where it is not the usual one of that form. ``idempotency_header``: by a value that a caller puts there, the server tells a
-    repeated call from a new one.
+    repeated call from a new one. ``side_effect``: what the document itself says of it; ``marked``: what an administrator of the
+    store said, which goes before, and stays when the document is imported again.
     """
 
     id: ToolId
@@ -137,16 +139,28 @@ class ToolDoc(Model):
     body_type: Literal["json", "form", "multipart", "text"] = "json"
     body_media: str = ""
     idempotency_header: str = ""
+    side_effect: Said = ""
+    marked: Said = ""
 
     @property
-    def repeatable(self) -> bool:
-        """Whether calling it twice has the effect of calling it once."""
-        return self.idempotent or bool(self.idempotency_header) or self.method in IDEMPOTENT_METHODS
+    def effect(self) -> SideEffect:
+        """Whether calling it changes something, and by which source that is known."""
+        return side_effect(self.method, self.api, self.side_effect, self.marked)
 
     @property
     def safe(self) -> bool:
-        """Whether calling it changes nothing, judged by its method."""
-        return self.method in SAFE_METHODS
+        """Whether it is known to change nothing: it may be called without asking, repeated, kept and explored."""
+        return self.effect.reads
+
+    @property
+    def harmless_again(self) -> bool:
+        """Whether calling it twice has the effect of calling it once, whoever calls."""
+        return self.safe or self.idempotent or self.method in _SETTING_METHODS
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether one caller may repeat a call: that is harmless, or the server tells a repeated call from a new one."""
+        return self.harmless_again or bool(self.idempotency_header)
 
     @property
     def host(self) -> str:

@@ -66,6 +66,10 @@ class FlowStore(Protocol):
         """Count, once per key. False: the key was counted before."""
         ...
 
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        """Drop what was taken from these tools' answers, and what they took. Keys stay: nothing is counted again."""
+        ...
+
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         """What is known of the arguments of these tools, most frequent first."""
         ...

@@ -21,6 +21,7 @@ from graph.names import NameIndex
 from graph.recordings import Recordings
 from graph.sources import Source, read_tools
 from graph.store import GraphStore
+from graph.take_overs import Admission, Forget, TakeOver
 
 DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
@@ -45,10 +46,12 @@ class Ingested:
 
     ``duplicates``: ids of documents left out because an earlier, different one has the same category, tool set and name.
     Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
+    ``take_overs``: documents that would make other tools of those that are there.
     """
 
     documents: int = 0
     duplicates: list[ToolId] = field(default_factory=list[ToolId])
+    take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
     tally: Tally = field(default_factory=Tally)
     already: int = 0
     skipped: list[Skipped] = field(default_factory=list[Skipped])
@@ -56,16 +59,30 @@ class Ingested:
     count_seconds: float = 0.0
     write_seconds: float = 0.0
 
+    @property
+    def refused(self) -> list[TakeOver]:
+        """Take-overs that were not done."""
+        return [one for one in self.take_overs if not one.replaced]
+
 
 async def count_here(block: Block, names: NameIndex, applied: frozenset[str]) -> Counted:
     """Count a block in a thread of this process."""
     return await asyncio.to_thread(count_block, block, names, applied)
 
 
-class Ingest:
-    """One import into one store. ``strict``: the first thing that would be skipped is raised instead.
+@dataclass(slots=True)
+class _Batch:
+    """Documents of one path. ``again``: under ids that an earlier path of this import has, too, and different."""
 
-    ``remember`` is told of every trajectory that is new and was kept.
+    new: list[ToolDoc] = field(default_factory=list[ToolDoc])
+    again: list[ToolDoc] = field(default_factory=list[ToolDoc])
+
+
+class Ingest:
+    """One import into one store. ``strict``: the first thing that would be skipped or refused is raised instead.
+
+    ``remember`` is told of every trajectory that is new and was kept. ``replace``: documents may make other tools of those that are
+    there; ``forget`` is then told of them.
     """
 
     def __init__(
@@ -76,14 +93,17 @@ class Ingest:
         *,
         strict: bool = False,
         remember: Remember | None = None,
+        replace: bool = False,
+        forget: Forget | None = None,
     ) -> None:
         self.result = Ingested()
+        self._admission = Admission(store, replace, forget, self.result.take_overs)
         self._store = store
         self._recordings = recordings
         self._progress = progress
         self._strict = strict
         self._remember = remember
-        self._digests: dict[ToolId, int] = {}
+        self._read_in: dict[ToolId, tuple[int, int]] = {}
 
     async def tools(self, paths: Sequence[Path], server: str = "") -> NameIndex:
         """Put all documents, and return the names of all that the store then holds.
@@ -93,17 +113,16 @@ class Ingest:
         """
         names = NameIndex()
         known = (await self._store.statistics()).documents
-        for path in paths:
+        for number, path in enumerate(paths):
             documents = read_tools(path, server)
-            while batch := await asyncio.to_thread(self._next_documents, documents):
-                await self._timed(self._store.put_tools(batch))
-                for document in batch:
+            while batch := await asyncio.to_thread(self._next_documents, documents, number):
+                for document in await self._timed(self._put(batch, str(path))):
                     names.add(document)
                 self._progress("tools", len(names), None)
         if known:
             async for document in self._store.documents():
                 names.add(document)
-        self.result.documents = len(self._digests)
+        self.result.documents = len(self._read_in)
         return names
 
     async def records(
@@ -128,22 +147,39 @@ class Ingest:
         if empty:
             self._skip([Skipped(str(source.path), None, "nothing to read: an empty file, or a folder without *.json")])
 
-    def _next_documents(self, documents: Iterator[ToolDoc | Skipped]) -> list[ToolDoc]:
-        """The next documents, each id once; of two different ones with one id the first counts."""
+    async def _put(self, batch: _Batch, source: str) -> list[ToolDoc]:
+        """Put the documents that may be. ``BrokenInputError`` in strict mode."""
+        self.result.duplicates += await self._admission.of_two(batch.again, source)
+        admitted = await self._admission.admitted(batch.new, source)
+        if self._strict and self.result.refused:
+            raise BrokenInputError(f"refused {self.result.refused[0]} (--strict stops here)", file=source)
+        await self._store.put_tools(admitted)
+        return admitted
+
+    def _next_documents(self, documents: Iterator[ToolDoc | Skipped], path: int) -> _Batch | None:
+        """The next documents of a path, each id once; of two different ones with one id the first counts."""
         start = perf_counter()
-        batch: list[ToolDoc] = []
+        batch = _Batch()
         for document in documents:
             if isinstance(document, Skipped):
                 self._skip([document])
-            elif document.id not in self._digests:
-                self._digests[document.id] = hash(document.model_dump_json())
-                batch.append(document)
-            elif self._digests[document.id] != hash(document.model_dump_json()):
-                self.result.duplicates.append(document.id)
-            if len(batch) >= DOCUMENTS_A_WRITE:
+            else:
+                self._sort_in(document, path, batch)
+            if len(batch.new) + len(batch.again) >= DOCUMENTS_A_WRITE:
                 break
         self.result.parse_seconds += perf_counter() - start
-        return batch
+        return batch if batch.new or batch.again else None
+
+    def _sort_in(self, document: ToolDoc, path: int, batch: _Batch) -> None:
+        digest = hash(document.model_dump_json())
+        known = self._read_in.get(document.id)
+        if known is None:
+            self._read_in[document.id] = (path, digest)
+            batch.new.append(document)
+        elif known[1] != digest and known[0] == path:
+            self.result.duplicates.append(document.id)
+        elif known[1] != digest:
+            batch.again.append(document)
 
     async def _counted(
         self, blocks: Iterator[Block], names: NameIndex, count: Count, ahead: int

@@ -1,6 +1,6 @@
 """The protocol of recorded calls: what the replay executor answers from."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Protocol
 
 from domain.tool import ToolId
@@ -16,6 +16,10 @@ class Recordings(Protocol):
 
     async def add(self, key: str, calls: Sequence[tuple[ToolId, RecordedCall]]) -> bool:
         """Keep these calls, once per key. False: that key was added before and nothing changed."""
+        ...
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        """Drop the calls of these tools. Keys stay: what was added under them is not added again."""
         ...
 
     async def of_tool(self, tool: ToolId) -> list[RecordedCall]:

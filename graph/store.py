@@ -33,6 +33,13 @@ class GraphStore(Protocol):
         """Insert or replace documents by id. Facts of an existing node stay; an unresolved node of that id becomes resolved."""
         ...
 
+    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        """Forget what calls and runs said of these tools, and their links: they are others from now on. Ids that are no node are ignored.
+
+        How often they were walked stays, with the marks of edges: that speaks of the requests.
+        """
+        ...
+
     async def apply(self, batch: GraphBatch) -> bool:
         """Add the counts of a batch, once per key, and mark its ``key`` and ``records`` as applied.
 

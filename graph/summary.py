@@ -8,6 +8,7 @@ from typing import NamedTuple, TypedDict
 from graph.counting import CallCounts
 from graph.facts import GraphStatistics
 from graph.ingest import Ingested
+from graph.take_overs import TakeOver
 
 REPORTED_RECORDS = 10_000
 """Skipped records that a report lists; all are counted."""
@@ -30,11 +31,31 @@ class Seconds(TypedDict):
     total: float
 
 
+class ToldChange(TypedDict):
+    """``what``: host, method, credentials or side effect."""
+
+    what: str
+    old: str
+    new: str
+
+
+class ToldTakeOver(TypedDict):
+    """``known``: the source of the tool as it is; ``source``: the document's; ``advice``: what to do where it was refused."""
+
+    tool: str
+    known: str
+    source: str
+    changes: list[ToldChange]
+    replaced: bool
+    advice: str
+
+
 class Summary(TypedDict):
     """``tools``, ``transitions`` and ``finish_transitions`` describe the store, the others the sources of this import.
 
     ``transitions`` are distinct edges, those to Finish apart. ``already``: records that the store had before.
     ``duplicates``: documents left out because an earlier, different one has their id.
+    ``take_overs``: documents that would make other tools of those that are there: refused, or ``replaced`` because that was said.
     ``elsewhere``: calls whose name joined a document of another tool set than they named. ``peak_mb``: of this process
     and of the largest worker together.
     """
@@ -48,6 +69,7 @@ class Summary(TypedDict):
     already: int
     skipped: int
     duplicates: int
+    take_overs: list[ToldTakeOver]
     seconds: Seconds
     peak_mb: float
 
@@ -85,6 +107,7 @@ def summarise(result: Ingested, store: GraphStatistics, spent: Spent) -> Summary
         already=result.already,
         skipped=len(result.skipped),
         duplicates=len(result.duplicates),
+        take_overs=[_told(one) for one in result.take_overs[:REPORTED_RECORDS]],
         seconds=Seconds(
             parse=round(result.parse_seconds, 3),
             count=round(result.count_seconds, 3),
@@ -94,6 +117,13 @@ def summarise(result: Ingested, store: GraphStatistics, spent: Spent) -> Summary
             total=round(spent.total, 3),
         ),
         peak_mb=round(peak_mb(), 1),
+    )
+
+
+def _told(one: TakeOver) -> ToldTakeOver:
+    changes = [ToldChange(what=change.what, old=change.old, new=change.new) for change in one.changes]
+    return ToldTakeOver(
+        tool=one.tool, known=one.known, source=one.source, changes=changes, replaced=one.replaced, advice=one.advice
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graph.importers.records import Skipped
     from graph.ingest import Progress
     from graph.summary import Summary
+    from graph.take_overs import TakeOver
 
 SHOWN = 20
 """Skipped records shown on the terminal; the report lists more."""
@@ -54,6 +55,24 @@ def show_duplicates(ids: "list[ToolId]") -> None:
             f"{len(ids)} documents left out, each the second, different one of its category, tool set and name: {shown}"
         )
         console.print(text + more, style="yellow", markup=False, soft_wrap=True)
+
+
+def show_take_overs(found: "list[TakeOver]") -> None:
+    """Documents that make other tools of those that are there, or would: each with what it changes."""
+    for one in found[:SHOWN]:
+        word = "replaced" if one.replaced else "refused"
+        console.print(
+            _printable(f"{word} {one}"), style="yellow" if one.replaced else "red", markup=False, soft_wrap=True
+        )
+    if len(found) > SHOWN:
+        console.print(f"… and {len(found) - SHOWN} more; --report F lists them", style="yellow", markup=False)
+    if advice := next((one.advice for one in found if one.advice), ""):
+        console.print(f"nothing of a refused tool was changed: {advice}", style="red", markup=False, soft_wrap=True)
+
+
+def _printable(text: str) -> str:
+    """Text of strangers without control characters."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def show_summary(summary: "Summary") -> None:

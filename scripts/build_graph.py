@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
-from _build_view import console, progress_bars, show_duplicates, show_skipped, show_summary
+from _build_view import console, progress_bars, show_duplicates, show_skipped, show_summary, show_take_overs
 
 from domain.errors import FootpathError, UnavailableError, UsageError
 
@@ -36,6 +36,10 @@ def main(
     workers: Annotated[int, typer.Option(min=0, help="Counting processes; 0 chooses.")] = 0,
     ray: Annotated[str, typer.Option(metavar="ADDRESS", help="Count and embed on this Ray cluster (host:port).")] = "",
     server: Annotated[str, typer.Option(help="Address that an OpenAPI document's servers are relative to.")] = "",
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Let documents change host, method or credentials of tools that are there."),
+    ] = False,
 ) -> None:
     """Build a store, or add to it. Repeated or interrupted, it adds what is missing and nothing twice."""
     if not (tools or trajectories or calls):
@@ -47,6 +51,7 @@ def main(
             store=store,
             server=server,
             strict=strict,
+            replace=replace,
             embed=embed,
             workers=workers,
             ray=ray,
@@ -63,10 +68,11 @@ def main(
         raise _stop(f"cannot write the report: {error}", 3) from error
     show_skipped(result.skipped)
     show_duplicates(result.duplicates)
+    show_take_overs(result.take_overs)
     show_summary(summary)
     if as_json:
         sys.stdout.write(orjson.dumps(summary).decode() + "\n")
-    raise typer.Exit(1 if result.skipped else 0)
+    raise typer.Exit(1 if result.skipped or result.refused else 0)
 
 
 def _build(**options: Any) -> "tuple[Ingested, Summary]":

@@ -105,6 +105,7 @@ _TOOL: Example = {
     "api": "country_code",
     "description": "The code of a country.",
     "changes": False,
+    "why": "it is called by GET",
     "parameters": {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]},
 }
 
@@ -155,7 +156,7 @@ EXAMPLES: dict[str, Example] = {
         "asks": "call",
         "tool": "tasks/lists/add_task",
         "arguments": {"title": "Water the lemon tree"},
-        "reason": "May add_task be called? It changes something.",
+        "reason": "May add_task be called? It changes something: it is called by POST.",
         "host": "api.example.com",
         "origins": [
             {"parameter": "title", "kind": "said", "words": "you said it", "tool": "", "host": "", "place": ""}

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +10,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from agent.memory import LongTermMemory
+from domain.tool import ToolId
 from domain.trajectory import Solved
 from graph.flows import FlowStore
 from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
 from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Spent, Summary, summarise
+from graph.take_overs import Forget
 from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
 from wiring.links import link
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 class BuildOptions:
     """What to build from what. ``workers`` 0: as many as there are cores, where there is enough to count.
 
-    ``ray``: address of a Ray cluster that counts the files and embeds the documents instead.
+    ``replace``: documents may make other tools of those that are there. ``ray``: address of a Ray cluster that counts the files and embeds the documents instead.
     """
 
     tools: tuple[Path, ...] = ()
@@ -38,6 +40,7 @@ class BuildOptions:
     store: Path | None = None
     server: str = ""
     strict: bool = False
+    replace: bool = False
     embed: bool = True
     workers: int = 0
     ray: str = ""
@@ -62,6 +65,8 @@ async def build(
             progress,
             strict=options.strict,
             remember=_remember(memory, await container.flows()),
+            replace=options.replace,
+            forget=_forget(container),
         )
         names = await ingest.tools(options.tools, options.server)
         async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
@@ -99,6 +104,18 @@ def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
         await memory.keep_shared(solved)
 
     return keep
+
+
+def _forget(container: Container) -> Forget:
+    """What lies beside the graph is forgotten of tools that are others from now on."""
+
+    async def forget(tools: Collection[ToolId]) -> None:
+        if await asyncio.to_thread(container.folder.recordings.exists):
+            await (await container.recordings()).forget(tools)
+        await (await container.flows()).forget(tools)
+        await (await container.memories()).judge_anew(tools)
+
+    return forget
 
 
 @asynccontextmanager

@@ -46,7 +46,7 @@ class OutOfReach:
         del given, named
         raise UnavailableError(str(self._reason)) from self._reason
 
-    setup = add = without_vector = put_vectors = near = judge = remove = count = _refuse
+    setup = add = without_vector = put_vectors = near = judge = judge_anew = remove = count = _refuse
 
     async def all(self) -> AsyncIterator[Memory]:
         await self._refuse()

@@ -139,6 +139,15 @@ CALL (t) {
 }
 """
 
+BEGIN_ANEW: Final = """
+UNWIND $rows AS id
+MATCH (t:Tool {id: id})
+SET t.calls = 0, t.successes = 0, t.ok = 0, t.transient = 0, t.gone = 0, t.quality = 0.0, t.reliability = 0.0
+REMOVE t.link_digest, t.link_pending
+"""
+FORGET_LESSONS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[:LEARNT]->(l:Lesson) DETACH DELETE l"
+FORGET_LINKS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[r:FEEDS|SUBSTITUTES]-() DELETE r"
+
 # --- reads -----------------------------------------------------------------------------------------------------------
 
 _FACTS: Final = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"

@@ -39,6 +39,10 @@ _INTO = """
     FROM flow f JOIN pair p ON p.target = f.target AND p.parameter = f.parameter AND p.source = f.source
     WHERE f.target IN (SELECT value FROM json_each(?)) ORDER BY f.target, f.count DESC, f.source, f.parameter, f.field
 """
+_FORGET = (
+    "DELETE FROM pair WHERE target IN (SELECT value FROM json_each(?1)) OR source IN (SELECT value FROM json_each(?1))",
+    "DELETE FROM flow WHERE target IN (SELECT value FROM json_each(?1)) OR source IN (SELECT value FROM json_each(?1))",
+)
 _KEYS = "SELECT key FROM counted WHERE key > ? ORDER BY key LIMIT ?"
 _PAIRS = """
     SELECT target, parameter, source, total FROM pair
@@ -68,6 +72,15 @@ class SqliteFlows:
             return True
 
         return await self._database.write(write)
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        gone = orjson.dumps(list(tools)).decode()
+
+        def write(connection: sqlite3.Connection) -> None:
+            for statement in _FORGET:
+                connection.execute(statement, (gone,))
+
+        await self._database.write(write)
 
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         wanted = orjson.dumps(list(tools)).decode()

@@ -15,6 +15,7 @@ import orjson
 from numpy.typing import NDArray
 
 from domain.memory import Memory, Recalled
+from domain.tool import ToolId
 from graph.backends.sqlite_database import Database, Format
 from graph.backends.sqlite_reading import SqliteReading
 
@@ -60,6 +61,11 @@ _BODIES = """
     SELECT num, memory, body, good, bad FROM vector JOIN memory ON memory.id = vector.memory
     WHERE num IN (SELECT value FROM json_each(?))
 """
+_JUDGE_ANEW = """
+    UPDATE memory SET good = 0, bad = 0 WHERE (good OR bad) AND EXISTS (
+        SELECT 1 FROM json_each(body, '$.path') step JOIN json_each(?) other ON step.value = other.value
+    )
+"""
 _PAGE = "SELECT id, body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
 _SPARE = 20
 """More rows are looked at than asked for: some of those known may have been removed since."""
@@ -104,6 +110,10 @@ class SqliteMemories(SqliteReading):
     async def judge(self, memory: str, *, good: bool) -> None:
         update = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
         await self._database.write(lambda connection: connection.execute(update, (int(good), int(not good), memory)))
+
+    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+        others = orjson.dumps(list(tools)).decode()
+        await self._database.write(lambda connection: connection.execute(_JUDGE_ANEW, (others,)))
 
     async def all(self) -> AsyncIterator[Memory]:
         async for _, body, good, bad in self._stream(_PAGE, ("",)):

@@ -43,6 +43,13 @@ class MemoryGraph(MemoryLinks):
             self._documents[tool.id] = tool
             self._facts.setdefault(tool.id, ToolFacts())
 
+    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        others = self._facts.keys() & set(tools)
+        self._facts.update(dict.fromkeys(others, ToolFacts()))
+        for tool in others:
+            self._lessons.pop(tool, None)
+        self.drop_links(others)
+
     async def apply(self, batch: GraphBatch) -> bool:
         check_batch(batch)
         if not self._keys.isdisjoint({batch.key, *batch.records}):

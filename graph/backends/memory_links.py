@@ -29,6 +29,17 @@ class MemoryLinks:
             self._substitutes[one.tool] = {pair.other: pair for pair in one.substitutes}
             self._states[one.tool] = LinkState(self._digest(one.tool), pending=False)
 
+    def drop_links(self, tools: Collection[ToolId]) -> None:
+        """Forget all links from, into and between tools, and that there were any."""
+        for tool in tools:
+            self._states.pop(tool, None)
+        for feeds in self._feeds.values():
+            for key in [key for key, feed in feeds.items() if feed.source in tools or feed.target in tools]:
+                del feeds[key]
+        for pairs in self._substitutes.values():
+            for other in [other for other, pair in pairs.items() if pair.one in tools or other in tools]:
+                del pairs[other]
+
     def _digest(self, tool: ToolId) -> str:
         known = self._states.get(tool)
         return known.digest if known else ""

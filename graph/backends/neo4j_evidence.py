@@ -1,6 +1,6 @@
 """What runs taught about a tool, and what an administrator said of an edge, in Neo4j."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 
 from domain.tool import ToolId
 from graph.backends import cypher, neo4j_rows
@@ -21,6 +21,15 @@ class Neo4jEvidence(Neo4jWork):
             check_mark(source, target, mark, {tool for (tool,) in found})
             edge = {"source": source, "target": target, "mark": mark}
             await (await transaction.run(cypher.MARK_EDGE, edge)).consume()
+
+        await self._connection.write(work)
+
+    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        rows = sorted(set(tools))
+
+        async def work(transaction: Transaction) -> None:
+            for statement in (cypher.BEGIN_ANEW, cypher.FORGET_LESSONS, cypher.FORGET_LINKS):
+                await send(transaction, statement, rows)
 
         await self._connection.write(work)
 

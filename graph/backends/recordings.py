@@ -6,7 +6,7 @@ calls wants all of them.
 
 import sqlite3
 import zlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 import orjson
@@ -65,6 +65,16 @@ class SqliteRecordings:
             return True
 
         return await self._database.write(write)
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            for tool in tools:
+                rows = connection.execute("SELECT batch, body FROM recording WHERE tool = ?", (tool,)).fetchall()
+                gone = ((len(_unpack(body)), batch) for batch, body in rows)
+                connection.executemany("UPDATE batch SET calls = calls - ? WHERE num = ?", gone)
+                connection.execute("DELETE FROM recording WHERE tool = ?", (tool,))
+
+        await self._database.write(write)
 
     async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
         return await self._database.read(lambda connection: _of_tool(connection, tool))

@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator, Collection, Iterable
 from datetime import datetime
 from typing import cast
 
+from orjson import dumps
+
 from domain.tool import ToolId
 from graph.backends import sqlite_schema as sql
+from graph.backends.sqlite_links_schema import NUMBERS
 from graph.backends.sqlite_reading import SqliteReading, json_list
 from graph.checks import check_mark
 from graph.facts import LESSONS, Edge, Lesson, LiveOutcome, Mark
@@ -25,6 +28,16 @@ class SqliteEvidence(SqliteReading):
             else:
                 connection.execute(sql.CLEAR_MARK, (source, target))
                 connection.execute(sql.END_EDGE, (source, target))
+
+        await self._database.write(write)
+
+    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        asked = json_list(tools)
+
+        def write(connection: sqlite3.Connection) -> None:
+            numbers = dumps([number for _, number in connection.execute(NUMBERS, (asked,))]).decode()
+            for statement in sql.BEGIN_ANEW:
+                connection.execute(statement, (numbers,))
 
         await self._database.write(write)
 

@@ -44,6 +44,12 @@ EXPECT_ALSO = "INSERT INTO link (tool, pending) VALUES (?, 1) ON CONFLICT (tool)
 DONE = "INSERT INTO link (tool) VALUES (?) ON CONFLICT (tool) DO UPDATE SET pending = 0"
 DROP_FEEDS = "DELETE FROM feed WHERE target = ?"
 DROP_SUBSTITUTES = "DELETE FROM substitute WHERE one = ?"
+DROP_LINKS = (
+    "DELETE FROM link WHERE tool IN (SELECT value FROM json_each(?))",
+    "DELETE FROM feed WHERE target IN (SELECT value FROM json_each(?1)) OR source IN (SELECT value FROM json_each(?1))",
+    "DELETE FROM substitute WHERE one IN (SELECT value FROM json_each(?1)) OR other IN (SELECT value FROM json_each(?1))",
+)
+"""All links of tools, and that there were any, by their numbers."""
 PUT_FEED = """
     INSERT INTO feed (source, target, field, parameter, score) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (target, source, parameter, field) DO UPDATE SET score = excluded.score

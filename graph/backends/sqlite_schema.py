@@ -6,7 +6,7 @@ lies in ``node`` alone; the bodies of documents, a hundred times larger, lie apa
 """
 
 from graph.backends.sqlite_database import Format
-from graph.backends.sqlite_links_schema import LINK_TABLES
+from graph.backends.sqlite_links_schema import DROP_LINKS, LINK_TABLES
 
 GRAPH_FORMAT = Format(
     what="graph",
@@ -124,6 +124,16 @@ DROP_LESSONS = """
         ORDER BY at DESC, run DESC LIMIT -1 OFFSET ?2
     )
 """
+
+BEGIN_ANEW = (
+    """
+    UPDATE node SET calls = 0, successes = 0, ok = 0, transient = 0, gone = 0, quality = 0, reliability = 0
+    WHERE num IN (SELECT value FROM json_each(?))
+    """,
+    "DELETE FROM lesson WHERE tool IN (SELECT value FROM json_each(?))",
+    *DROP_LINKS,
+)
+"""What is forgotten of nodes, by their numbers."""
 
 _FACTS = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
 

@@ -4,9 +4,11 @@ from typing import cast
 
 from pydantic.types import JsonValue
 
+from domain.side_effect import Said
 from domain.tool import JsonType, Location, Parameter, ToolDoc, tool_id
 from domain.trajectory import Call, Finish, RecordedCall, Trajectory
 from graph.importers.records import Record, RecordError, as_list, as_object, json_text, optional_text, text
+from graph.importers.side_effects import said_of
 from graph.outcomes import of_flag, of_recorded
 
 _TYPES: dict[str, JsonType] = {
@@ -51,7 +53,15 @@ def tool(record: Record) -> ToolDoc:
         example_response=json_text(record.get("example_response")),
         response_schema=json_text(record.get("response_schema")),
         source=optional_text(record, "source") or "jsonl",
+        side_effect=side_effect(record),
     )
+
+
+def side_effect(record: Record) -> Said:
+    """``side_effect`` of a record, or MCP's ``annotations``. Raises ``RecordError``."""
+    hints = record.get("annotations")
+    read_only = cast(Record, hints).get("readOnlyHint") if isinstance(hints, dict) else None
+    return said_of("side_effect", record.get("side_effect"), read_only)
 
 
 def parameters(record: Record, method: str, url: str) -> tuple[Parameter, ...]:

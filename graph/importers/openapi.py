@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from domain.errors import BrokenInputError
+from domain.side_effect import Said
 from domain.tool import Credential, ToolDoc, ToolId, tool_id
 from graph.importers.openapi_bodies import body_of
 from graph.importers.openapi_files import as_openapi, read_document
@@ -15,6 +16,8 @@ from graph.importers.openapi_responses import response_of
 from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
 from graph.importers.openapi_security import authorization, credentials_of
 from graph.importers.openapi_servers import url_of
+from graph.importers.records import RecordError
+from graph.importers.side_effects import said_of
 from graph.names import function_name
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -141,8 +144,15 @@ class _Importing:
             idempotent=operation.get("x-idempotent") is True,
             body_type=body.type,
             body_media=body.media,
+            side_effect=self._side_effect(),
         )
         return doc, problem
+
+    def _side_effect(self) -> Said:
+        try:
+            return said_of("x-side-effect", self.operation.get("x-side-effect"), self.operation.get("x-readOnlyHint"))
+        except RecordError as error:
+            raise UnsupportedError(str(error)) from error
 
     def _api(self, category: str, toolset: str, taken: set[ToolId]) -> str:
         place = f"{self.method.upper()} {self.route}"[:MAX_NAME]

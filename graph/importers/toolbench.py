@@ -74,4 +74,5 @@ def _tool(api: Record, toolset_record: Record, category: str, toolset: str) -> T
         example_response=json_text(api.get("test_endpoint")) or json_text(api.get("body")),
         response_schema=json_text(api.get("schema")),
         source="toolbench",
+        side_effect=jsonl.side_effect(api),
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from domain.memory import Memory, Recalled
+from domain.tool import ToolId
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_memory_points import MARKED, MemoryCollections, about, judged, point_id, where
 
@@ -113,6 +114,15 @@ class QdrantMemories:
         point = models.PointStruct(id=str(uuid4()), vector={}, payload=payload)
         await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
 
+    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+        others = set(tools)
+        moved = [one async for one in self.all() if (one.good or one.bad) and not others.isdisjoint(one.path)]
+        for start in range(0, len(moved), _PAGE):
+            await self._forget_judgements([memory.id for memory in moved[start : start + _PAGE]])
+        for memory in moved:
+            body = {"body": memory.model_copy(update={"good": 0, "bad": 0}).model_dump_json()}
+            await self._set(body, [memory.id])
+
     async def all(self) -> AsyncIterator[Memory]:
         """The server knows no order by a text: the ids are read and sorted first, then the memories page by page."""
         pages = self._scrolled(where(_A_MEMORY), ["id"], _IDS)
@@ -130,12 +140,11 @@ class QdrantMemories:
         if not gone:
             return
         selector = models.PointIdsList(points=[point_id(memory) for memory in gone])
-        judgements = models.FilterSelector(filter=where({"memory": [about(memory) for memory in gone]}))
         for collection in (self._bodies, *await self._collections.vectors_of_all()):
             await self._connection.call(
                 "remove memories", lambda client, name=collection: client.delete(name, selector)
             )
-        await self._connection.call("remove memories", lambda client: client.delete(self._bodies, judgements))
+        await self._forget_judgements(gone)
 
     async def count(self) -> int:
         found = await self._connection.call(
@@ -191,12 +200,19 @@ class QdrantMemories:
         return {judged(str(hit.value)): hit.count for hit in found.hits}
 
     async def _mark(self, mark: str, memories: Iterable[str]) -> None:
+        await self._set({mark: MARKED}, memories)
+
+    async def _set(self, fields: dict[str, Any], memories: Iterable[str]) -> None:
         from qdrant_client import models
 
-        marked = models.PointIdsList(points=[point_id(memory) for memory in memories])
-        await self._connection.call(
-            "write memories", lambda client: client.set_payload(self._bodies, {mark: MARKED}, marked)
-        )
+        chosen = models.PointIdsList(points=[point_id(memory) for memory in memories])
+        await self._connection.call("write memories", lambda client: client.set_payload(self._bodies, fields, chosen))
+
+    async def _forget_judgements(self, memories: Iterable[str]) -> None:
+        from qdrant_client import models
+
+        said = models.FilterSelector(filter=where({"memory": [about(memory) for memory in memories]}))
+        await self._connection.call("remove judgements", lambda client: client.delete(self._bodies, said))
 
     async def _ids(self, collection: str, ids: Sequence[str]) -> set[str]:
         keys = [point_id(memory) for memory in ids]

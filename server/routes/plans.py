@@ -36,12 +36,13 @@ class PlanBody(BaseModel):
 
 
 class ShownTool(BaseModel):
-    """``parameters``: JSON Schema of a call's arguments. ``changes``: calling it may change something."""
+    """``parameters``: JSON Schema of a call's arguments. ``changes``: calling it may change something; ``why``: by which source."""
 
     id: ToolId
     api: str
     description: str
     changes: bool
+    why: str
     parameters: JsonObject
 
 
@@ -141,7 +142,14 @@ async def _shown(services: Services, found: OpenPlan) -> ShownPlan:
 
 def _tools(docs: Mapping[ToolId, ToolDoc]) -> list[ShownTool]:
     return [
-        ShownTool(id=doc.id, api=doc.api, description=doc.description, changes=not doc.safe, parameters=schema_of(doc))
+        ShownTool(
+            id=doc.id,
+            api=doc.api,
+            description=doc.description,
+            changes=not doc.safe,
+            why=doc.effect.why,
+            parameters=schema_of(doc),
+        )
         for doc in docs.values()
     ]
 

@@ -133,13 +133,20 @@ def _reason(call: Intended) -> str:
     """The question, with what asks whatever the list says."""
     told = [one for one in call.judged.origins if one.kind not in COVERABLE]
     looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
-    return f"May {clean(call.tool.api, 80)} be called? It changes something.{looks}"
+    return f"May {clean(call.tool.api, 80)} be called? {_why(call.tool)}{looks}"
 
 
 def _moved(asked: Input, tool: ToolDoc) -> bool:
     """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
     told = cast("dict[str, Any]", asked.question).get("reach")
     return told is not None and told != reach_of(tool).model_dump()
+
+
+def _why(tool: ToolDoc) -> str:
+    """What a user is told of a tool's side effect, and who says so."""
+    effect = tool.effect
+    certain = "changes" if effect.kind == "changes" else "may change"
+    return f"It {certain} something: {clean(effect.why, 160)}."
 
 
 def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:

@@ -8,7 +8,7 @@ from agent.tool_text import clean
 from domain.errors import FootpathError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.tool import IDEMPOTENT_METHODS, ToolDoc
+from domain.tool import ToolDoc
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Questions
 
@@ -46,7 +46,7 @@ class SettlingExecutor:
     async def _made(self, tool: ToolDoc, arguments: JsonObject, first: int) -> tuple[int, CallResult]:
         """The attempt of this number; where it was cut off and repeating is harmless, the next that was not, with its number."""
         number = first
-        while (made := await self._attempt(tool, arguments, number, first)) is None and _harmless_again(tool):
+        while (made := await self._attempt(tool, arguments, number, first)) is None and tool.harmless_again:
             number += 1
         if made is None:
             return number, CallResult("unknown", "", note=CUT_OFF)
@@ -74,8 +74,3 @@ class SettlingExecutor:
 
     async def close(self) -> None:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""
-
-
-def _harmless_again(tool: ToolDoc) -> bool:
-    """Whether calling it twice is calling it once, also by another process: a key by which repetitions are told apart is made anew."""
-    return tool.idempotent or tool.method in IDEMPOTENT_METHODS

@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
-from graph.facts import LESSONS, Edge, GraphState, Lesson, LiveBatch, Mark
+from graph.facts import LESSONS, Edge, GraphState, Lesson, LiveBatch, Mark, ToolFacts
 from graph.store import GraphStore
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document, walked
 
@@ -110,6 +110,23 @@ class GraphEvidence:
         await graph.restore(GraphState(lessons=taught))
         found = [lesson async for lesson in graph.all_lessons()]
         assert found == sorted(taught, key=lambda one: (one[0], one[1].at, one[1].run))
+
+    async def test_what_is_known_of_a_tool_begins_anew(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A), document(B)])
+        await graph.apply(batch("k", {(A, B): 2, (B, FINISH): 1}, {A: 3, B: 1}, {A: 1, B: 1}))
+        await graph.learn(walked("r", A, B))
+        await graph.mark(A, B, "mute")
+        before = (await graph.facts([B]))[B]
+        for _ in range(2):
+            await graph.begin_anew([A, C])
+            assert await graph.facts([A, B, C]) == {A: ToolFacts(), B: before}
+            assert await graph.lessons(A) == []
+            assert [lesson.run for lesson in await graph.lessons(B)] == ["r"]
+            assert await edges(graph) == [Edge(A, B, 2, 1, "mute"), Edge(B, FINISH, 1)]
+        assert await graph.get_tools([A]) == {A: document(A)}
+        assert not await graph.apply(batch("k", {}, {A: 3}))
+        await graph.learn(walked("r2", A))
+        assert (await graph.facts([A]))[A] == ToolFacts(ok=1, quality=1.0, reliability=1.0)
 
     async def test_fifty_learners_at_once_add_up(self, graph: GraphStore) -> None:
         path = [(A, B, C), (C, B, A), (B, LOST, FINISH)]

@@ -52,6 +52,21 @@ class LinkStoreContract:
         assert await graph.link_states() == {A: LinkState("d1", True), B: LinkState("d3", True), C: LinkState("", True)}
         assert (await graph.link_counts()).pending == 3
 
+    async def test_of_a_tool_that_begins_anew_all_links_are_forgotten(self, graph: LinkedGraph) -> None:
+        await graph.put_tools([document(A), document(B), document(C)])
+        await graph.put_links(
+            [
+                ToolLinks(B, INTO_B, [Substitute(B, A, 0.7), Substitute(B, C, 0.9)]),
+                ToolLinks(A, [], [Substitute(A, B, 0.8)]),
+            ]
+        )
+        await graph.expect_links({A: "d1", B: "d2"})
+        await graph.begin_anew([A, LOST])
+        assert await graph.feeds_into(B) == [INTO_B[1]]
+        assert await graph.substitutes(B) == [Substitute(B, C, 0.9)]
+        assert await graph.substitutes(A) == await graph.feeds_out(A) == []
+        assert await graph.link_states() == {B: LinkState("d2", True)}
+
     async def test_documents_and_facts_are_as_before(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B), document(C)])
         await graph.expect_links({A: "d"})

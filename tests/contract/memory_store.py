@@ -63,6 +63,19 @@ class MemoryStoreContract:
         (found,) = [one async for one in memories.all()]
         assert (found.good, found.bad) == (22, 10)
 
+    async def test_paths_of_a_tool_that_is_another_now_are_judged_anew(self, memories: MemoryStore) -> None:
+        kept, moved = memory("x", path=PATH[:1]), memory("y", "ann").model_copy(update={"good": 2})
+        await filled(memories, (kept, [1.0, 0.0]), (moved, [0.8, 0.6]))
+        for one in (kept, moved):
+            await memories.judge(one.id, good=False)
+        for _ in range(2):
+            await memories.judge_anew([PATH[1], ToolId("c/s/unknown")])
+        found = {one.memory.id: one.memory for one in await memories.near([1.0, 0.0], ENCODER, "ann", 5)}
+        assert (found[kept.id].good, found[kept.id].bad) == (0, 1)
+        assert found[moved.id] == moved.model_copy(update={"good": 0})
+        await memories.judge(moved.id, good=True)
+        assert {one.id: (one.good, one.bad) for one in await memories.page("", 9)}[moved.id] == (1, 0)
+
     async def test_what_an_encoder_has_not_seen(self, memories: MemoryStore) -> None:
         one, other = memory("x"), memory("y")
         await filled(memories, (one, [1.0, 0.0]))

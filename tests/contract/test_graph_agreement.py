@@ -42,7 +42,14 @@ class Expecting:
     also: frozenset[ToolId]
 
 
-Operation = ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
+@dataclass(frozen=True)
+class Beginning:
+    """Tools that begin anew."""
+
+    tools: frozenset[ToolId]
+
+
+Operation = Beginning | ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
 
 tools = st.sampled_from(TOOLS)
 documents = st.builds(document, st.sampled_from((A, B, C)), st.sampled_from(FUNCTIONS), st.text(max_size=4))
@@ -83,6 +90,7 @@ markings = st.builds(Marking, st.sampled_from((*TOOLS, FINISH)), st.sampled_from
 expectations = st.builds(
     Expecting, st.dictionaries(tools, st.sampled_from(("d1", "d2")), max_size=3), st.frozensets(tools, max_size=2)
 )
+beginnings = st.builds(Beginning, st.frozensets(tools, max_size=2))
 scores = st.sampled_from((0.6, 0.9, 1.0))
 feeds = st.builds(Feed, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
 pairs = st.builds(Substitute, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
@@ -98,7 +106,7 @@ links = st.lists(
     unique_by=lambda one: one.tool,
 )
 operations: st.SearchStrategy[list[Operation]] = st.lists(
-    documents | batches | runs | states | markings | expectations | links, max_size=12
+    beginnings | documents | batches | runs | states | markings | expectations | links, max_size=12
 )
 
 
@@ -116,6 +124,8 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
                 return await graph.restore(operation)
             case Marking():
                 return await graph.mark(operation.source, operation.target, operation.mark)
+            case Beginning():
+                return await graph.begin_anew(operation.tools)
             case Expecting():
                 return await graph.expect_links(operation.digests, operation.also)
             case list():

@@ -1,0 +1,60 @@
+"""What a call does besides answering: whether it changes something, and by which source that is known."""
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+Said = Literal["", "reads", "changes"]
+"""What a document or an administrator says of a tool; empty: nothing."""
+
+READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+CHANGING_VERBS = frozenset(
+    {
+        "buy", "cancel", "clear", "create", "delete", "destroy", "erase", "pay", "purchase", "purge", "remove", "reset",
+        "revoke", "send", "terminate", "transfer", "unsubscribe",
+    }
+)  # fmt: skip
+"""An operation whose name begins so undoes, sends or makes something, whatever its method says."""
+
+_MAY_READ = READING_METHODS | {"POST", "QUERY"}
+"""Methods of which a document may say that nothing is changed; of the others only an administrator may."""
+_FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
+
+
+class SideEffect(NamedTuple):
+    """``unknown``: the method says that it reads, and the ``name`` says otherwise. It is treated as one that changes."""
+
+    kind: Literal["reads", "changes", "unknown"]
+    by: Literal["method", "document", "name", "administrator"]
+    why: str
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is known to change nothing."""
+        return self.kind == "reads"
+
+
+@lru_cache(maxsize=65_536)
+def side_effect(method: str, api: str, said: Said = "", marked: Said = "") -> SideEffect:
+    """Of an operation called ``api``: an administrator's word goes first, then its document's, its method's, a warning by its name."""
+    if marked:
+        return SideEffect(marked, "administrator", "an administrator said so")
+    if said == "changes" or (said == "reads" and method in _MAY_READ):
+        return SideEffect(said, "document", "its document says so")
+    if method not in READING_METHODS:
+        return SideEffect("changes", "method", f"it is called by {method}")
+    if verb := _changing_verb(method, api):
+        return SideEffect("unknown", "name", f"its name begins with “{verb}”, though it is called by {method}")
+    return SideEffect("reads", "method", f"it is called by {method}")
+
+
+def first_word(identifier: str) -> str:
+    """The first word of an identifier, in lower case: ``removeJob``, ``remove_job``, ``/REMOVE job`` → remove."""
+    found = _FIRST_WORD.match(identifier)
+    return found[1].lower() if found else ""
+
+
+def _changing_verb(method: str, api: str) -> str:
+    """What warns of a change in a name; one made of method and path has a name in each part of the path."""
+    names = api.split("/")[1:] if api.startswith(f"{method} /") else (api,)
+    return next((verb for verb in map(first_word, names) if verb in CHANGING_VERBS), "")
