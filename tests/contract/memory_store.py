@@ -74,7 +74,7 @@ class MemoryStoreContract:
         assert (found[kept.id].good, found[kept.id].bad) == (0, 1)
         assert found[moved.id] == moved.model_copy(update={"good": 0})
         await memories.judge(moved.id, good=True)
-        assert {one.id: (one.good, one.bad) for one in await memories.page("", 9)}[moved.id] == (1, 0)
+        assert {one.id: (one.good, one.bad) async for one in memories.all()}[moved.id] == (1, 0)
 
     async def test_what_an_encoder_has_not_seen(self, memories: MemoryStore) -> None:
         one, other = memory("x"), memory("y")
