@@ -17,7 +17,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo up test check format architecture bench test-neural test-ray lock sbom advisories digests clean
+.PHONY: help setup dev demo up test check format architecture bench test-neural test-ray lock sbom advisories digests secrets clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +75,9 @@ advisories: dev ## Ask for known holes of all locked packages; needs the network
 
 digests: setup ## Pin the images of the Compose file and the Dockerfile by digest; needs docker and the network (ARGS)
 	@$(run) scripts/pin_images.py $(ARGS)
+
+secrets: setup ## Make the passwords that the Compose file's servers and the application share, once
+	@$(run) scripts/make_secrets.py
 
 clean: ## Remove .venv and every cache
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist footpath.egg-info

@@ -64,6 +64,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # to whatever host the request names
         responses=problems(413, 422, 503),
         generate_unique_id_function=_operation_id,
     )

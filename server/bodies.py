@@ -16,13 +16,20 @@ _WITHOUT = frozenset({"GET", "HEAD", "OPTIONS"})
 
 class Bodies:
     """Around the operations. Too much is answered with 413 and not read to its end; what is no JSON, or holds what no text can
-    (half of a surrogate pair, NUL) or no number is (NaN, Infinity), with 422.
+    (half of a surrogate pair, NUL) or no number is (NaN, Infinity), with 422; what has two lengths with 400.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _ambiguous(scope):
+            detail = (
+                "Transfer-Encoding came beside Content-Length, or with HTTP/1.0; send one length, as HTTP/1.1 has it"
+            )
+            refused = answer(HTTPStatus.BAD_REQUEST, "ambiguous_length", detail, headers={"Connection": "close"})
+            await refused(scope, receive, send)
+            return
         if scope["type"] != "http" or scope["method"] in _WITHOUT:
             await self._app(scope, receive, send)
             return
@@ -39,6 +46,12 @@ class Bodies:
             await answer(422, "invalid_request", f"body: {wrong}", faults)(scope, receive, send)
         else:
             await self._app(scope, _again(body, receive), send)
+
+
+def _ambiguous(scope: Scope) -> bool:
+    """Whether a proxy in front may see the request end elsewhere, and what follows it as its body, or the other way round."""
+    headers = Headers(scope=scope)
+    return "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0")
 
 
 async def _read(receive: Receive) -> bytes | None:

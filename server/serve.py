@@ -34,6 +34,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             log_config=None,
             access_log=False,  # the application writes its own, without what stands in queries
             lifespan="on",
+            ws="none",
             timeout_graceful_shutdown=_SECONDS_TO_END,
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=settings.trusted_proxies,
