@@ -67,11 +67,11 @@ class LexicalIndex:
         return await asyncio.to_thread(self._put, texts, keep=True)
 
     async def replace(self, texts: Mapping[ToolId, str]) -> bool:
-        """Hold these texts and no others. False: nothing changed, and nothing was written."""
+        """Hold these texts and no others, whatever state the files are in. False: nothing changed, and nothing was written."""
         return await asyncio.to_thread(self._put, texts, keep=False)
 
     async def fingerprint(self) -> str:
-        """Names the indexed texts, on any machine; empty before the first ``put``, or where it has to be made anew."""
+        """Names the indexed texts, on any machine; empty before the first ``put``, or where that cannot be read: make it anew."""
         return await asyncio.to_thread(self._files.fingerprint)
 
     async def texts(self) -> dict[ToolId, str]:
@@ -92,9 +92,8 @@ class LexicalIndex:
 
     def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
         with self._files.writing():
-            known = self._files.texts()
-            merged = {**known, **texts} if keep else dict(texts)
-            if self._files.current() and merged == known and self._files.built_with(self._settings()):
+            merged = {**self._files.texts(), **texts} if keep else dict(texts)
+            if self._files.holds(merged, self._settings()):
                 return False
             # In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result.
             merged = dict(sorted(merged.items()))

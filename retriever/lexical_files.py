@@ -69,7 +69,7 @@ class LexicalFiles:
     def texts(self) -> dict[ToolId, str]:
         """The indexed texts; none before the first generation, or where it has another format (it is made anew)."""
         name = self.current()
-        if name is None or self._meta(name).get("format") != _FORMAT:
+        if name is None or self._readable_meta().get("format") != _FORMAT:
             return {}
         try:
             return orjson.loads((self._directory / name / "texts.json").read_bytes())
@@ -77,16 +77,17 @@ class LexicalFiles:
             raise self._unreadable(error) from error
 
     def fingerprint(self) -> str:
-        """Hash of the indexed texts; empty where :meth:`texts` has none."""
-        name = self.current()
-        if name is None or (meta := self._meta(name)).get("format") != _FORMAT:
-            return ""
-        return meta.get("texts", "")
+        """Hash of the indexed texts; empty where :meth:`texts` has none, or what tells of them cannot be read."""
+        meta = self._readable_meta()
+        return meta.get("texts", "") if meta.get("format") == _FORMAT else ""
+
+    def holds(self, texts: Mapping[ToolId, str], settings: Mapping[str, float]) -> bool:
+        """Whether the current generation is of these texts and no others, and was built with these settings."""
+        return self.fingerprint() == _hash(texts) and self.built_with(settings)
 
     def built_with(self, settings: Mapping[str, float]) -> bool:
         """Whether the current generation was built with these settings."""
-        name = self.current()
-        return name is not None and self._meta(name).get("settings") == settings
+        return self._readable_meta().get("settings") == settings
 
     def write(
         self,
@@ -158,9 +159,17 @@ class LexicalFiles:
         except _BROKEN as error:
             raise self._unreadable(error) from error
 
+    def _readable_meta(self) -> dict[str, Any]:
+        """What the current generation tells of itself; nothing where there is none, or where it is lost or damaged."""
+        try:
+            name = self.current()
+            return {} if name is None else self._meta(name)
+        except (FileNotFoundError, UnavailableError):
+            return {}
+
     def _unreadable(self, error: Exception) -> UnavailableError:
         return UnavailableError(
-            f"the word index in {self._directory} cannot be read ({error}); delete that folder and index the tools again"
+            f"the word index in {self._directory} cannot be read ({error}); delete that folder: the next search makes it anew"
         )
 
 

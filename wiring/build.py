@@ -156,18 +156,10 @@ async def _embed(container: Container, progress: Progress, cluster: "Cluster | N
 
     An embedding service is asked from here: it does the work, and its key leaves this machine for nobody else.
     """
-    from retriever.indexing import index_tools
+    from wiring.indexing import index_documents
 
     if cluster is not None and container.settings.embedder == "bundled":
         from wiring.spread import embed
 
         await embed(cluster, container, progress)
-    embedder, index, lexical = await container.retrieval()
-    total = (await container.graph.statistics()).documents
-    await index_tools(
-        container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
-    )
-    if container.vectors_on_server:
-        from wiring.words import publish
-
-        await publish(container.graph, index, lexical)
+    await index_documents(container, progress)

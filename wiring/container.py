@@ -57,6 +57,7 @@ class Container:
         self._flows = Once(self._open_flows)
         self._secrets: Once[Secrets] = Once(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
+        self._following = asyncio.Lock()
         self._field_choices: FieldChoices | None = None
         self._models: dict[str, SharedModel] = {}
         self._read = False
@@ -86,14 +87,13 @@ class Container:
     async def search(self) -> ToolSearch:
         """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
 
-        With a Qdrant server, the words follow what other machines have indexed.
+        The words follow what other machines have indexed.
         """
         from wiring.experience import StoreExperience
+        from wiring.words import follow
 
         embedder, index, lexical = await self.retrieval()
-        if self.vectors_on_server:
-            from wiring.words import follow
-
+        async with self._following:
             await follow(self.graph, index, lexical)
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))

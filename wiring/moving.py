@@ -48,7 +48,7 @@ async def import_from(
         recordings = await container.recordings() if wanted else None
         beside = await _beside(container, checked.export.counts)
         written = await import_store(path, checked, container.graph, recordings, progress, beside)
-        embedded = await _index(container, progress) if embed else None
+        embedded = await _indexed(container, progress) if embed else None
         if embed and beside.memories is not None:
             await (await container.memory()).embed(lambda done: progress("memories", done, None))
         await link(container, lambda done, total: progress("links", done, total), embedded=embed)
@@ -67,12 +67,7 @@ async def _has_recordings(container: Container) -> bool:
     return await asyncio.to_thread(container.folder.recordings.exists)
 
 
-async def _index(container: Container, progress: Progress) -> int:
-    from retriever.indexing import index_tools
+async def _indexed(container: Container, progress: Progress) -> int:
+    from wiring.indexing import index_documents
 
-    embedder, index, lexical = await container.retrieval()
-    total = (await container.graph.statistics()).documents
-    report = await index_tools(
-        container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
-    )
-    return report.embedded
+    return await index_documents(container, progress)

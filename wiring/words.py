@@ -1,32 +1,47 @@
-"""BM25 beside a Qdrant server: each machine has its own, made from the graph's documents, and the server says of which texts.
+"""BM25 as a machine's own copy, made from the graph's documents wherever it is missing or was made from others.
 
-The vectors are shared and the words are not, so a machine could rank by words that another one has replaced. Whoever indexes
-notes the fingerprint of the texts with the collection; whoever searches compares it with its own, one small request.
+Beside a Qdrant server the vectors are shared and the words are not, so a machine could rank by words that another one has
+replaced. Whoever indexes notes the fingerprint of the texts with the collection; whoever searches compares it with its own, one
+small request.
 """
+
+import logging
 
 from domain.tool import ToolId
 from graph.store import GraphStore
-from retriever.backends.qdrant import QdrantIndex
 from retriever.documents import lexical_text
 from retriever.index import VectorIndex
 from retriever.lexical import LexicalIndex
 
 _NOTE = "words"
+_log = logging.getLogger(__name__)
 
 
 async def publish(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
     """After indexing: hold the words of the graph's documents and no others, and let other machines know of them."""
+    from retriever.backends.qdrant import QdrantIndex
+
     if isinstance(index, QdrantIndex):
         await lexical.replace(await _texts(graph))
         await index.note(_NOTE, await lexical.fingerprint())
 
 
 async def follow(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
-    """Before searching: make the words anew where the server was indexed with others. Takes seconds, once a change."""
-    if isinstance(index, QdrantIndex):
-        noted = (await index.notes()).get(_NOTE)
-        if noted and noted != await lexical.fingerprint():
-            await lexical.replace(await _texts(graph))
+    """Before searching: make the words anew where others were indexed, or where tools were and no words are here. Takes seconds."""
+    noted, here = await _noted(index), await lexical.fingerprint()
+    if not here and (noted or await index.count()):
+        _log.warning("there is no readable word index here: it is made anew from the graph's documents")
+    elif noted and noted != here:
+        _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
+    else:
+        return
+    await lexical.replace(await _texts(graph))
+
+
+async def _noted(index: VectorIndex) -> str:
+    from retriever.backends.qdrant import QdrantIndex
+
+    return (await index.notes()).get(_NOTE, "") if isinstance(index, QdrantIndex) else ""
 
 
 async def _texts(graph: GraphStore) -> dict[ToolId, str]:

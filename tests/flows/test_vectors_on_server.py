@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
+from wiring.moving import export_to, import_from
 from wiring.reindex import reindex
 from wiring.settings import Settings
 
@@ -91,6 +93,31 @@ async def test_another_machine_makes_the_words_itself_and_follows_changes(
     await build(BuildOptions(), silent, first)
     assert (await found(first))[-1][0][0] == tool.id
     assert await found(second) == await found(first)
+
+
+async def test_a_machine_without_words_makes_them_and_says_so(
+    tmp_path: Path, server: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, more in (("embedded", {}), ("on a server", server)):
+        settings = await built(tmp_path / name, more)
+        expected = await found(settings)
+        shutil.rmtree(tmp_path / name / "lexical")
+        caplog.clear()
+        assert await found(settings) == expected
+        assert "it is made anew" in caplog.text
+        caplog.clear()
+        assert await found(settings) == expected
+        assert "made anew" not in caplog.text
+
+
+async def test_after_an_import_another_machine_finds_the_same(tmp_path: Path, server: dict[str, str]) -> None:
+    embedded, export = await built(tmp_path / "embedded"), tmp_path / "export.gz"
+    await export_to(export, None, silent, embedded)
+    first = Settings.model_validate({"store": tmp_path / "first", **server})
+    second = Settings.model_validate({"store": tmp_path / "second", **server})
+    await import_from(export, None, silent, first)
+    await import_from(export, None, silent, second, embed=False)
+    assert await found(second) == await found(first) == await found(embedded)
 
 
 async def test_words_of_another_store_in_the_folder_are_left_out(tmp_path: Path, server: dict[str, str]) -> None:

@@ -1,4 +1,5 @@
 import math
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -105,11 +106,31 @@ async def test_damage_is_named(index: LexicalIndex, tmp_path: Path, name: str) -
     generation = (tmp_path / "lexical" / "current").read_text()
     path = tmp_path / "lexical" / generation / name
     path.write_bytes(path.read_bytes()[:5])
-    with pytest.raises(UnavailableError, match=r"cannot be read .*index the tools again"):
+    with pytest.raises(UnavailableError, match=r"cannot be read .*delete that folder"):
         await LexicalIndex(tmp_path / "lexical").match("weather")
     path.unlink()
-    with pytest.raises(UnavailableError, match=r"cannot be read .*index the tools again"):
+    with pytest.raises(UnavailableError, match=r"cannot be read .*delete that folder"):
         await LexicalIndex(tmp_path / "lexical").match("weather")
+
+
+@pytest.mark.parametrize("damage", ["current", "meta.json", "meta.json gone", "all gone"])
+async def test_whatever_happened_to_the_files_they_are_made_anew(
+    index: LexicalIndex, tmp_path: Path, damage: str
+) -> None:
+    folder = tmp_path / "lexical"
+    generation = folder / (folder / "current").read_text()
+    match damage:
+        case "current":
+            (folder / "current").write_text("elsewhere")
+        case "meta.json":
+            (generation / "meta.json").write_text("{")
+        case "meta.json gone":
+            (generation / "meta.json").unlink()
+        case _:
+            shutil.rmtree(folder)
+    assert await index.fingerprint() == ""
+    assert await index.replace(TEXTS)
+    assert (await index.match("weather")).best(1)
 
 
 async def test_another_format_is_refused_for_reading_and_made_anew(
