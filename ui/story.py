@@ -64,14 +64,23 @@ class Call:
     result: StepResult | None = None
 
 
+class Origin(BaseModel):
+    """Where an argument really comes from, in words."""
+
+    parameter: str
+    words: str
+
+
 class Question(BaseModel):
-    """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question."""
+    """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes."""
 
     input: str
     asks: str = "call"
     tool: ToolId = ToolId("")
     arguments: JsonObject = Field(default_factory=dict)
     reason: str = ""
+    host: str = ""
+    origins: list[Origin] = Field(default_factory=list[Origin])
 
 
 class _Asking(BaseModel):

@@ -22,6 +22,7 @@ class Answer(NamedTuple):
 
 
 _LEAVE = (Answer("Allow once", "allow"), Answer("Always allow", "allow", always=True), Answer("Do not allow", "deny"))
+_FLOW = (Answer("Allow from now on", "allow"), Answer("Do not allow", "deny"))
 _OUTCOME = (
     Answer("It happened", "happened"),
     Answer("It did not: call again", "did_not_happen"),
@@ -33,7 +34,15 @@ def answers_to(asks: str) -> tuple[Answer, ...]:
     """What can be said to a question of this kind; to one of a kind that is not known here, yes or no."""
     if asks == "unknown_outcome":
         return _OUTCOME
+    if asks == "flow":
+        return _FLOW
     return _LEAVE if asks == "call" else (_LEAVE[0], _LEAVE[2])
+
+
+def whence(asked: Question) -> list[str]:
+    """Where the call goes, and where each of its values comes from, a line each."""
+    goes = [f"goes to {asked.host}"] if asked.host else []
+    return [*goes, *(f"{one.parameter}: {one.words}" for one in asked.origins)]
 
 
 def question(client: Client, run: str, asked: Question) -> None:
@@ -43,6 +52,8 @@ def question(client: Client, run: str, asked: Question) -> None:
         st.markdown(f"**{unmarked(tool_name(asked.tool))}** {needs}")
         st.text(asked.reason)
         st.code(readable(asked.arguments), language="json", wrap_lines=True)
+        if lines := whence(asked):
+            st.code("\n".join(lines), language=None, wrap_lines=True)
         answers = answers_to(asked.asks)
         for column, one in zip(st.columns(len(answers)), answers, strict=True):
             answer = partial(client.answer, run, asked.input, one.decision, always=one.always)

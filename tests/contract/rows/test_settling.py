@@ -11,7 +11,7 @@ from agent.provenance import Provenance, Voices
 from domain.errors import ForbiddenAddressError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, tool_id
 from server.runs.asking import AskingLeave
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
@@ -22,7 +22,7 @@ from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, REMOVE
 
-ORDER = REMOVE.model_copy(update={"method": "POST"})
+ORDER = REMOVE.model_copy(update={"id": tool_id("Books", "Books Set", "order_book"), "method": "POST"})
 KEYED = ORDER.model_copy(update={"idempotency_header": "Idempotency-Key"})
 DUNE: JsonObject = {"title": "Dune"}
 DONE = CallResult("ok", "[1]", 200)

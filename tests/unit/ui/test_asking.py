@@ -1,6 +1,11 @@
 """What can be said to what a run asks."""
 
-from ui.screens.asking import answers_to
+from domain.event import InputNeeded
+from domain.origin import ValueOrigin
+from domain.tool import ToolId
+from tests.unit.ui.telling import told
+from ui.screens.asking import answers_to, whence
+from ui.story import story_of
 
 
 def decisions(asks: str) -> list[tuple[str, bool]]:
@@ -17,3 +22,22 @@ def test_of_a_call_whose_end_nobody_knows_is_said_what_became_of_it() -> None:
 
 def test_what_is_not_known_here_is_never_allowed_for_good() -> None:
     assert decisions("something new") == [("allow", False), ("deny", False)]
+
+
+def test_what_goes_from_host_to_host_is_allowed_until_it_is_taken_back_or_denied() -> None:
+    assert decisions("flow") == [("allow", False), ("deny", False)]
+
+
+def test_a_question_shows_where_the_call_goes_and_where_each_value_comes_from() -> None:
+    origin = ValueOrigin(parameter="account", kind="prose", words="words inside a text that read of a.example answered")
+    asked = InputNeeded(
+        input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"), host="b.example", origins=(origin,)
+    )
+    (question,) = story_of([told(1, asked)]).questions.values()
+    assert whence(question) == [
+        "goes to b.example",
+        "account: words inside a text that read of a.example answered",
+    ]
+    before = InputNeeded(input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"))
+    (question,) = story_of([told(1, before)]).questions.values()
+    assert whence(question) == []
