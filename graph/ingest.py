@@ -21,7 +21,7 @@ from graph.names import NameIndex
 from graph.recordings import Recordings
 from graph.sources import Source, read_tools
 from graph.store import GraphStore
-from graph.take_overs import Admission, Forget, TakeOver
+from graph.take_overs import Admission, TakeOver
 
 DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
@@ -81,8 +81,8 @@ class _Batch:
 class Ingest:
     """One import into one store. ``strict``: the first thing that would be skipped or refused is raised instead.
 
-    ``remember`` is told of every trajectory that is new and was kept. ``replace``: documents may make other tools of those that are
-    there; ``forget`` is then told of them.
+    ``remember`` is told of every trajectory that is new and was kept. ``admission``: which documents may be put; none
+    that takes a tool over, where it is not given.
     """
 
     def __init__(
@@ -93,11 +93,10 @@ class Ingest:
         *,
         strict: bool = False,
         remember: Remember | None = None,
-        replace: bool = False,
-        forget: Forget | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        self.result = Ingested()
-        self._admission = Admission(store, replace, forget, self.result.take_overs)
+        self._admission = admission or Admission(store)
+        self.result = Ingested(take_overs=self._admission.take_overs)
         self._store = store
         self._recordings = recordings
         self._progress = progress

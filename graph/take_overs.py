@@ -15,6 +15,9 @@ from graph.store import GraphStore
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
 """Forgets, outside the graph, what was learnt of tools that are others from now on."""
 
+Tell = Callable[["TakeOver"], None]
+"""Told of a take-over at once, whether it is refused or about to be done."""
+
 _PORTS = {"http": ":80", "https": ":443"}
 _ANOTHER = frozenset({"host", "method"})
 """What makes a tool another one, whose evidence begins anew; one that gets its first address is the same."""
@@ -64,6 +67,7 @@ class Admission:
     store: GraphStore
     replace: bool = False
     forget: Forget | None = None
+    tell: Tell | None = None
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
     async def admitted(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
@@ -79,7 +83,7 @@ class Admission:
             old = known.get(document.id)
             changes = sensitive_changes(old, document) if old else ()
             if old is not None and changes:
-                self.take_overs.append(TakeOver(document.id, old.source, source, changes, self.replace))
+                self._told(TakeOver(document.id, old.source, source, changes, self.replace))
                 if not self.replace:
                     continue
             another = any(change.what in _ANOTHER and change.old for change in changes)
@@ -99,10 +103,15 @@ class Admission:
         for document in documents:
             changes = sensitive_changes(known[document.id], document) if document.id in known else ()
             if changes:
-                self.take_overs.append(TakeOver(document.id, known[document.id].source, source, changes, False))
+                self._told(TakeOver(document.id, known[document.id].source, source, changes, False))
             else:
                 alike.append(document.id)
         return alike
+
+    def _told(self, one: TakeOver) -> None:
+        self.take_overs.append(one)
+        if self.tell is not None:
+            self.tell(one)
 
     async def _begin_anew(self, tools: Sequence[ToolId]) -> None:
         """Before the documents are put: an import that is stopped in between forgets once more, and mixes nothing."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graph.importers.records import Skipped
     from graph.ingest import Progress
     from graph.summary import Summary
-    from graph.take_overs import TakeOver
+    from graph.take_overs import TakeOver, Tell
 
 SHOWN = 20
 """Skipped records shown on the terminal; the report lists more."""
@@ -57,17 +57,23 @@ def show_duplicates(ids: "list[ToolId]") -> None:
         console.print(text + more, style="yellow", markup=False, soft_wrap=True)
 
 
-def show_take_overs(found: "list[TakeOver]") -> None:
-    """Documents that make other tools of those that are there, or would: each with what it changes."""
-    for one in found[:SHOWN]:
+def take_over_lines() -> "Tell":
+    """Shows each document that makes another tool of one that is there, or would, as it is met: whatever becomes of the build, it was told."""
+    met = {"refused": 0, "replaced": 0}
+
+    def tell(one: "TakeOver") -> None:
         word = "replaced" if one.replaced else "refused"
-        console.print(
-            _printable(f"{word} {one}"), style="yellow" if one.replaced else "red", markup=False, soft_wrap=True
-        )
-    if len(found) > SHOWN:
-        console.print(f"… and {len(found) - SHOWN} more; --report F lists them", style="yellow", markup=False)
-    if advice := next((one.advice for one in found if one.advice), ""):
-        console.print(f"nothing of a refused tool was changed: {advice}", style="red", markup=False, soft_wrap=True)
+        met[word] += 1
+        if met[word] <= SHOWN:
+            console.print(_printable(f"{word} {one}"), style="red", markup=False, soft_wrap=True)
+        if met[word] == SHOWN + 1:
+            console.print(f"… and more are {word}; --report F lists them", style="red", markup=False)
+        if one.advice and met[word] == 1:
+            console.print(
+                f"nothing of a refused tool is changed: {one.advice}", style="red", markup=False, soft_wrap=True
+            )
+
+    return tell
 
 
 def _printable(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
-from _build_view import console, progress_bars, show_duplicates, show_skipped, show_summary, show_take_overs
+from _build_view import console, progress_bars, show_duplicates, show_skipped, show_summary, take_over_lines
 
 from domain.errors import FootpathError, UnavailableError, UsageError
 
@@ -68,7 +68,6 @@ def main(
         raise _stop(f"cannot write the report: {error}", 3) from error
     show_skipped(result.skipped)
     show_duplicates(result.duplicates)
-    show_take_overs(result.take_overs)
     show_summary(summary)
     if as_json:
         sys.stdout.write(orjson.dumps(summary).decode() + "\n")
@@ -87,7 +86,7 @@ def _build(**options: Any) -> "tuple[Ingested, Summary]":
         )
         console.print(told, style="yellow", markup=False, soft_wrap=True)
     with progress_bars() as progress:
-        return asyncio.run(build(BuildOptions(**options), progress))
+        return asyncio.run(build(BuildOptions(**options), progress, tell=take_over_lines()))
 
 
 def _write_report(path: Path, result: "Ingested", summary: "Summary") -> None:

@@ -17,7 +17,7 @@ from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, co
 from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Spent, Summary, summarise
-from graph.take_overs import Forget
+from graph.take_overs import Admission, Forget, Tell
 from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
 from wiring.links import link
@@ -47,9 +47,11 @@ class BuildOptions:
 
 
 async def build(
-    options: BuildOptions, progress: Progress, settings: Settings | None = None
+    options: BuildOptions, progress: Progress, settings: Settings | None = None, *, tell: Tell | None = None
 ) -> tuple[Ingested, Summary]:
     """Import everything, then index the tools, then link them. Interrupted, or run again, it adds what is missing.
+
+    ``tell`` is told of each document that would make another tool of one that is there.
 
     Raises:
         UsageError: a source is not there. BrokenInputError: in strict mode. UnavailableError: the store cannot be used.
@@ -65,8 +67,7 @@ async def build(
             progress,
             strict=options.strict,
             remember=_remember(memory, await container.flows()),
-            replace=options.replace,
-            forget=_forget(container),
+            admission=Admission(container.graph, options.replace, _forget(container), tell),
         )
         names = await ingest.tools(options.tools, options.server)
         async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):

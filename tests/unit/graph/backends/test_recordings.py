@@ -46,6 +46,18 @@ async def test_a_key_is_added_once_and_survives_reopening(tmp_path: Path) -> Non
     await again.close()
 
 
+async def test_what_is_forgotten_of_a_tool_does_not_come_again(tmp_path: Path) -> None:
+    recordings = await opened(tmp_path)
+    assert await recordings.add("k1", [(A, call("1")), (B, call("2")), (A, call("3"))])
+    assert await recordings.add("k2", [(A, call("4"))])
+    for _ in range(2):
+        await recordings.forget([A, ToolId("no/such/tool")])
+    assert (await recordings.of_tool(A), await recordings.of_tool(B), await recordings.count()) == ([], [call("2")], 1)
+    assert [batch async for batch in recordings.batches()] == [("k1", [(B, call("2"))]), ("k2", [])]
+    assert not await recordings.add("k2", [(A, call("4"))])
+    await recordings.close()
+
+
 async def test_of_one_key_added_at_once_one_wins(tmp_path: Path) -> None:
     recordings = await opened(tmp_path)
     assert sorted(await asyncio.gather(*(recordings.add("k", [(A, call())]) for _ in range(6)))) == [False] * 5 + [True]

@@ -1,0 +1,53 @@
+"""Says whether a tool reads or changes something: an administrator's word, which goes before its document's and its method's."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from orjson import dumps
+
+from domain.errors import UnavailableError, UsageError
+from domain.tool import ToolDoc
+from graph.description import find
+from wiring.container import open_container
+
+Word = Literal["reads", "changes", "clear"]
+
+
+def main(
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool: id, function or API name.")],
+    word: Annotated[
+        Word,
+        typer.Argument(help="reads: called without asking. changes: asked about first. clear: as its document says."),
+    ],
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Mark what a call of TOOL does, or clear the mark; it counts from the next run on. Exit codes: 2 unknown or ambiguous name, 3 no store."""
+    try:
+        marked = asyncio.run(_mark(name, word, store))
+    except (UsageError, UnavailableError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
+    effect = marked.effect
+    if json:
+        print(dumps({"tool": marked.id, "side_effect": {"kind": effect.kind, "by": effect.by}}).decode())
+    else:
+        print(f"{marked.id}: {effect.kind} ({effect.why})", file=sys.stderr)
+
+
+async def _mark(name: str, word: Word, store: Path | None) -> ToolDoc:
+    async with open_container(store=store) as container:
+        tool = await find(container.graph, name)
+        document = (await container.graph.get_tools([tool])).get(tool)
+        if document is None:
+            raise UsageError(f"{tool!r} has no document, so it is never called: import one first")
+        marked = document.model_copy(update={"marked": "" if word == "clear" else word})
+        await container.graph.put_tools([marked])
+        return marked
+
+
+if __name__ == "__main__":
+    typer.run(main)
