@@ -73,7 +73,7 @@ def create_app(
     for module in (auth, me, usage, users, conversations, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
-    app.add_middleware(Bodies)
+    app.add_middleware(Bodies, patience=lambda: app.state.services.patience)
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.

@@ -11,6 +11,7 @@ from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
+from server.bodies import Patience
 from server.quotas import Quotas, quotas_of
 from server.rates import Rates
 from server.runs.agents import Agents, open_agents
@@ -39,6 +40,7 @@ class Services:
     agents: Agents
     quotas: Quotas
     rates: Rates
+    patience: Patience
     metrics: Metrics
     traces: Tracing
 
@@ -54,7 +56,7 @@ async def open_services(
     """
     board, metrics = Board(), metrics or Metrics()
     pace, quotas = Pace(settings.runs_at_once, settings.lease_seconds), quotas_of(settings)
-    rates = Rates(settings.user_requests_per_minute)
+    rates, patience = Rates(settings.user_requests_per_minute), Patience(settings.body_seconds, settings.body_memory)
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
@@ -72,7 +74,9 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    yield Services(settings, storage, accounts, worker, board, agents, quotas, rates, metrics, traces)
+                    yield Services(
+                        settings, storage, accounts, worker, board, agents, quotas, rates, patience, metrics, traces
+                    )
             finally:
                 board.close()
 
