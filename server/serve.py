@@ -19,6 +19,8 @@ from wiring.settings import Settings
 _log = logging.getLogger(__name__)
 _OTHER_FILES = 200
 """What is open beside connections of clients: rows, stores, calls of tools."""
+_NOBODY_ELSE = 0o077
+"""What others may not do with the files that the server makes: anything."""
 _SECONDS_TO_END = 10
 """What is being answered when the server is told to stop may take that long still."""
 
@@ -30,6 +32,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
         UnavailableError: the port is taken or the address not of this machine; or the database is not there.
     """
     set_up(settings, os.environ)
+    os.umask(_NOBODY_ELSE)
     _make_room(settings.connections)
     failures: list[Exception] = []
     with _listener(host, port) as listener:
