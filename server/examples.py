@@ -122,7 +122,7 @@ EXAMPLES: dict[str, Example] = {
     "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},
     "DecisionBody": {"decision": "allow", "always": False},
     "Live": {"status": "ok"},
-    "Usage": {
+    "UsedToday": {
         "until": "2026-07-22T00:00:00Z",
         "runs": {"used": 12, "most": 2000, "left": 1988},
         "tokens": {"used": 48_210, "most": 5_000_000, "left": 4_951_790},

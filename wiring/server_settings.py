@@ -58,6 +58,11 @@ class ServerSettings(BaseModel):
     user_cost_per_day: float = Field(
         default=0, ge=0, description="What those may cost in a day, at the prices that are set; 0: anything."
     )
+    hosts: str = Field(
+        default="localhost",
+        max_length=4000,
+        description="Names that the server answers to, comma-separated, beside any address; .example.com: all below; *: any.",
+    )
     connections: int = Field(
         default=1000, ge=10, le=100_000, description="Connections to a server that may be open at a time."
     )

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from domain.errors import UsageError
-from tests.server.world import World, copied, serving
+from tests.server.world import PASSWORD, World, copied, serving
 
 LATER = {"user_runs_per_day": 2, "user_tokens_per_day": 1000, "model_price_prompt": 1.0, "model_price_completion": 2.0}
 
@@ -64,3 +64,19 @@ async def test_a_limit_of_costs_without_prices_is_refused_at_the_start(home: Pat
     with pytest.raises(UsageError, match="FOOTPATH_MODEL_PRICE_PROMPT"):
         async with serving(copied(home, tmp_path / "home"), user_cost_per_day=1.0):
             pass
+
+
+async def test_answers_with_tokens_and_keys_are_kept_by_nobody(world: World) -> None:
+    login = {"name": "user", "password": PASSWORD}
+    for path, body in (("login", login), ("register", {"name": "new", "password": PASSWORD})):
+        answer = await world.client.post(f"/api/v1/auth/{path}", json=body)
+        assert answer.json()["access_token"]
+        assert answer.headers["Cache-Control"] == "no-store"
+    pair = {"refresh_token": answer.json()["refresh_token"]}
+    answers = [
+        await world.client.post("/api/v1/auth/refresh", json=pair),
+        await world.client.get("/api/v1/me/tool-keys", headers=await world.headers_of("user")),
+        await world.client.post("/api/v1/invitations", json={"role": "user"}, headers=await world.headers_of("admin")),
+    ]
+    assert [one.status_code for one in answers] == [200, 200, 201]
+    assert {one.headers["Cache-Control"] for one in answers} == {"no-store"}
