@@ -27,6 +27,7 @@ from server.routes import (
     usage,
     users,
 )
+from server.served_hosts import ServedHosts
 from server.services import open_services
 from server.watching.metrics import Metrics
 from wiring.settings import Settings, read_settings
@@ -74,7 +75,10 @@ def create_app(
     for module in (auth, me, usage, users, conversations, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
-    app.add_middleware(Bodies)
+    app.add_middleware(Bodies, patience=lambda: app.state.services.limits.patience)
+    app.add_middleware(
+        ServedHosts, serves=lambda: app.state.services.limits.serves
+    )  # around the other: the last is the first to be asked
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.

@@ -1,5 +1,9 @@
 """What is sent, before anything is made of it: of a bounded size, and JSON that can be kept and given back as it came."""
 
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import cast
 
@@ -12,15 +16,28 @@ from server.problems import Fault, answer
 MOST = 1_000_000
 """Bytes of a body."""
 _WITHOUT = frozenset({"GET", "HEAD", "OPTIONS"})
+_SMALL = 65_536
+"""Bytes of a body that anyone may send at any time: only what goes beyond counts as held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """``seconds``: for a whole body; ``held``: bytes of bodies that are being received at one time, a quarter of them from one address."""
+
+    seconds: float = 30.0
+    held: int = 64_000_000
 
 
 class Bodies:
-    """Around the operations. Too much is answered with 413 and not read to its end; what is no JSON, or holds what no text can
-    (half of a surrogate pair, NUL) or no number is (NaN, Infinity), with 422; what has two lengths with 400.
+    """Around the operations. Too much is answered with 413 and not read to its end; what takes too long, with 408; what is no JSON, or
+    holds what no text can (half of a surrogate pair, NUL) or no number is (NaN, Infinity), with 422; what has two lengths, with 400. Where
+    too much is being received already, the answer is 503.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, patience: Callable[[], Patience] = Patience) -> None:
         self._app = app
+        self._patience = patience
+        self._held: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _ambiguous(scope):
@@ -33,19 +50,79 @@ class Bodies:
         if scope["type"] != "http" or scope["method"] in _WITHOUT:
             await self._app(scope, receive, send)
             return
-        told = Headers(scope=scope).get("content-length", "")
-        too_large = told.isdecimal() and int(told) > MOST
-        body = b"" if too_large else await _read(receive)
-        if body is None:
+        try:
+            body = await self._body(scope, receive)
+        except ConnectionError:
             return  # who sent it has gone
-        if too_large or len(body) > MOST:
-            detail = f"the body has more than {MOST:,} bytes; send less"
-            await answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)(scope, receive, send)
-        elif wrong := _wrong(body):
+        except _RefusedError as refused:
+            await refused.answer(scope, receive, send)
+            return
+        if wrong := _wrong(body):
             faults = [Fault(place="body", message=wrong)]
             await answer(422, "invalid_request", f"body: {wrong}", faults)(scope, receive, send)
         else:
             await self._app(scope, _again(body, receive), send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """All of it. Raises ``_RefusedError``; ``ConnectionError`` where the connection is gone."""
+        told = Headers(scope=scope).get("content-length", "")
+        if told.isdecimal() and int(told) > MOST:
+            raise _too_large()
+        patience, client = self._patience(), scope["client"][0] if scope.get("client") else ""
+        share = _Share(self._held, client, patience.held)
+        try:
+            async with asyncio.timeout(patience.seconds):
+                return await _read(receive, share)
+        except TimeoutError:
+            detail = f"the body did not come within {patience.seconds:g} seconds; send it faster, or less"
+            raise _RefusedError(HTTPStatus.REQUEST_TIMEOUT, "too_slow", detail, _CLOSE) from None
+        finally:
+            share.give_back()
+
+
+_CLOSE = {"Connection": "close"}
+"""What is still on its way is not waited for."""
+
+
+class _RefusedError(Exception):
+    """What is being sent is not taken; ``answer`` says why."""
+
+    def __init__(self, status: HTTPStatus, code: str, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.answer = answer(status, code, detail, headers=headers)
+
+
+def _too_large() -> _RefusedError:
+    detail = f"the body has more than {MOST:,} bytes; send less"
+    return _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
+
+
+class _Share:
+    """What one body has of the bytes that may be held at one time."""
+
+    def __init__(self, held: Counter[str], client: str, most: int) -> None:
+        self._held = held
+        self._client = client
+        self._most = most
+        self._mine = 0
+
+    def take(self, size: int) -> None:
+        """``size``: bytes of the body until now. ``_RefusedError``: there is no room for them."""
+        more = max(0, size - _SMALL) - self._mine
+        if more <= 0:
+            return
+        of_one = self._held[self._client] + more
+        if of_one > self._most // 4 or self._held.total() + more > self._most:
+            detail = "too much is being sent just now; try again in a moment"
+            raise _RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "busy", detail, _CLOSE | {"Retry-After": "5"})
+        self._held[self._client] = of_one
+        self._mine += more
+
+    def give_back(self) -> None:
+        """The body is whole, or nobody waits for it."""
+        if self._mine:
+            self._held[self._client] -= self._mine
+            self._held += Counter()  # forgets who has none
 
 
 def _ambiguous(scope: Scope) -> bool:
@@ -54,17 +131,18 @@ def _ambiguous(scope: Scope) -> bool:
     return "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0")
 
 
-async def _read(receive: Receive) -> bytes | None:
-    """All of it, or the beginning of what is too long; None where the connection is gone."""
+async def _read(receive: Receive, share: _Share) -> bytes:
     body = bytearray()
-    while len(body) <= MOST:
+    while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return None
+            raise ConnectionError
         body += message.get("body", b"")
+        if len(body) > MOST:
+            raise _too_large()
         if not message.get("more_body", False):
-            break
-    return bytes(body)
+            return bytes(body)
+        share.take(len(body))
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

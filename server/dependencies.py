@@ -45,7 +45,7 @@ async def caller(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
     user, session_id = await services.storage.tokens.whose(given.credentials)
-    services.rates.take(user.id)
+    services.limits.rates.take(user.id)
     return Caller(user, session_id)
 
 

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from math import ceil
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
@@ -101,7 +100,7 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
         _log.error("an error without a status of its own", exc_info=error)
     headers: dict[str, str] = {}
     if isinstance(error, errors.LockedOutError | errors.OverLimitError):
-        headers["Retry-After"] = str(max(1, ceil(error.retry_after)))
+        headers["Retry-After"] = str(max(1, round(error.retry_after)))
     elif isinstance(error, errors.UnauthenticatedError):
         headers["WWW-Authenticate"] = "Bearer"
     elif status in (429, 503):

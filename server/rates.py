@@ -17,6 +17,11 @@ class Rates:
         self._clock = clock
         self._buckets: dict[str, tuple[float, float]] = {}
 
+    @property
+    def remembered(self) -> int:
+        """Of how many users it knows that they have asked."""
+        return len(self._buckets)
+
     def left(self, user_id: str) -> float:
         """How many requests this user may make now."""
         at = self._clock()

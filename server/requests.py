@@ -40,7 +40,7 @@ class Requests:
         request_id = given if _SANE.fullmatch(given) else uuid4().hex
         token = REQUEST_ID.set(request_id)
         secrecy.begin()
-        answer = _Answer(send, request_id)
+        answer = _Answer(send, request_id, private=scope["path"].startswith("/api/"))
         try:
             with self._traces().request(scope["method"], headers) as ended:
                 try:
@@ -65,11 +65,15 @@ class Requests:
 
 
 class _Answer:
-    """Passes an answer on. ``seconds``: to its end; to its first byte where it is a stream. ``started``: its status was sent."""
+    """Passes an answer on. ``seconds``: to its end; to its first byte where it is a stream. ``started``: its status was sent.
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    ``private``: it is one person's, and may hold tokens: nobody on its way is to keep it.
+    """
+
+    def __init__(self, send: Send, request_id: str, *, private: bool) -> None:
         self._send = send
         self._request_id = request_id
+        self._private = private
         self._stream = False
         self.began = time.perf_counter()
         self.status = 499  # who asked has gone before there was an answer
@@ -81,6 +85,8 @@ class _Answer:
             self.status, self.started = message["status"], True
             headers = MutableHeaders(scope=message)
             headers[_HEADER] = self._request_id
+            if self._private:
+                headers.setdefault("Cache-Control", "no-store")
             self._stream = headers.get("content-type", "").startswith("text/event-stream")
             self.seconds = time.perf_counter() - self.began
         await self._send(message)

@@ -1,18 +1,27 @@
 """Serves the application on a port, until it is told to stop."""
 
+import asyncio
 import logging
 import os
+import resource
 import socket
 from collections.abc import Callable
+from typing import cast
 
 import uvicorn
 
 from domain.errors import UnavailableError
 from server.app import create_app
+from server.connections import Bounds, Connections
 from server.watching.logs import set_up
 from wiring.secret_files import secret_files
 from wiring.settings import Settings
 
+_log = logging.getLogger(__name__)
+_OTHER_FILES = 200
+"""What is open beside connections of clients: rows, stores, calls of tools."""
+_NOBODY_ELSE = 0o077
+"""What others may not do with the files that the server makes: anything."""
 _SECONDS_TO_END = 10
 """What is being answered when the server is told to stop may take that long still."""
 
@@ -24,12 +33,15 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
         UnavailableError: the port is taken or the address not of this machine; or the database is not there.
     """
     set_up(settings, secret_files() | os.environ)
+    os.umask(_NOBODY_ELSE)
+    _make_room(settings.connections)
     failures: list[Exception] = []
     with _listener(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         app = create_app(settings, failed=failures.append)
         config = uvicorn.Config(
             app,
+            http=cast("type[asyncio.Protocol]", Connections(bounds_of(settings)).protocol()),
             log_level=logging.CRITICAL,  # until it is up: why it cannot start is raised below, not logged
             log_config=None,
             access_log=False,  # the application writes its own, without what stands in queries
@@ -50,6 +62,12 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             raise failures[0] from None
 
 
+def bounds_of(settings: Settings) -> Bounds:
+    """Those of the settings. Behind trusted proxies all connections are the proxies' own."""
+    most, of_one, seconds = settings.connections, settings.address_connections, settings.head_seconds
+    return Bounds(most, of_one, seconds, settings.trusted_proxies)
+
+
 class _Announced(uvicorn.Server):
     """A server that says when it is up, and when it is to stop: who follows a run would keep it from that."""
 
@@ -67,6 +85,17 @@ class _Announced(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
         await super().shutdown(sockets)
+
+
+def _make_room(connections: int) -> None:
+    """As many open files as the connections need, as far as the system lets: each of them is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        if allowed < wanted:
+            _log.warning("%d open files are too few for %d connections: raise `ulimit -n`", allowed, connections)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -11,19 +11,19 @@ from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
-from server.quotas import Quotas, quotas_of
-from server.rates import Rates
+from server.limits import Limits, limits_of
 from server.runs.agents import Agents, open_agents
 from server.runs.alive import alive, dead, forget
 from server.runs.board import Board
 from server.runs.worker import Pace, Worker, working
-from server.storage.database import file_url
+from server.storage.database import file_of, file_url
 from server.storage.migrate import migrate
 from server.storage.runs import Run
 from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
+from wiring.private_files import FOLDER, keep_private, private_database
 from wiring.settings import Settings
 
 
@@ -37,8 +37,7 @@ class Services:
     worker: Worker
     board: Board
     agents: Agents
-    quotas: Quotas
-    rates: Rates
+    limits: Limits
     metrics: Metrics
     traces: Tracing
 
@@ -53,12 +52,11 @@ async def open_services(
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
     board, metrics = Board(), metrics or Metrics()
-    pace, quotas = Pace(settings.runs_at_once, settings.lease_seconds), quotas_of(settings)
-    rates = Rates(settings.user_requests_per_minute)
+    pace, limits = Pace(settings.runs_at_once, settings.lease_seconds), limits_of(settings)
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
-        open_agents(settings, storage, quotas) as agents,
+        open_agents(settings, storage, limits.quotas) as agents,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -72,7 +70,7 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    yield Services(settings, storage, accounts, worker, board, agents, quotas, rates, metrics, traces)
+                    yield Services(settings, storage, accounts, worker, board, agents, limits, metrics, traces)
             finally:
                 board.close()
 
@@ -109,16 +107,20 @@ async def open_storage(settings: Settings) -> AsyncGenerator[Storage]:
 
 
 def database_url(settings: Settings) -> str:
-    """Where the rows are; makes the home where they lie in it."""
-    if chosen := settings.database_url.get_secret_value():
-        return chosen
-    try:
-        settings.server_home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise UnavailableError(
-            f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
-        ) from error
-    return file_url(settings.server_home / "rows.db")
+    """Where the rows are; makes the home where they lie in it. Home and file are their owner's alone."""
+    chosen = settings.database_url.get_secret_value()
+    if not chosen:
+        try:
+            settings.server_home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
+            ) from error
+        chosen = file_url(settings.server_home / "rows.db")
+    keep_private(settings.server_home)
+    if file := file_of(chosen):
+        private_database(file)
+    return chosen
 
 
 def keys_file(settings: Settings) -> Path:

@@ -229,6 +229,7 @@ async def open_container(
     # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
     await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(asyncio.to_thread, folder.keep_private)  # what was made meanwhile
         graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)
         await graph.setup()

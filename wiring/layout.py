@@ -6,6 +6,7 @@ from pathlib import Path
 import orjson
 
 from domain.errors import StoreVersionError, UnavailableError
+from wiring.private_files import FOLDER, keep_private
 
 FORMAT = 1
 """Version of the folder's layout. A change of it needs a rebuild, or a migration."""
@@ -58,12 +59,17 @@ class StoreFolder:
         """
         if self.stamp.exists():
             self._check()
+            self.keep_private()
         elif not create:
             raise UnavailableError(
                 f"{self.root} holds no Footpath store; build one: python scripts/build_graph.py --store {self.root} …"
             )
         else:
             self._create()
+
+    def keep_private(self) -> None:
+        """All of it is its owner's alone: it holds what tools have answered."""
+        keep_private(self.root)
 
     def _check(self) -> None:
         try:
@@ -79,9 +85,10 @@ class StoreFolder:
         try:
             if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
                 raise UnavailableError(f"{self.root} exists and is no Footpath store; name an empty or new folder")
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(parents=True, exist_ok=True, mode=FOLDER)
             part = self.stamp.with_suffix(".part")
             part.write_bytes(orjson.dumps({"format": FORMAT}))
             part.replace(self.stamp)
+            self.keep_private()
         except OSError as error:
             raise UnavailableError(f"cannot create a store in {self.root}: {error.strerror}") from error

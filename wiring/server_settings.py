@@ -58,6 +58,26 @@ class ServerSettings(BaseModel):
     user_cost_per_day: float = Field(
         default=0, ge=0, description="What those may cost in a day, at the prices that are set; 0: anything."
     )
+    hosts: str = Field(
+        default="localhost",
+        max_length=4000,
+        description="Names that the server answers to, comma-separated, beside any address; .example.com: all below; *: any.",
+    )
+    connections: int = Field(
+        default=1000, ge=10, le=100_000, description="Connections to a server that may be open at a time."
+    )
+    address_connections: int = Field(
+        default=200, ge=0, description="Those from one address, but for trusted proxies; 0: any number."
+    )
+    head_seconds: float = Field(
+        default=15, gt=0, le=600, description="Seconds in which the head of a request has to come."
+    )
+    body_seconds: float = Field(default=30, gt=0, le=600, description="Seconds in which its body has to come.")
+    body_memory: int = Field(
+        default=64_000_000,
+        ge=4_000_000,
+        description="Bytes of bodies that may be held while they come, a quarter of them from one address.",
+    )
     lease_seconds: float = Field(
         default=15,
         ge=1,

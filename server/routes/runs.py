@@ -87,7 +87,7 @@ async def begun(user_id: str, conversation_id: str, request: str, choices: RunCh
     runs, most = services.storage.runs, services.settings.user_runs
 
     def within(used: Used) -> None:
-        services.quotas.check_run(used, choices.policy)
+        services.limits.quotas.check_run(used, choices.policy)
 
     run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most, within=within)
     services.traces.asked(run.id)

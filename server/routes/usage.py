@@ -19,7 +19,7 @@ class Share(BaseModel):
     left: float | None
 
 
-class Usage(BaseModel):
+class UsedToday(BaseModel):
     """``runs``, ``tokens`` and ``cost`` are of one day (UTC), over all servers; ``requests`` of a minute, of the server that answers."""
 
     until: datetime = Field(description="When the day ends, and what is used of it is forgotten.")
@@ -31,11 +31,11 @@ class Usage(BaseModel):
 
 
 @router.get("/usage", summary="What I have used today, and what is left")
-async def usage(user: CurrentUser, services: CurrentServices) -> Usage:
-    quotas, rates = services.quotas, services.rates
+async def usage(user: CurrentUser, services: CurrentServices) -> UsedToday:
+    quotas, rates = services.limits.quotas, services.limits.rates
     used = await services.storage.days.today(user.id)
     cost = quotas.cost_of(used)
-    return Usage(
+    return UsedToday(
         until=used.until,
         runs=_share(used.runs, quotas.runs),
         tokens=_share(used.tokens, quotas.tokens),

@@ -136,6 +136,16 @@ def file_url(path: Path) -> str:
     return f"sqlite+aiosqlite:///{path.absolute()}"
 
 
+def file_of(url: str) -> Path | None:
+    """The SQLite file of a URL; None where it names none."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        return None  # whoever opens it says so
+    named = parsed.database if parsed.get_backend_name() == "sqlite" else None
+    return Path(named) if named and named != ":memory:" else None
+
+
 def _prepare(connection: Any, _record: object) -> None:
     # The driver's own idea of transactions leaves out reads and DDL; they are begun by hand below.
     connection.isolation_level = None

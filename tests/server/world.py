@@ -45,7 +45,7 @@ class World:
 @asynccontextmanager
 async def serving(home: Path, **settings: object) -> AsyncGenerator[World]:
     """A server that has started, and stops in order; the rows of ``home`` as they are, with ``PEOPLE`` where there is nobody."""
-    chosen = Settings(server_home=home, **settings)  # pyright: ignore[reportArgumentType]  # validated there
+    chosen = Settings(server_home=home, **{"hosts": "server", **settings})  # pyright: ignore[reportArgumentType]  # validated there
     app = create_app(chosen, passwords=Passwords(CHEAP))
     async with app.router.lifespan_context(app):
         storage = app.state.services.storage

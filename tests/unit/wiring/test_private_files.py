@@ -1,0 +1,71 @@
+"""Stores and homes are their owner's alone: new ones, and those that were made wider."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from server.services import open_storage
+from wiring.container import open_container
+from wiring.private_files import keep_private
+from wiring.settings import Settings
+
+
+def modes(folder: Path) -> dict[str, str]:
+    """What others may do: nothing, where all are empty. Folders, then files."""
+    found = {path: stat.S_IMODE(path.lstat().st_mode) & 0o077 for path in [folder, *folder.rglob("*")]}
+    return {path.name: f"{mode:o}" for path, mode in found.items() if mode}
+
+
+async def test_a_new_home_and_its_rows(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with open_storage(Settings(server_home=home)) as storage:
+        await storage.users.add("ada", "a hash")
+        assert (home / "rows.db-wal").exists()
+        assert modes(home) == {}
+
+
+async def test_a_home_that_was_wider_is_tightened(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with open_storage(Settings(server_home=home)) as storage:
+        await storage.users.add("ada", "a hash")
+    (home / "rows.db").chmod(0o644)
+    (home / "rows.db-wal").touch(0o666)
+    home.chmod(0o755)
+    async with open_storage(Settings(server_home=home)) as storage:
+        assert [user.name for user in await storage.users.page()] == ["ada"]
+        assert modes(home) == {}
+
+
+async def test_rows_elsewhere_are_tightened_too(tmp_path: Path) -> None:
+    rows = tmp_path / "mine.db"
+    url = f"sqlite+aiosqlite:///{rows}"
+    async with open_storage(Settings(server_home=tmp_path / "home", database_url=url)):  # pyright: ignore[reportArgumentType]
+        assert stat.S_IMODE(rows.stat().st_mode) == 0o600
+
+
+async def test_a_store(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    async with open_container(Settings(), store, create=True) as container:
+        await container.recordings()
+        await container.flows()
+    assert (store / "graph.db").exists()
+    assert modes(store) == {}
+    for path in store.iterdir():
+        path.chmod(0o755 if path.is_dir() else 0o664)
+    store.chmod(0o775)
+    async with open_container(Settings(), store):
+        assert modes(store) == {}
+
+
+def test_what_cannot_be_changed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(self: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(Path, "chmod", refused)
+    keep_private(tmp_path)
+    assert f"others may read {tmp_path}" in caplog.text
+    assert "chmod 700" in caplog.text
