@@ -1,10 +1,11 @@
 """What one subtask came to: its steps, its outcome, what it leaves undone."""
 
 from agent.decomposition import Subtask
-from agent.ending import undone, unreplaced
+from agent.ending import undone, unmade, unreplaced
 from agent.evidence import Evidence
 from agent.notes import why
 from agent.numbering import Carried
+from agent.policy import Policy
 from agent.progress import Progress
 from domain.event import Outcome
 from domain.plan import StepResult
@@ -13,13 +14,14 @@ from domain.tool import ToolDoc
 
 class Served:
     """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
-    are a person's, who may have left something of the request aside.
+    are a person's, who may have left something of the request aside. ``policy``: who decided on it.
     """
 
-    def __init__(self, subtask: Subtask, evidence: Evidence, progress: Progress) -> None:
+    def __init__(self, subtask: Subtask, evidence: Evidence, progress: Progress, policy: Policy) -> None:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = progress
+        self.policy = policy
         self.done_already = False
         self.chosen = False
 
@@ -37,12 +39,18 @@ class Served:
             return "gave_up"
         if self.chosen:
             return "answered"
-        return "gave_up" if unreplaced(progress, self.evidence) or self.undone else "answered"
+        lacking = self.unmade or self.undone or unreplaced(progress, self.evidence)
+        return "gave_up" if lacking else "answered"
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """The changes that it orders and that no call made."""
-        return undone(self.progress, self.evidence, self.evidence.clauses)
+        """What its policy has left out: of its path, and of the changes that it orders."""
+        return undone(self.progress, self.evidence, self.policy)
+
+    @property
+    def unmade(self) -> tuple[ToolDoc, ...]:
+        """The tools of changes that were to be made for it and were not."""
+        return unmade(self.progress, self.evidence)
 
     @property
     def done(self) -> list[StepResult]:
