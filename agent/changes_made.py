@@ -10,6 +10,8 @@ from domain.tool import ToolDoc
 from graph.identifiers import words
 from graph.literals import read_value
 
+NOT_DONE = "Not done:"
+"""How a line begins that tells of a change that was not made."""
 _SHOWN = 3
 _DONE, _LOST = "ok", "unknown"
 
@@ -67,9 +69,9 @@ def _line(tool: ToolDoc, result: StepResult) -> str:
         case "unknown":
             return f"Whether {what} took effect is unknown: {note}"
         case "missing":
-            return f"Not done: {clean(tool.api, 80)}. {note}"
+            return f"{NOT_DONE} {clean(tool.api, 80)}. {note}"
         case _:
-            return f"Not done: {what}. {note or result.status}"
+            return f"{NOT_DONE} {what}. {note or result.status}"
 
 
 def _values(tool: ToolDoc, result: StepResult) -> list[str]:

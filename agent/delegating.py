@@ -12,6 +12,7 @@ from agent.policy import (
     PathQuestion,
     Policy,
     Situation,
+    UnservedQuestion,
     WholePath,
 )
 from domain.plan import StepResult
@@ -44,6 +45,9 @@ class Delegating:
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         return await self._policy.arguments(question)
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        return self._policy.unserved(question)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         return await self._policy.fields_to_keep(question)

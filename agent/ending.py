@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from agent.answer import Steps
-from agent.changes_made import told, unmet
+from agent.changes_made import NOT_DONE, told
 from agent.evidence import Evidence
+from agent.policy import Policy, UnservedQuestion
 from agent.progress import Progress
 from agent.tool_text import clean
+from domain.tool import ToolDoc
 
 
 def unreplaced(progress: Progress, evidence: Evidence) -> bool:
@@ -19,24 +21,47 @@ def unreplaced(progress: Progress, evidence: Evidence) -> bool:
     )
 
 
-def undone(progress: Progress, evidence: Evidence, clauses: Sequence[str]) -> tuple[str, ...]:
-    """The changes that a request orders and that were not made, as far as a tool at hand makes such.
+def unmade(progress: Progress, evidence: Evidence) -> tuple[ToolDoc, ...]:
+    """The tools of changes that a plan was to make and that were not made: failed, without arguments, or never come to.
 
-    One that was called, or was to be, and failed has shown what it is for: its relevance does not matter then.
+    Judged by what was planned and called alone. A plan that was left before its changes must have been followed by as many others.
+    """
+    for left, before in progress.lost_changes:
+        since = progress.changes_made - before
+        if len(since) < len(left):
+            made = {tool for tool, _ in since}
+            tools = [tool for tool in dict.fromkeys(left) if tool not in made] or left[-1:]
+            return tuple(evidence.doc(tool) for tool in tools)
+    return ()
+
+
+def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str, ...]:
+    """What the policy has left out: what it said so of when it ended the path, and the changes that it knows to be ordered and not made.
+
+    A tool that was called, or was to be, and failed has shown what it is for: its relevance does not matter then.
     """
     tried = {result.tool for result in progress.called if result.status not in ("ok", "unknown")}
     made = {result.tool for result in progress.called if result.status in ("ok", "unknown")}
     judged = {doc.id: (doc, evidence.relevance(doc.id)) for doc in evidence.all}
-    meant = {
-        tool: (doc, (1.1,) * len(clauses) if tool in tried else relevance) for tool, (doc, relevance) in judged.items()
-    }
-    return unmet(clauses, tuple(meant.values()), [judged[tool] for tool in made])
+    shown = (1.1,) * len(evidence.clauses)
+    at_hand = tuple((doc, shown if tool in tried else relevance) for tool, (doc, relevance) in judged.items())
+    question = UnservedQuestion(evidence.clauses, at_hand, tuple(judged[tool] for tool in made))
+    return tuple(dict.fromkeys((*progress.left, *policy.unserved(question))))
 
 
-def changed(steps: Steps, called: Steps, undone: Sequence[str]) -> Iterator[str]:
-    """What a run changed and failed to change, a line each. ``called``: every call. ``undone``: the clauses that no call served."""
+def changed(steps: Steps, called: Steps, undone: Sequence[str], unmade: Sequence[ToolDoc] = ()) -> Iterator[str]:
+    """What a run changed and failed to change, a line each. ``called``: every call. ``undone``: what no call served. ``unmade``: the
+    tools of changes that were planned and not made.
+    """
     lines = list(told(steps, called))
     yield from lines
-    if not lines:
+    tried = {tool.id for tool, _ in called}
+    never = [
+        f"Not done: {clean(tool.api, 80)}. It was planned, and never called.\n"
+        for tool in unmade
+        if tool.id not in tried
+    ]
+    yield from dict.fromkeys(never)
+    if not any(line.startswith(NOT_DONE) for line in (*lines, *never)):
         for clause in undone:
-            yield f'Not done: "{clean(clause, 200)}". No call made this change.\n'
+            yield f'{NOT_DONE} "{clean(clause, 200)}". No call did this.\n'

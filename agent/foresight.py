@@ -18,6 +18,7 @@ class Foresight:
     tools: tuple[ToolId, ...] = ()
     last: bool = False
     reason: str = ""
+    unserved: str = ""
 
     def note(self, choice: Choice) -> None:
         """A new decision replaces what was foreseen; so does a change of direction."""
@@ -25,11 +26,12 @@ class Foresight:
         self.tools = choice.then if advance else ()
         self.last = advance and choice.last
         self.reason = choice.reason
+        self.unserved = choice.unserved
 
     def move(self, candidates: Sequence[Candidate]) -> Choice | None:
         """The foreseen move, where it is still a good one at this node; None: ask. What was foreseen is forgotten then."""
         if not self.tools:
-            finished = Choice("finish", self.reason) if self.last else None
+            finished = Choice("finish", self.reason, unserved=self.unserved) if self.last else None
             self.last = False
             return finished
         wanted, self.tools = self.tools[0], self.tools[1:]

@@ -45,7 +45,7 @@ class Choice:
     """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
 
     ``memory``: the id of the memory that was followed, if any. ``then``: tools that are to follow, named in the same decision; ``last``: the
-    path is finished behind them.
+    path is finished behind them. ``unserved``: what of the request the finished path leaves undone.
     """
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
@@ -54,6 +54,7 @@ class Choice:
     memory: str = ""
     then: tuple[ToolId, ...] = ()
     last: bool = False
+    unserved: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,13 @@ class PathQuestion:
 
 @dataclass(frozen=True, slots=True)
 class WholePath:
-    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves."""
+    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves. ``unserved``: what of
+    the request they leave undone.
+    """
 
     steps: tuple[int, ...]
     reason: str
+    unserved: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,17 @@ class FieldsQuestion:
     tool: ToolDoc
     response: str
     fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnservedQuestion:
+    """What ``unserved`` sees when a subtask is over: its clauses, and the tools that were at hand and those whose calls succeeded, each with
+    its relevance to each clause.
+    """
+
+    clauses: tuple[str, ...]
+    at_hand: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
+    done: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +181,10 @@ class Policy(Protocol):
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Arguments for one call."""
+        ...
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        """Changes that the request orders and no call made, where the policy can tell by itself: no model is asked any more."""
         ...
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:

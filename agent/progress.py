@@ -13,6 +13,7 @@ from domain.event import (
     CandidatesConsidered,
     Event,
     PathEnded,
+    ReflectionMade,
     StepBacktracked,
 )
 from domain.plan import StepResult
@@ -29,9 +30,11 @@ _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
 @dataclass(slots=True)
 class Progress:
     """The changing part of a subtask. ``given``: how many steps of earlier subtasks it builds on; the first of ``path`` has the number
-    after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of the path that
+    after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of its paths that
     change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
-    was gone around, with that step's place among their own (from 1).
+    was gone around, with that step's place among their own (from 1). ``lost_changes``: the
+    tools by which the rest of such a path was to change something, with the changes that were made before. ``lacking``: paths that were judged to be right as far as they go,
+    with what they leave to do.
     """
 
     meter: Meter
@@ -43,6 +46,10 @@ class Progress:
     writes: set[ToolId] = field(default_factory=set[ToolId])
     called: list[StepResult] = field(default_factory=list[StepResult])
     lost: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
+    lost_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
+        default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
+    )
+    lacking: dict[Path, str] = field(default_factory=dict[Path, str])
     ended: PathEnded | None = None
     starts: tuple[ToolId, ...] = ()
     considered: int = 0
@@ -62,6 +69,8 @@ class Progress:
             case PathEnded():
                 self.ended = event
                 self._keep_common(event.path)
+            case ReflectionMade(first_wrong=first_wrong) if first_wrong == len(event.path) + 1:
+                self.lacking[event.path] = event.reason
             case CallFinished():
                 self.done[event.step] = event.result
                 self.called.append(event.result)
@@ -88,6 +97,18 @@ class Progress:
         return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
 
     @property
+    def changes_made(self) -> frozenset[tuple[ToolId, str]]:
+        """The calls that changed something: each tool with its arguments."""
+        made = (result for result in self.called if result.status == "ok" and result.tool in self.writes)
+        return frozenset((result.tool, repr(result.arguments)) for result in made)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What the path leaves undone, as whoever finished or judged it said."""
+        said = (self.ended.unserved if self.ended else "", self.lacking.get(self.path, ""))
+        return tuple(one for one in said if one)
+
+    @property
     def unreplaced(self) -> tuple[ToolId, ...]:
         """The tools of failed steps of which the run ends with no more than what came before them: nothing took their place."""
         tools = {result.tool for result in self.done.values()}
@@ -102,6 +123,9 @@ class Progress:
         """Reopen the node where a step was chosen; what came after it is void."""
         self.failed.append(result)
         self.lost.append((self.path, step - self.given))
+        changes = tuple(tool for tool in self.path[step - self.given - 1 :] if tool in self.writes)
+        if changes:
+            self.lost_changes.append((changes, self.changes_made))
         self.done = {earlier: kept for earlier, kept in self.done.items() if earlier < step}
         ban = self._speaks_against_tool(result)
         self.state = self.state.reopen(step - 1 - self.given, reason, ban=ban, replace=result.status != "missing")

@@ -54,8 +54,8 @@ class DecidingAsBefore(Delegating):
                     return Choice("advance", reason, offered.index(tool), memory)
             case StepBacktracked(phase="plan", reason=reason):
                 return Choice("backtrack", reason)
-            case PathEnded(how="finished", reason=reason):
-                return Choice("finish", reason)
+            case PathEnded(how="finished", reason=reason, unserved=unserved):
+                return Choice("finish", reason, unserved=unserved)
             case (
                 _
             ):  # a walk that has ended without a path may have done so because nothing was left to do: the policy knows
@@ -63,10 +63,10 @@ class DecidingAsBefore(Delegating):
         return await self._policy.choose(situation)
 
     async def whole_path(self, question: PathQuestion) -> WholePath:
-        steps = self._line.whole_path()
+        steps, unserved = self._line.whole_path() or ((), "")
         offered = [candidate.tool.id for candidate in question.candidates]
         if steps and all(tool in offered for tool in steps) and isinstance(first := self._line.next, StepChosen):
-            return WholePath(tuple(offered.index(tool) for tool in steps), first.reason)
+            return WholePath(tuple(offered.index(tool) for tool in steps), first.reason, unserved)
         return await self._policy.whole_path(question)
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:

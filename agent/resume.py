@@ -118,12 +118,13 @@ class Line:
     def _ahead(self) -> Iterator[Event]:
         return (event for event in self._events[self._at :] if not isinstance(event, _ASIDES))
 
-    def whole_path(self) -> tuple[ToolId, ...] | None:
-        """The steps that come next, where the record goes on to the end of their path."""
+    def whole_path(self) -> tuple[tuple[ToolId, ...], str] | None:
+        """The steps that come next, where the record goes on to the end of their path, and what that leaves undone."""
         ahead = list(self._ahead())
         chosen = takewhile(lambda event: isinstance(event, StepChosen), ahead)
         steps = [event.tool for event in chosen if isinstance(event, StepChosen)]
-        return tuple(steps) if len(ahead) > len(steps) and isinstance(ahead[len(steps)], PathEnded) else None
+        end = ahead[len(steps)] if len(ahead) > len(steps) else None
+        return (tuple(steps), end.unserved) if isinstance(end, PathEnded) else None
 
     def calls(self) -> list[Event]:
         """The calls that come next in the record, up to the last that has ended."""

@@ -164,13 +164,16 @@ class _Run:
                 yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
         else:
             yield self._said("".join(turn.apology() for turn in turns))
-        yield self._finished(outcome_of([turn.outcome for turn in turns]))
+        end = self._finished(outcome_of([turn.outcome for turn in turns]))
+        open_ = tuple(turn.subtask.number for turn in turns if turn.outcome != "answered")
+        yield end.model_copy(update={"unanswered": open_})
 
     @staticmethod
     def _changed(turns: Sequence[Turn], steps: Steps) -> Iterator[str]:
         """What the run changed and failed to change, a line each."""
         called = [(turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called]
-        return changed(steps, called, [clause for turn in turns for clause in turn.undone])
+        unmade = [tool for turn in turns for tool in turn.unmade]
+        return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade)
 
     def _asked(self) -> str:
         """The request so that it stands alone: one that refers back has said in its subtask what it means."""

@@ -74,7 +74,8 @@ async def search(
             meter.decisions += 1
             foresight.note(choice)
         if choice.action == "finish" and state.path:
-            yield PathEnded(path=state.path, how="finished", reason=choice.reason), state
+            reason, unserved = choice.reason, choice.unserved
+            yield PathEnded(path=state.path, how="finished", reason=reason, unserved=unserved), state
             return
         if choice.action == "advance" and choice.index is not None and 0 <= choice.index < len(candidates):
             state = state.push(candidates[choice.index].tool.id, choice.reason)

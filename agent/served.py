@@ -3,10 +3,11 @@
 from pydantic.types import JsonValue
 
 from agent.decomposition import Subtask
-from agent.ending import undone, unreplaced
+from agent.ending import undone, unmade, unreplaced
 from agent.evidence import Evidence
 from agent.notes import why
 from agent.numbering import Carried
+from agent.policy import Policy
 from agent.progress import Progress
 from agent.provenance import Provenance
 from domain.event import CallFinished, Event, Outcome
@@ -17,13 +18,16 @@ from domain.tool import ToolDoc, ToolId
 
 class Served:
     """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
-    are a person's, who may have left something of the request aside.
+    are a person's, who may have left something of the request aside. ``policy``: who decided on it.
     """
 
-    def __init__(self, subtask: Subtask, evidence: Evidence, progress: Progress, provenance: Provenance) -> None:
+    def __init__(
+        self, subtask: Subtask, evidence: Evidence, progress: Progress, provenance: Provenance, policy: Policy
+    ) -> None:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = progress
+        self.policy = policy
         self.done_already = False
         self.chosen = False
         self._provenance = provenance
@@ -52,12 +56,18 @@ class Served:
             return "gave_up"
         if self.chosen:
             return "answered"
-        return "gave_up" if unreplaced(progress, self.evidence) or self.undone else "answered"
+        lacking = self.unmade or self.undone or unreplaced(progress, self.evidence)
+        return "gave_up" if lacking else "answered"
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """The changes that it orders and that no call made."""
-        return undone(self.progress, self.evidence, self.evidence.clauses)
+        """What its policy has left out: of its path, and of the changes that it orders."""
+        return undone(self.progress, self.evidence, self.policy)
+
+    @property
+    def unmade(self) -> tuple[ToolDoc, ...]:
+        """The tools of changes that were to be made for it and were not."""
+        return unmade(self.progress, self.evidence)
 
     @property
     def done(self) -> list[StepResult]:

@@ -140,7 +140,9 @@ class Transcript:
     def served(self, subtask: SubtaskTranscript) -> bool:
         """Whether the run answered one of its subtasks; for the only one, whether it was answered at all."""
         alone = len(self.walked) == 1
-        return self.end is not None and (self.end.outcome == "answered" if alone else subtask.answered)
+        if self.end is None or alone:
+            return self.end is not None and self.end.outcome == "answered"
+        return subtask.answered and subtask.number not in self.end.unanswered
 
     def _numbers(self) -> dict[int, dict[int, int]]:
         return counted_through([Carried(one.number, one.depends_on, one.steps, one.earlier) for one in self.walked])

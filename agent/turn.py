@@ -44,7 +44,7 @@ class Turn(Served):
     """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
-        super().__init__(subtask, evidence, Progress(shared.meter, len(given)), shared.provenance)
+        super().__init__(subtask, evidence, Progress(shared.meter, len(given)), shared.provenance, shared.deps.policy)
         self._past = shared.past.of(subtask.number)
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
@@ -226,7 +226,7 @@ class Turn(Served):
         """Make the calls that are not made yet, within the time that is left."""
         progress = self.progress
         tools = (*(tool for tool, _ in self._given), *self.evidence.docs(ended.path))
-        progress.writes = {tool.id for tool in tools[progress.given :] if not tool.safe}
+        progress.writes |= {tool.id for tool in tools[progress.given :] if not tool.safe}
         event = None
         for event in self._past.calls():
             if isinstance(event, CallFinished):

@@ -107,12 +107,15 @@ class StepBacktracked(Model):
 
 
 class PathEnded(Model):
-    """``open``: the calls of this path are made before the planner goes on from what they gave."""
+    """``open``: the calls of this path are made before the planner goes on from what they gave. ``unserved``: what of the request the path
+    leaves undone, as whoever finished it says; empty where nothing.
+    """
 
     kind: Literal["path.ended"] = "path.ended"
     path: tuple[ToolId, ...]
     how: Literal["finished", "open", "gave_up", "budget"]
     reason: str
+    unserved: str = ""
 
 
 class ReflectionMade(Model):
@@ -198,11 +201,14 @@ class AnswerDelta(Model):
 
 
 class RunFinished(Model):
+    """``unanswered``: the numbers of the subtasks that came to no answer."""
+
     kind: Literal["run.finished"] = "run.finished"
     outcome: Outcome
     answer: str
     usage: Usage
     error: str = ""
+    unanswered: tuple[int, ...] = ()
 
 
 Planning = (

@@ -39,10 +39,11 @@ def at_once(*, reasoned: bool) -> Planner:
                 if state.is_open(tool := offered[place].tool.id):
                     state = state.push(tool, answer.reason)
                     yield StepChosen(tool=tool, path=state.path, reason=answer.reason), state
-            reason = answer.reason
+            reason, unserved = answer.reason, answer.unserved
         else:
-            reason = "no tool is left to go on with"
-        yield PathEnded(path=state.path, how="finished" if state.path else "gave_up", reason=reason), state
+            reason, unserved = "no tool is left to go on with", ""
+        how = "finished" if state.path else "gave_up"
+        yield PathEnded(path=state.path, how=how, reason=reason, unserved=unserved), state
 
     return plan
 

@@ -16,6 +16,7 @@ from agent.policy import (
     PathQuestion,
     Policy,
     Situation,
+    UnservedQuestion,
     WholePath,
 )
 from agent.tool_text import clean
@@ -71,6 +72,10 @@ class FallbackPolicy:
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The first policy's arguments, else the second's."""
         return await self._decided(lambda policy: policy.arguments(question))
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        """The word of the policy that decides at the end."""
+        return (self._second if self._standing_in else self._first).unserved(question)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         """The first policy's fields, else the second's; also where the first's are no use, which is not worth a word."""

@@ -32,6 +32,7 @@ from agent.policy import (
     Notice,
     PathQuestion,
     Situation,
+    UnservedQuestion,
     WholePath,
 )
 from agent.tool_text import clean
@@ -145,6 +146,10 @@ class LlmPolicy:
         messages = [await instructions("arguments"), prompt]
         _, last = await self._ask.decide("arguments", messages, ArgumentsAnswer, lambda a: complaint_of(a, question))
         return arguments_of(last, question)
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:  # noqa: ARG002  the protocol's
+        """Nothing more: it said so when it finished the path."""
+        return ()
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         """The fields whose numbers the model gives.

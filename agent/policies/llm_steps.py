@@ -13,21 +13,23 @@ from agent.tool_text import clean
 
 
 class ChoiceAnswer(BaseModel):
-    """``agent/prompts/choose.md``; ``choose_by_result.md`` asks for one number only."""
+    """``agent/prompts/choose.md``; ``choose_by_result.md`` asks for one number only. ``unserved``: of a path that is finished."""
 
     reason: str
     action: Literal["advance", "finish", "backtrack", "give_up"]
     number: int | None = None
     then: list[int] = []
     done: bool = False
+    unserved: str = ""
 
 
 class PathAnswer(BaseModel):
-    """``agent/prompts/whole_path.md``."""
+    """``agent/prompts/whole_path.md``. ``unserved``: of the request, by all of the path."""
 
     thoughts: list[str] = []
     reason: str
     numbers: list[int]
+    unserved: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,9 @@ def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start
     if answer is None:
         return Choice(dead_end, "the model gave no valid move")
     reason = clean(answer.reason, 300) or "no reason given"
+    unserved = clean(answer.unserved, 300)
     if answer.action != "advance" or answer.number is None:
-        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason)
+        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason, unserved=unserved)
     taken, valid = [answer.number], True
     for number in answer.then:
         one = shown[number - 1] if 1 <= number <= len(shown) and number not in taken else None
@@ -90,7 +93,8 @@ def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start
             break
         taken.append(number)
     tools = tuple(shown[number - 1].candidate.tool.id for number in taken[1:])
-    return Choice("advance", reason, shown[answer.number - 1].place, then=tools, last=answer.done and valid)
+    place, last = shown[answer.number - 1].place, answer.done and valid
+    return Choice("advance", reason, place, then=tools, last=last, unserved=unserved)
 
 
 def callable_places(question: PathQuestion) -> tuple[int, ...]:
@@ -103,4 +107,5 @@ def path_of(answer: PathAnswer | None, places: Sequence[int], longest: int) -> W
     if answer is None:
         return WholePath((), "the model gave no valid path")
     steps = [places[n - 1] for n in dict.fromkeys(answer.numbers) if 1 <= n <= len(places)]
-    return WholePath(tuple(steps[:longest]), clean(answer.reason, 300) or "no reason given")
+    reason = clean(answer.reason, 300) or "no reason given"
+    return WholePath(tuple(steps[:longest]), reason, clean(answer.unserved, 300))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.answer import compose
 from agent.arguments import WHOLE, bind, fillable, may_mean_another
+from agent.changes_made import unmet
 from agent.decomposition import DecomposeQuestion, Decomposition
 from agent.judgements import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policies.offline_choice import ChoiceParameters, Verdict, decide
@@ -29,6 +30,7 @@ from agent.policy import (
     Notice,
     PathQuestion,
     Situation,
+    UnservedQuestion,
     WholePath,
 )
 from agent.scoring import scores
@@ -141,6 +143,10 @@ class OfflinePolicy:
                 if found and not bound.missing and not any(b.reference == WHOLE for b in bound.provenance):
                     return bound
         return bind(question)
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        """The clauses that begin with an order that a tool at hand would have carried out."""
+        return unmet(question.clauses, question.at_hand, question.done)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         """Fields that speak for themselves by name, by the document's words and by their values."""

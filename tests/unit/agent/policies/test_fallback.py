@@ -17,6 +17,7 @@ from agent.policy import (
     Notice,
     PathQuestion,
     Situation,
+    UnservedQuestion,
     WholePath,
 )
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
@@ -75,6 +76,9 @@ class Scripted:
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self._next()
         return Arguments({}, ())
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        return (self.name,)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         self._next()
