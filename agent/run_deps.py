@@ -23,7 +23,8 @@ class RunDeps:
 
     ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
-    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out.
+    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``taken_up``: where a store is out of
+    reach the run breaks off with the store's error rather than ends, since somebody takes it up later.
     """
 
     store: GraphStore
@@ -43,3 +44,4 @@ class RunDeps:
     ledger: bool = False
     document: PlanDocument | None = None
     approves: Approves | None = None
+    taken_up: bool = False

@@ -24,6 +24,7 @@ from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
 from wiring.once import Once
+from wiring.reach import StoreServers
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 
@@ -69,6 +70,7 @@ class Agents:
         self._container = Once(self._open)
         self._outfits = Lending(self._outfit)
         self._turns = Turns()
+        self.servers = StoreServers(settings, stack)
         self._recorded = Once(self._open_recorded)
         stack.push_async_callback(self._outfits.close)
 
@@ -92,7 +94,7 @@ class Agents:
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
             asking = AskingExecutor(SettlingExecutor(ledger, questions), questions)
             deps = await run_deps(container, run.policy, asking, run.planner, owner=run.user_id, model=run.model)
-            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run))
+            deps = replace(deps, secrets=outfit.secrets, ledger=True, taken_up=True, document=given_plan(run))
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(

@@ -25,11 +25,17 @@ class HeldRuns:
         self._database = database
         self._clock = clock
 
-    async def claim(self, worker: str, lease: timedelta, limit: int = 1) -> list[Run]:
-        """Take queued runs, and running ones whose worker has not renewed its lease; the oldest first. No two get the same."""
+    async def claim(self, worker: str, lease: timedelta, limit: int = 1, *, ending: bool = False) -> list[Run]:
+        """Take queued runs, and running ones whose worker has not renewed its lease; the oldest first. No two get the same.
+
+        ``ending``: only those that are to end whatever they find: they were cancelled, or tried for long enough.
+        """
         at = self._clock()
+        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
+        if ending:
+            due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at)
         lost = and_(RunRow.status == "running", or_(RunRow.lease_until.is_(None), RunRow.lease_until < at))
-        free = select(RunRow.id).where(or_(RunRow.status == "queued", lost)).order_by(RunRow.id).limit(limit)
+        free = select(RunRow.id).where(or_(RunRow.status == "queued", lost), due).order_by(RunRow.id).limit(limit)
         held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
 
         def claimed(session: Session) -> list[Run]:
@@ -62,6 +68,15 @@ class HeldRuns:
             waits = status == "waiting" and row.cancel_at is None and await session.scalar(still_open) is not None
             row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
         return True
+
+    async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta) -> bool:
+        """Let go of it, to be taken up after a pause; ``trying``: for how long yet. False: it was not this worker's."""
+        at = self._clock()
+        put = update(RunRow).where(_held(run_id, worker)).returning(RunRow.id)
+        waits: dict[str, Any] = {"not_before": at + pause, "tried_until": at + trying}
+        async with self._database.writing() as session:
+            row = await session.scalar(put.values(status="queued", worker=None, lease_until=None, **waits))
+        return row is not None
 
     async def finish(
         self,
