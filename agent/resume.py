@@ -26,6 +26,7 @@ from domain.event import (
     PolicyFellBack,
     ReflectionMade,
     ResponseCompressed,
+    RunDelayed,
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
@@ -56,7 +57,9 @@ class Past:
         """The events of one subtask; 0: of the run as a whole."""
         if subtask not in self._lines:
             mine = [record.event for record in self._records if record.subtask == subtask]
-            told = [event for event in mine if not isinstance(event, InputNeeded)]  # who makes the calls tells it
+            told = [
+                event for event in mine if not isinstance(event, InputNeeded | RunDelayed)
+            ]  # who makes the run tells them
             self._lines[subtask] = Line(told, self._unsafe)
         return self._lines[subtask]
 

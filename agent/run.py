@@ -29,7 +29,7 @@ from agent.shared import Shared
 from agent.streams import closing
 from agent.tool_text import clean
 from agent.turn import Turn
-from domain.errors import FootpathError
+from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -58,7 +58,7 @@ async def run(
     ``past``: what a run of this name told before it was broken off; it goes on from there (:mod:`agent.resume`), its numbers too.
     ``earlier``: the runs before it in its conversation, the oldest first; what they found is there for a request that refers back.
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
-    with the outcome ``failed`` and ``code: message``.
+    with the outcome ``failed`` and ``code: message``. A run that is ``taken_up`` later also breaks off with a ``PassingError``.
     """
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
@@ -103,6 +103,8 @@ class _Run:
             yield 0, self._finished("cancelled")
             raise
         except FootpathError as error:
+            if self._deps.taken_up and isinstance(error, PassingError):
+                raise
             yield 0, self._finished("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order, not tear the stream
             _log.exception("a run failed")

@@ -28,7 +28,8 @@ class RunDeps:
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``leave``: asked before each call is made.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
-    ``used_up``: as :class:`agent.budget.Meter` asks it.
+    ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
+    error rather than ends, since somebody takes it up later.
     """
 
     store: GraphStore
@@ -51,3 +52,4 @@ class RunDeps:
     used_up: Callable[[], str] = lambda: ""
     leave: Leave | None = None
     voices: Voices | None = None
+    taken_up: bool = False

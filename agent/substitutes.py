@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Collection, Sequence
 from typing import Protocol, TypeVar
 
-from domain.errors import FootpathError
+from domain.errors import FootpathError, StoreUnreachableError
 from domain.tool import ToolId
 
 MOST = 3
@@ -69,6 +69,8 @@ async def sources(links: SubstituteReads | None, tool: ToolId, parameters: Colle
 async def _read(links: Awaitable[Sequence[Link]], what: str) -> Sequence[Link]:
     try:
         return await links
+    except StoreUnreachableError:
+        raise  # the links are where the graph is: a run cannot go on without
     except FootpathError as error:
         _log.warning("%s cannot be read: %s", what, error)
         return []

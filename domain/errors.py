@@ -47,13 +47,25 @@ class UnavailableError(FootpathError):
     code = "unavailable"
 
 
+class PassingError(UnavailableError):
+    """What passes by itself: a run that meets it is gone on with later, rather than failed."""
+
+    code = "passing"
+
+
+class StoreUnreachableError(PassingError):
+    """A server that holds a part of the store does not answer just now: what was asked of it may be asked again later."""
+
+    code = "store_unreachable"
+
+
 class StoreVersionError(UnavailableError):
     """A store that was written by another version of the format, or by another encoder."""
 
     code = "store_version"
 
 
-class StoreBusyError(UnavailableError):
+class StoreBusyError(PassingError):
     """Another process owns the embedded store."""
 
     code = "store_busy"

@@ -165,6 +165,16 @@ class InputNeeded(Model):
     origins: tuple[ValueOrigin, ...] = ()
 
 
+class RunDelayed(Model):
+    """A store is out of reach: the run is broken off and gone on with later, from here. Told once, however often it is tried.
+
+    ``reason`` is fit to be shown.
+    """
+
+    kind: Literal["run.delayed"] = "run.delayed"
+    reason: str
+
+
 class CallFinished(Model):
     kind: Literal["call.finished"] = "call.finished"
     step: int
@@ -227,7 +237,7 @@ Planning = (
 
 Acting = CallStarted | InputNeeded | CallFinished | ResponseCompressed
 Event = Annotated[
-    Planning | Acting | AnswerDelta | WeightsLearned | RunFinished,
+    Planning | Acting | RunDelayed | AnswerDelta | WeightsLearned | RunFinished,
     Field(discriminator="kind"),
 ]
 

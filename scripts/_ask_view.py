@@ -22,6 +22,7 @@ from domain.event import (
     PolicyFellBack,
     ReflectionMade,
     ResponseCompressed,
+    RunDelayed,
     RunFinished,
     RunStarted,
     StepBacktracked,
@@ -53,6 +54,8 @@ class AskView:
                 self._call(event)
             case InputNeeded():
                 self._line(f"  [yellow]?[/yellow]  {escape(clean(event.reason, 400))}")
+            case RunDelayed():
+                self._line(f"  [yellow]…  {escape(clean(event.reason, 400))}[/yellow]")
             case AnswerDelta():
                 self._answer(event.text)
             case WeightsLearned():

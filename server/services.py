@@ -12,9 +12,11 @@ from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.limits import Limits, limits_of
+from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.alive import alive, dead, forget
 from server.runs.board import Board
+from server.runs.outage import Patience
 from server.runs.worker import Pace, Worker, working
 from server.storage.database import file_of, file_url
 from server.storage.migrate import migrate
@@ -38,6 +40,7 @@ class Services:
     board: Board
     agents: Agents
     limits: Limits
+    readiness: Readiness
     metrics: Metrics
     traces: Tracing
 
@@ -52,7 +55,8 @@ async def open_services(
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
     board, metrics = Board(), metrics or Metrics()
-    pace, limits = Pace(settings.runs_at_once, settings.lease_seconds), limits_of(settings)
+    patience, limits = Patience(timedelta(seconds=settings.outage_seconds)), limits_of(settings)
+    pace = Pace(settings.runs_at_once, settings.lease_seconds, patience=patience)
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
@@ -66,11 +70,15 @@ async def open_services(
         storage.database.failed = metrics.database_failed
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
         await _take_up(storage, settings.server_home)
-        async with working(storage, agents.begin, board, pace, stored) as worker:
+        checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
+        async with working(storage, agents.begin, board, pace, stored, agents.servers.all) as worker:
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    yield Services(settings, storage, accounts, worker, board, agents, limits, metrics, traces)
+                    readiness = Readiness(checks)
+                    yield Services(
+                        settings, storage, accounts, worker, board, agents, limits, readiness, metrics, traces
+                    )
             finally:
                 board.close()
 

@@ -17,6 +17,7 @@ from domain.event import (
     PlanReady,
     PolicyFellBack,
     ReflectionMade,
+    RunDelayed,
     RunFinished,
     RunStarted,
     StepBacktracked,
@@ -167,6 +168,8 @@ class Story:
                 self.notes.append(note)
             case ReflectionMade(resumed=True):
                 self.notes.append(f"Judged its path a {event.verdict} failure and walked again: {event.reason}")
+            case RunDelayed():
+                self.notes.append(event.reason)
             case PolicyFellBack():
                 self.notes.append(f"Went on with {event.to}: {event.reason}")
             case _:

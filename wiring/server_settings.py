@@ -84,6 +84,12 @@ class ServerSettings(BaseModel):
         le=600,
         description="Seconds after which the runs of a server that is not heard of are taken up.",
     )
+    outage_seconds: float = Field(
+        default=600,
+        ge=1,
+        le=86_400,
+        description="Seconds for which a run that meets a store out of reach is tried again before it fails.",
+    )
     heartbeat_seconds: float = Field(
         default=15, ge=0.1, le=600, description="Seconds after which who follows a run is told that it is still there."
     )

@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
-from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
+from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError, ServiceUnavailable
 
-from domain.errors import UnavailableError
+from domain.errors import StoreUnreachableError, UnavailableError
 from graph.backends import cypher
 from graph.backends.bolt_errors import Server, check_address, explain
 
@@ -78,6 +78,11 @@ class Connection:
                 await asyncio.sleep(delay)
                 delay = min(2 * delay, _LONGEST_DELAY)
 
+    async def reach(self) -> None:
+        """Raise ``UnavailableError`` where the server does not answer now; nothing is repeated."""
+        async with self._explained(), self._session(self._driver) as session:
+            await (await session.run(cypher.SERVER)).consume()
+
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run ``work`` in one transaction: all of it is kept, or nothing.
 
@@ -124,7 +129,15 @@ class Connection:
         try:
             yield
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
-            raise UnavailableError(f"{self._server}: {explain(error, self._server)}") from error
+            kind = StoreUnreachableError if _passes(error) else UnavailableError
+            raise kind(f"{self._server}: {explain(error, self._server)}") from error
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the server may answer the same question later: it is down, restarts or is overloaded, and refuses nothing."""
+    if isinstance(error, Neo4jError | DriverError):
+        return isinstance(error, ServiceUnavailable) or error.is_retryable()
+    return isinstance(error, TimeoutError)
 
 
 def check_version(version: str, server: Server) -> None:

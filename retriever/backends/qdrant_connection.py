@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 
-from domain.errors import StoreVersionError, UnavailableError, UsageError
+from domain.errors import StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant_failures import Failure, failure
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ class QdrantConnection:
                 why = f"it failed ({known.text}). See its log and its free disk, and run again"
             case _:
                 why = f"it refused the request ({known.text})"
-        return UnavailableError(f"cannot {action} at {place}: {why}; what was written is kept")
+        kind = StoreUnreachableError if known.passes else UnavailableError
+        return kind(f"cannot {action} at {place}: {why}; what was written is kept")
 
 
 def _connect(address: QdrantAddress) -> "AsyncQdrantClient":

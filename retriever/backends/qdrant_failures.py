@@ -18,6 +18,12 @@ class Failure:
     status: int | None
     text: str
 
+    @property
+    def passes(self) -> bool:
+        """Whether the same request may be answered later: the server is down, restarts or is overloaded, and refuses nothing."""
+        status = self.status
+        return status is None or status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS) or status >= 500
+
 
 def failure(error: Exception) -> Failure | None:
     """Read the client's exceptions; None for any other. Text is cut, and holds no header that was sent."""

@@ -5,6 +5,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
+from domain.errors import UnavailableError
 from server.dependencies import CurrentServices
 from server.problems import problems
 
@@ -16,7 +17,10 @@ class Live(BaseModel):
 
 
 class Ready(BaseModel):
+    """``checks``: what was looked at, by name."""
+
     status: Literal["ready"] = "ready"
+    checks: dict[str, Literal["ok"]]
 
 
 @router.get("/health", summary="Whether the process answers")
@@ -24,7 +28,10 @@ async def live() -> Live:
     return Live()
 
 
-@router.get("/health/ready", summary="Whether it can serve: the database is there", responses=problems(503))
+@router.get(
+    "/health/ready", summary="Whether it can serve: database, graph and vectors are there", responses=problems(503)
+)
 async def ready(services: CurrentServices) -> Ready:
-    await services.storage.check()
-    return Ready()
+    if faults := await services.readiness.faults():
+        raise UnavailableError(f"not ready: {', '.join(sorted(faults))}; the server's log says why")
+    return Ready(checks=dict.fromkeys(services.readiness.names, "ok"))

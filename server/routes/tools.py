@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from domain.errors import NotFoundError, UnavailableError
+from domain.errors import NotFoundError, StoreUnreachableError, UnavailableError
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc, ToolId, tool_id
 from graph.description import near_ids
@@ -13,6 +13,8 @@ async def tools(ids: Iterable[ToolId], services: Services) -> Mapping[ToolId, To
     """The documents of those that are there; None where this server has no tools yet."""
     try:
         container = await services.agents.container()
+    except StoreUnreachableError:
+        raise
     except UnavailableError:
         return None
     return await container.graph.get_tools(ids)

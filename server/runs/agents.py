@@ -29,6 +29,7 @@ from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
 from wiring.once import Once
+from wiring.reach import StoreServers
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 
@@ -75,6 +76,7 @@ class Agents:
         self._container = Once(self._open)
         self._outfits = Lending(self._outfit)
         self._turns = Turns()
+        self.servers = StoreServers(settings, stack)
         self._recorded = Once(self._open_recorded)
         stack.push_async_callback(self._outfits.close)
 
@@ -100,7 +102,9 @@ class Agents:
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             leave = AskingLeave(questions, flows=self._settings.flows == "ask")
-            deps = replace(deps, secrets=outfit.secrets, ledger=True, document=given_plan(run), leave=leave)
+            deps = replace(
+                deps, secrets=outfit.secrets, ledger=True, taken_up=True, document=given_plan(run), leave=leave
+            )
             deps = replace(deps, voices=await voices_of(run, self._storage), used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)

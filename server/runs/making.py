@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from agent.streams import closing
-from domain.errors import FootpathError, StoreBusyError
-from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunFinished
+from domain.errors import FootpathError, PassingError, StoreBusyError
+from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
 from domain.usage import Usage
 from server.runs.agents import Begins, Hand
 from server.runs.board import Board
 from server.runs.gathering import Appends
 from server.runs.journal import Journal, as_stored
+from server.runs.outage import Patience
 from server.runs.questions import subtask_of
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
@@ -32,18 +33,27 @@ def unwatched(_run: Run, _record: EventRecord) -> None:
     """Where nobody wants to know."""
 
 
-Left = Literal["", "put down", "waiting", "lost"]
-"""Why a worker lets go of a run that has not ended: it is to be taken up by any, at once or when its user has answered, or another has it."""
+Left = Literal["", "put down", "put back", "waiting", "lost"]
+"""Why a worker lets go of a run that has not ended: it is to be taken up by any, at once, when a store is within reach or when its user
+has answered, or another has it."""
 
 
 class Making:
     """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
 
-    ``barred``: it was let go of because this process cannot make runs just now, though another can.
+    ``barred``: it was let go of because this process cannot make runs just now, though another can. ``out_of_reach``: because nobody can.
     """
 
     def __init__(
-        self, run: Run, worker: str, storage: Storage, begin: Begins, board: Board, events: Appends, stored: Stored
+        self,
+        run: Run,
+        worker: str,
+        storage: Storage,
+        begin: Begins,
+        board: Board,
+        events: Appends,
+        stored: Stored,
+        patience: Patience,
     ) -> None:
         self._run = run
         self._worker = worker
@@ -51,6 +61,8 @@ class Making:
         self._begin = begin
         self._left: Left = ""
         self.barred = False
+        self.out_of_reach: FootpathError | None = None
+        self._patience = patience
         self._cancelled = run.cancel_at is not None
         self._board = board
         self._journal = Journal(events, self._stored, self.lose)
@@ -59,6 +71,7 @@ class Making:
         self._seq = 0
         self._end: RunFinished | None = None
         self._last: EventRecord | None = None
+        self._to_store: EventRecord | None = None
         self._asked: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
@@ -106,6 +119,8 @@ class Making:
             if self._end is None and not self._cancelled and not self._left:
                 self._stream = asyncio.create_task(self._events(past))
                 await asyncio.gather(self._stream, return_exceptions=True)
+            if self.out_of_reach is not None and not self._left and not self._cancelled:
+                await self._put_back(self.out_of_reach)
             if not self._left:
                 await self._finish()
             if self._left in ("put down", "waiting"):
@@ -131,6 +146,8 @@ class Making:
                     if self._left:
                         return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
                     self._add(record)
+        except PassingError as error:
+            self.out_of_reach = error
         except FootpathError as error:
             self._ended("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
@@ -148,6 +165,21 @@ class Making:
             self.put_down()
             return None
 
+    async def _put_back(self, error: FootpathError) -> None:
+        """Have it taken up again after a pause, told of once; or end it, where it has been tried for long enough and went no further."""
+        at = datetime.now(UTC)
+        since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
+        waited = at - since
+        if waited >= self._patience.whole:
+            self._ended("failed", f"{error.code}: {error}; it was tried again for {waited.total_seconds():.0f} seconds")
+            return
+        if since is at:
+            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {error}"))
+        await self._journal.flush()
+        self._left = "put back"
+        pause, trying = self._patience.pause(waited), self._patience.whole - waited
+        await self._storage.held.put_back(self._run.id, self._worker, pause, trying)
+
     async def _past(self) -> AsyncIterator[EventRecord]:
         after = 0
         while page := await self._storage.events.after(self._run.id, after, _PAGE):
@@ -157,7 +189,7 @@ class Making:
 
     def _note(self, records: list[EventRecord]) -> None:
         for record in records:
-            self._seq = record.seq
+            self._seq, self._last = record.seq, record
             match record.event:
                 case RunFinished():
                     self._end = record.event
@@ -172,7 +204,7 @@ class Making:
         """Have an event stored: soon, or, the last one, with the run's end."""
         self._told.append(record)
         if isinstance(record.event, RunFinished):
-            self._last = record
+            self._to_store = record
         else:
             self._journal.add(record)
         self._note([record])
@@ -208,7 +240,7 @@ class Making:
         if end is None:
             return
         usage = end.usage.model_dump(mode="json")
-        last = as_stored(self._last) if self._last else None
+        last = as_stored(self._to_store) if self._to_store else None
         run_id, worker = self._run.id, self._worker
         if await self._storage.held.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
             self._stored([last])

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ from server.runs.agents import Begins
 from server.runs.board import Board
 from server.runs.gathering import Gathering
 from server.runs.making import Making, Stored, unwatched
+from server.runs.outage import Outage, Patience, always_there
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -21,11 +22,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """``at_once``: runs at a time. ``lease``: seconds after which another worker takes a run whose worker is not heard of."""
+    """``at_once``: runs at a time. ``lease``: seconds after which another worker takes a run whose worker is not heard of.
+
+    ``patience``: with a store that is out of reach.
+    """
 
     at_once: int = 4
     lease: float = 15.0
     poll: float = 1.0
+    patience: Patience = field(default_factory=Patience)
 
     @property
     def of_one(self) -> int:
@@ -36,7 +41,15 @@ class Pace:
 class Worker:
     """One process's. Made by :func:`working` only."""
 
-    def __init__(self, storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        begin: Begins,
+        board: Board,
+        pace: Pace,
+        stored: Stored = unwatched,
+        reach: Callable[[], Awaitable[None]] = always_there,
+    ) -> None:
         self.name = uuid4().hex
         self._storage = storage
         self._begin = begin
@@ -48,6 +61,7 @@ class Worker:
         self._news = asyncio.Event()
         self._stopping = False
         self._barred_until = 0.0
+        self._outage = Outage(reach, pace.patience, self.look)
 
     @property
     def in_hand(self) -> int:
@@ -84,18 +98,23 @@ class Worker:
         free = self._pace.at_once - len(self._made)
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
-        for run in await self._storage.held.claim(self.name, self._lease, free, of_one=self._pace.of_one):
+        ending, of_one = self._outage.lasts, self._pace.of_one
+        for run in await self._storage.held.claim(self.name, self._lease, free, of_one=of_one, ending=ending):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 
     def _make(self, run: Run) -> None:
-        making = Making(run, self.name, self._storage, self._begin, self._board, self._events, self._stored)
+        making = Making(
+            run, self.name, self._storage, self._begin, self._board, self._events, self._stored, self._pace.patience
+        )
         self._made[run.id] = making
         making.task.add_done_callback(lambda _: self._over(run.id, making))
 
     def _over(self, run_id: str, making: Making) -> None:
         """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
+        if making.out_of_reach is not None and not self._stopping:
+            self._outage.begin()
         if making.barred:
             self._barred_until = asyncio.get_running_loop().time() + self._pace.lease
         self.look()
@@ -121,6 +140,7 @@ class Worker:
 
     async def put_down(self) -> None:
         """Let go of all runs: they are queued as they stand."""
+        await self._outage.close()
         made = list(self._made.values())
         for making in made:
             making.put_down()
@@ -133,10 +153,18 @@ class Worker:
 
 @asynccontextmanager
 async def working(
-    storage: Storage, begin: Begins, board: Board, pace: Pace, stored: Stored = unwatched
+    storage: Storage,
+    begin: Begins,
+    board: Board,
+    pace: Pace,
+    stored: Stored = unwatched,
+    reach: Callable[[], Awaitable[None]] = always_there,
 ) -> AsyncGenerator[Worker]:
-    """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down."""
-    worker = Worker(storage, begin, board, pace, stored)
+    """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down.
+
+    ``reach`` raises while what runs are made with is out of reach; it is asked after a run has found it so.
+    """
+    worker = Worker(storage, begin, board, pace, stored, reach)
     task = asyncio.create_task(worker.work())
     try:
         yield worker

@@ -7,15 +7,17 @@ from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, uni
 from server.storage.rows.runs import RunRow
 
 
-def next_runs(worker: str, at: datetime, limit: int, of_one: int | None = None) -> Select[str]:
+def next_runs(
+    worker: str, at: datetime, limit: int, due: ColumnElement[bool], of_one: int | None = None
+) -> Select[str]:
     """The ids of runs to be taken up: first of who has the fewest under way, with whatever worker; of one user the oldest first.
 
-    ``of_one``: how many of one user's runs this worker may have at a time. What several are taken at once is what they would be one by
+    ``due``: which of them are to be taken up now. ``of_one``: how many of one user's runs this worker may have at a time. What several are taken at once is what they would be one by
     one. Rows are locked, and those that another transaction has locked are left out.
     """
     columns = select(RunRow.id, RunRow.user_id)
     # In two parts, so that each is read off its index alone.
-    either = union_all(columns.where(RunRow.status == "queued"), columns.where(_lost(at))).subquery("either")
+    either = union_all(columns.where(RunRow.status == "queued", due), columns.where(_lost(at), due)).subquery("either")
     number = func.row_number().over(partition_by=either.c.user_id, order_by=either.c.id).label("number")
     free = select(either.c.id, either.c.user_id, number).subquery("free")
     mine = case((RunRow.worker == worker, 1), else_=0)
@@ -31,7 +33,7 @@ def next_runs(worker: str, at: datetime, limit: int, of_one: int | None = None) 
         .join(free, free.c.id == RunRow.id)
         .outerjoin(under_way, under_way.c.user_id == RunRow.user_id)
         .where(
-            or_(RunRow.status == "queued", _lost(at))
+            due, or_(RunRow.status == "queued", _lost(at))
         )  # once more, since it may have been taken while its row was waited for
         .order_by(order, RunRow.id)
         .limit(limit)

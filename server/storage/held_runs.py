@@ -26,13 +26,25 @@ class HeldRuns:
         self._database = database
         self._clock = clock
 
-    async def claim(self, worker: str, lease: timedelta, limit: int = 1, *, of_one: int | None = None) -> list[Run]:
+    async def claim(
+        self,
+        worker: str,
+        lease: timedelta,
+        limit: int = 1,
+        *,
+        of_one: int | None = None,
+        ending: bool = False,
+    ) -> list[Run]:
         """Take queued runs, and running ones whose worker has not renewed its lease, users in turn. No two get the same.
 
-        ``of_one``: how many of one user's runs this worker may have at a time.
+        ``of_one``: how many of one user's runs this worker may have at a time. ``ending``: only those that are to end whatever they find: they were
+        cancelled, or tried for long enough.
         """
         at = self._clock()
-        free = next_runs(worker, at, limit, of_one)
+        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
+        if ending:
+            due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at)
+        free = next_runs(worker, at, limit, due, of_one)
         held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
 
         def claimed(session: Session) -> list[Run]:
@@ -65,6 +77,15 @@ class HeldRuns:
             waits = status == "waiting" and row.cancel_at is None and await session.scalar(still_open) is not None
             row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
         return True
+
+    async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta) -> bool:
+        """Let go of it, to be taken up after a pause; ``trying``: for how long yet. False: it was not this worker's."""
+        at = self._clock()
+        put = update(RunRow).where(_held(run_id, worker)).returning(RunRow.id)
+        waits: dict[str, Any] = {"not_before": at + pause, "tried_until": at + trying}
+        async with self._database.writing() as session:
+            row = await session.scalar(put.values(status="queued", worker=None, lease_until=None, **waits))
+        return row is not None
 
     async def finish(
         self,

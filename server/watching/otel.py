@@ -18,7 +18,7 @@ from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
 
-from domain.event import CallFinished, CallStarted, EventRecord, InputNeeded, RunFinished
+from domain.event import CallFinished, CallStarted, EventRecord, InputNeeded, RunDelayed, RunFinished
 from server.storage.runs import Run
 from server.watching.tracing import Ended
 
@@ -87,6 +87,8 @@ class OpenTelemetry:
                 self._called(run, record.subtask, event, at)
             case InputNeeded():
                 self._end(run.id, "waiting", at)
+            case RunDelayed():
+                self._end(run.id, "delayed", at)
             case RunFinished():
                 self._chatted(made, event, at)
                 if event.error:

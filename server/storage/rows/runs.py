@@ -12,6 +12,7 @@ from server.storage.columns import Json, Row
 class RunRow(Row):
     """One turn. ``worker`` holds it until ``lease_until``; ``plan``: as it was last edited, its ``plan_version`` counting edits.
 
+    ``not_before``: put back because a store was out of reach, it is not taken until then; ``tried_until``: when it is given up.
     ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost, once it has ended.
     """
 
@@ -50,6 +51,8 @@ class RunRow(Row):
     cancel_at: Mapped[datetime | None]
     worker: Mapped[str | None]
     lease_until: Mapped[datetime | None]
+    not_before: Mapped[datetime | None]
+    tried_until: Mapped[datetime | None]
 
 
 class EventRow(Row):

@@ -1,0 +1,154 @@
+"""A run that meets a store out of reach is put back and told so; it is tried again, for so long, and the queue is left alone meanwhile."""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from datetime import timedelta
+
+from domain.errors import StoreUnreachableError, UnavailableError
+from domain.event import AnswerDelta, EventRecord
+from server.runs.agents import Hand
+from server.runs.board import Board
+from server.runs.outage import Patience
+from server.runs.worker import Pace, working
+from server.storage.runs import Run
+from server.storage.storage import Storage
+from tests.contract.rows.conftest import Hand as Clock
+from tests.contract.rows.people import run, user
+from tests.contract.rows.scripted import end, record, until
+from tests.contract.rows.test_worker import ended, told
+
+
+class Store:
+    """A store that is away or there, and runs that need it after their ``safe`` events; each tells five, then its end."""
+
+    def __init__(self, safe: int = 0, error: UnavailableError | None = None) -> None:
+        self.away = True
+        self.safe = safe
+        self.error = error or StoreUnreachableError("graph: nothing answers there")
+        self.begun: list[str] = []
+        self.looked = 0
+
+    async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
+        self.begun.append(run.id)
+        done = sum(isinstance(one.event, AnswerDelta) for one in past)
+        return self._events(run.id, past[-1].seq if past else 0, done)
+
+    async def _events(self, run_id: str, seq: int, done: int) -> AsyncGenerator[EventRecord]:
+        for number in range(done, 5):
+            if self.away and number >= self.safe:
+                raise self.error
+            seq += 1
+            yield record(run_id, seq, AnswerDelta(text=str(number)))
+        yield record(run_id, seq + 1, end())
+
+    async def look(self) -> None:
+        self.looked += 1
+        if self.away:
+            raise self.error
+
+
+def pace(whole: float = 60) -> Pace:
+    """As quick as a test may be. The rows' clock stands still, so that who is put back is due only when it is moved on."""
+    return Pace(1, 30, 0.02, Patience(timedelta(seconds=whole), timedelta(seconds=0.02), timedelta(seconds=0.05)))
+
+
+async def test_it_is_put_back_told_once_and_goes_on_where_it_was(storage: Storage, clock: Clock) -> None:
+    made, _ = await run(storage, await user(storage))
+    store = Store(safe=2)
+    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+
+        async def tried_again() -> bool:
+            clock.on(seconds=1)
+            return store.looked > 3
+
+        await until(tried_again)
+        waiting = await storage.runs.get(made.id)
+        assert waiting is not None
+        assert (waiting.status, waiting.outcome) == ("queued", None)
+        assert await told(storage, made.id) == ["answer.delta"] * 2 + ["run.delayed"]
+        store.away = False
+        clock.on(seconds=60)
+        assert (await ended(storage, made.id)).outcome == "answered"
+    events = await storage.events.after(made.id)
+    assert "nothing answers there" in json.loads(events[2].body)["event"]["reason"]
+    assert await told(storage, made.id) == ["answer.delta"] * 2 + ["run.delayed"] + ["answer.delta"] * 3 + [
+        "run.finished"
+    ]
+
+
+async def test_the_queue_is_left_alone_while_the_store_is_away(storage: Storage, clock: Clock) -> None:
+    """It is the store that is asked whether it is there, not one run after another."""
+    ada, store = await user(storage), Store()
+    runs = [(await run(storage, ada))[0].id for _ in range(5)]
+    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+
+        async def looked_for() -> bool:
+            return store.looked > 5
+
+        await until(looked_for)
+        assert store.begun == runs[:1]
+        store.away = False
+        clock.on(seconds=60)
+        assert {(await ended(storage, one)).outcome for one in runs} == {"answered"}
+    assert len(store.begun) == 6
+
+
+async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Clock) -> None:
+    made, _ = await run(storage, await user(storage))
+    store = Store()
+    async with working(storage, store.begin, Board(), pace(0.3), reach=store.look):
+        await until(lambda: has_ended(storage, made.id, clock))
+    assert await told(storage, made.id) == ["run.delayed", "run.finished"]
+    said = json.loads((await storage.events.after(made.id))[-1].body)["event"]
+    assert said["outcome"] == "failed"
+    assert said["error"].startswith("store_unreachable: graph: nothing answers there; it was tried again for ")
+
+
+async def test_one_that_waits_for_the_store_can_be_cancelled(storage: Storage, clock: Clock) -> None:
+    ada, store = await user(storage), Store()
+    made, _ = await run(storage, ada)
+    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+
+        async def put_back() -> bool:
+            return await told(storage, made.id) == ["run.delayed"] and store.looked > 1
+
+        await until(put_back)
+        await storage.runs.cancel(made.id, ada.id)
+        assert (await ended(storage, made.id)).outcome == "cancelled"
+    assert len(store.begun) == 1
+
+
+async def test_what_does_not_pass_by_itself_fails_at_once(storage: Storage, clock: Clock) -> None:
+    made, _ = await run(storage, await user(storage))
+    store = Store(error=UnavailableError("the server refused the password"))
+    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+        assert (await ended(storage, made.id)).outcome == "failed"
+    assert await told(storage, made.id) == ["run.finished"]
+
+
+async def test_a_run_that_went_on_meanwhile_is_told_of_anew(storage: Storage, clock: Clock) -> None:
+    """Each outage is told of, and has its own time: what counts is for how long a run has got no further."""
+    made, _ = await run(storage, await user(storage))
+    store = Store()
+
+    async def seen() -> None:
+        """The store is there, and gone again when a run needs it."""
+        store.safe = 2
+
+    async def delayed(times: int) -> bool:
+        clock.on(seconds=1)
+        return (await told(storage, made.id)).count("run.delayed") == times
+
+    async with working(storage, store.begin, Board(), pace(), reach=seen):
+        await until(lambda: delayed(2))
+        store.away = False
+        await until(lambda: has_ended(storage, made.id, clock))
+    kinds = await told(storage, made.id)
+    assert kinds == ["run.delayed", *["answer.delta"] * 2, "run.delayed", *["answer.delta"] * 3, "run.finished"]
+
+
+async def has_ended(storage: Storage, run_id: str, clock: Clock) -> bool:
+    """Whether a run has, a moment later."""
+    clock.on(seconds=1)
+    found = await storage.runs.get(run_id)
+    return found is not None and found.status == "finished"

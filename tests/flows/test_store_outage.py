@@ -1,0 +1,115 @@
+"""A server whose Qdrant or Neo4j is away for a while: no run fails of it, none changes anything twice, and it says that it is not ready."""
+
+import asyncio
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from domain.event import InputNeeded, RunFinished
+from playground.child import running_playground
+from playground.record import CATALOGUE, DATA
+from tests.flows.served import INHABITANTS, WRITE, Client, Place, effects, registered, reset, serving, to_its_end
+from tests.flows.test_server_approvals import stands
+from tests.servers.line import Line, line
+from tests.servers.neo4j.server import Neo4jServer
+from tests.servers.qdrant.places import QdrantPlace
+from wiring.build import BuildOptions, build
+from wiring.settings import Settings
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="module")
+def playground() -> Iterator[str]:
+    with running_playground() as address:
+        yield address
+
+
+def built_on(place: Place, **servers: str) -> None:
+    """A store of the playground's catalogue and trajectories, parts of it on servers."""
+    catalogue = place.store.parent / CATALOGUE
+    catalogue.write_text(httpx.get(f"{place.playground}/openapi.json", trust_env=False).text, encoding="utf-8")
+    settings = Settings.model_validate({"store": place.store, **servers})
+    options = BuildOptions(tools=(catalogue,), trajectories=(DATA,))
+    asyncio.run(build(options, lambda stage, done, total: None, settings))
+
+
+@contextmanager
+def over_a_line(
+    playground: str, folder: Path, url: str, name: str, **servers: str
+) -> Generator[tuple[Client, Place, Line]]:
+    """Somebody at a server whose part of the store of that ``name`` is at the other end of a line."""
+    parts = urlsplit(url)
+    assert parts.port is not None
+    with line(parts.port) as cable:
+        servers[name] = f"{parts.scheme}://127.0.0.1:{cable.port}"
+        place = Place(playground, playground, folder / "store")
+        built_on(place, **servers)
+        reset(place)
+        variables = {f"FOOTPATH_{one.upper()}": value for one, value in servers.items()}
+        with serving(place, folder / "home", FOOTPATH_RUNS_AT_ONCE="2", **variables) as (address, _):
+            yield registered(address), place, cable
+
+
+def soon_ready(client: Client, status: int) -> httpx.Response:
+    """The answer, once it is of that status."""
+    url, until = f"{client.address}/health/ready", time.monotonic() + 30
+    while (answer := httpx.get(url, trust_env=False, timeout=30)).status_code != status:
+        assert time.monotonic() < until, answer.text
+        time.sleep(0.1)
+    return answer
+
+
+def endured(client: Client, cable: Line, missing: str, first: str = "") -> None:
+    """The line is cut; eight runs are asked for, and none but the first of all meets it. Some seconds later it is mended. ``first``: a run before them."""
+    answer = soon_ready(client, 503)
+    assert answer.json()["detail"] == f"not ready: {missing}; the server's log says why"
+    asked = [client.ask(INHABITANTS)[1] for _ in range(8)]
+    assert client.follow(first or asked[0], until="run.delayed")[-1].event.kind == "run.delayed"
+    time.sleep(3)
+    assert {client.call("GET", f"/runs/{run}").json()["status"] for run in asked} == {"queued"}
+    cable.mend()
+    assert ready_again(client)["checks"][missing] == "ok"
+    for run in asked:
+        end = client.follow(run)[-1].event
+        assert isinstance(end, RunFinished)
+        assert (end.outcome, end.error) == ("answered", "")
+
+
+def ready_again(client: Client) -> dict[str, Any]:
+    return soon_ready(client, 200).json()
+
+
+def test_qdrant_goes_away_under_a_run_that_changes_something(
+    playground: str, tmp_path: Path, qdrant_stand_in: QdrantPlace
+) -> None:
+    collection = f"test-{uuid4().hex[:12]}"
+    with over_a_line(playground, tmp_path, qdrant_stand_in.url, "vector_url", vector_collection=collection) as made:
+        client, place, cable = made
+        _, change = client.ask(WRITE)
+        asked = client.follow(change, until="input.needed")[-1].event
+        assert isinstance(asked, InputNeeded)
+        stands(client, change, "waiting")
+        cable.cut()
+        client.call("POST", f"/runs/{change}/inputs/{asked.input}", {"decision": "allow"})
+        endured(client, cable, "vectors", change)
+        assert to_its_end(client, place, change)[-1].event.kind == "run.finished"
+        assert stands(client, change, "finished")["outcome"] == "answered"
+        assert len(effects(place)) == 1
+
+
+def test_neo4j_is_away_when_the_first_run_is_asked_for(
+    playground: str, tmp_path: Path, neo4j_server: Neo4jServer
+) -> None:
+    neo4j_server.wipe()
+    account = {"graph_user": neo4j_server.user, "graph_password": neo4j_server.password}
+    with over_a_line(playground, tmp_path, neo4j_server.url, "graph_url", **account) as (client, _, cable):
+        cable.cut()
+        endured(client, cable, "graph")
