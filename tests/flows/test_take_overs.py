@@ -49,7 +49,7 @@ async def left(store: Path) -> dict[str, Any]:
             "ok": (await graph.facts([PAY]))[PAY].ok,
             "recorded": len(await (await container.recordings()).of_tool(PAY)),
             "flows": len(await (await container.flows()).counts(("", "", ""), 9)),
-            "good": (await (await container.memories()).page("", 9))[0].good,
+            "good": (await anext((await container.memories()).all())).good,
         }
 
 

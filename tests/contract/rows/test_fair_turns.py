@@ -8,6 +8,7 @@ from sqlalchemy import Connection, text
 from server.runs.board import Board
 from server.runs.worker import Pace, working
 from server.storage.fairness import next_runs
+from server.storage.rows.runs import RunRow
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import Hand
@@ -100,7 +101,7 @@ async def test_the_next_run_is_found_by_an_index(storage: Storage, clock: Hand) 
     """However many runs have ended."""
     if storage.database.dialect != "sqlite":
         return
-    asked = next_runs("one", clock(), 4, 3)
+    asked = next_runs("one", clock(), 4, RunRow.not_before.is_(None), 3)
 
     def plan(connection: Connection) -> list[str]:
         words = str(asked.compile(connection, compile_kwargs={"literal_binds": True}))
