@@ -12,7 +12,7 @@ _HEADING = re.compile(
 )
 """``Two questions: ...``, ``For my trip: ...``; ``Tea or coffee? ...``: of values nothing, of what is asked no more than a title tells."""
 _REASON = re.compile(
-    r"(?P<joint>,?\s*\b(?:and|but|or|then))?,\s*(?:since|because|as)\s+(?:i|we|my|our|he|she|they|it)(?:'\w+)?\s[^,;:.?!\n]*(?:,\s*|(?=[;.?!\n]|$))",
+    r"(?P<joint>(?:,|(?<!\s))\s*\b(?:and|but|or|then))?,\s*(?:since|because|as)\s+(?:i|we|my|our|he|she|they|it)(?:'\w+)?\s[^,;:.?!\n]*(?:,\s*|(?=[;.?!\n]|$))",
     re.IGNORECASE,
 )
 _MARKS = re.compile(

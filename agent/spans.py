@@ -61,16 +61,14 @@ _EXCHANGE = re.compile(r"\b(?:from|of|between)\s+([A-Z]{3})\s+(?:to|in|into|and|
 _WANTED = re.compile(r"\b[Hh]ow (?:many|much) ([A-Z]{3})()\s+(?:are|is|do|does|did|will|would|can|for)\b")
 _MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?|money|cash|costs?|worth|prices?)\b", re.I)
 _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
-    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("email", re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]]", re.I)),
     ("coordinates", re.compile(r"(?<![\d.])-?\d{1,2}\.\d+\s*°?\s*,\s*-?\d{1,3}\.\d+")),
     ("ip", re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")),
     ("phone", re.compile(r"(?<!\w)\+\d[\d ()-]{6,16}\d\b")),
-    (
-        "domain",
-        re.compile(r"\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|gov|edu|co|uk|de|fr|info|app|ai|me|tv|us|eu)\b", re.I),
-    ),
-)
+    # Where a run of labels begins, and nowhere within it: each beginning is read to its end.
+    ("domain", re.compile(r"\b(?<!\w)(?<!\w[-.])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|gov|edu|co|uk|de|fr|info|app|ai|me|tv|us|eu)\b", re.I)),
+)  # fmt: skip
 _LATITUDE_LONGITUDE = re.compile(
     r"\blat(?:itude)?\b\D{0,12}?(-?\d{1,2}(?:\.\d+)?)\b\s*°?\D{0,12}?\blon(?:gitude|g)?\b\D{0,12}?(-?\d{1,3}(?:\.\d+)?)\b", re.I
 )  # fmt: skip
@@ -83,9 +81,10 @@ _NUMBER = re.compile(
 _TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
 _WITHIN = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
 """No inches: ``a table for 4 in the garden``."""
-_CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
+_CODE = re.compile(r"(?<![\w])#?(?=[A-Za-z0-9])(?=[\w-]{0,99}\d)(?=[\w-]{0,99}[A-Za-z_-])[\w-]{3,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")  # fmt: skip
 _MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
 """What is measured and looks like a code: dust by its size, gases by their formulas."""
+_COUNT_BEFORE = re.compile(r"\d\s*°?$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 
 
@@ -212,11 +211,11 @@ def _terms(request: str) -> Iterator[Span]:
     """Currencies, languages, countries and units by their names or codes; the longest name at a place wins."""
     tokens = list(_WORD.finditer(request))
     for at, token in enumerate(tokens):
+        counted = bool(_COUNT_BEFORE.search(request, max(0, token.start() - 10), token.start()))
         for size in (2, 1):
             last = tokens[min(at + size, len(tokens)) - 1]
             text = request[token.start() : last.end()]
-            counted = re.search(r"\d\s*°?$", request[: token.start()]) and not _WITHIN.match(request, token.start())
-            term = _term(text, after_number=bool(counted))
+            term = _term(text, after_number=counted and not _WITHIN.match(request, token.start()))
             if term and (size == 1 or len(tokens) > at + 1):
                 yield Span(term[0], text, term[1], token.start(), last.end())
                 break

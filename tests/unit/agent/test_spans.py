@@ -1,11 +1,13 @@
 """Typed spans and dates of requests."""
 
 from datetime import date
+from timeit import timeit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent import spans as spans_module
 from agent.dates import dates_in, written
 from agent.spans import Span, spans
 
@@ -83,3 +85,10 @@ def test_a_hostile_request_is_read_quickly_and_only_in_part() -> None:
     found = spans("a" * 100_000 + " 1" * 50_000, TODAY)
     assert len(found) <= 120
     assert len(spans("'" * 5_000 + "1." * 5_000 + "A " * 5_000, TODAY)) <= 120
+
+
+@pytest.mark.parametrize("text", ["a.", "A.", "a-", "-", "$", "\n"])
+def test_reading_takes_time_linear_in_the_text(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read on the loop that serves everybody. Four times as long as a request may be, where looking back took ten seconds and more."""
+    monkeypatch.setattr(spans_module, "MAX_REQUEST", 16_000)
+    assert timeit(lambda: spans((text * 16_000)[:16_000], TODAY), number=1) < 3
