@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
-from agent.provenance import Provenance, Voices
+from agent.provenance import Fixed, Provenance, Voices
 from domain.model import JsonObject
 from domain.origin import Crossing, ValueKind
 from domain.plan import StepResult
@@ -118,7 +118,7 @@ def test_what_is_deep_or_late_in_a_long_response_is_found() -> None:
 
 
 def test_what_the_author_of_a_template_fixed_is_theirs_though_the_user_said_such() -> None:
-    fixed = [(PAY.id, "amount", 950), (PAY.id, "lines", ["x1"])]
+    fixed: list[Fixed] = [(PAY.id, "amount", 950), (PAY.id, "lines", ["x1"])]
     voices = Voices(said=["950 and x1"], others_fixed=fixed, others_said=["Pay the rent to LANDLORD-9"])
     provenance = Provenance(voices)
     assert kind(provenance, "amount", 950) == "others"
