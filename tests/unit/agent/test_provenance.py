@@ -176,3 +176,12 @@ def test_what_the_other_host_told_itself_crosses_nothing() -> None:
     provenance.hear(LOOK, StepResult(tool=LOOK.id, status="ok", response='{"known": "Ada Ost"}'))
     assert crossings(provenance, {"q": "Ada Ost"}) == []
     assert crossings(provenance, {"q": "4711"}) == GOES
+
+
+def test_very_many_values_are_nobody_s_unless_they_were_fixed_as_they_are() -> None:
+    many: JsonValue = [f"n{number}" for number in range(1_000)]
+    assert kind(heard("n1 n2"), "lines", many) == "written"
+    assert kind(Provenance(Voices(fixed=[(PAY.id, "lines", many)])), "lines", many) == "said"
+    assert kind(Provenance(Voices(others_fixed=[(PAY.id, "lines", ["n7"])])), "lines", many) == "others"
+    target = LOOK.model_copy(update={"parameters": (Parameter(name="q", type="array"),)})
+    assert crossings(heard(), {"q": many}, target) == GOES
