@@ -5,15 +5,15 @@ often a question was rewritten on the way to a call. Where several origins fit, 
 """
 
 import json
-import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
 from agent.coercion import coerce
-from agent.heard import Heard
-from agent.said import Said, plain, plain_value, same, stands
+from agent.heard import PIECE, Heard
+from agent.said import Said, plain, plain_value, stands
 from agent.tool_text import clean
 from domain.model import JsonObject
 from domain.origin import Crossing, ValueKind, ValueOrigin
@@ -26,8 +26,8 @@ ORDER: tuple[ValueKind, ...] = ("said", "document", "field", "written", "prose",
 """Further and further from the user's word."""
 _LEAST = 2
 """Characters below which a value says too little to have gone from one host to another."""
-_PIECE = re.compile(r"\w{4,}|\w*\d\w*")
-"""What of a longer text may have been taken out of a response: words of some length, and what has digits."""
+_MOST = 100
+"""Single values of one argument that are looked for."""
 _WORDS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
@@ -61,9 +61,9 @@ class Provenance:
 
     def __init__(self, voices: Voices) -> None:
         self._said = Said(voices.said)
-        self._fixed = voices.fixed
+        self._fixed = _by_place(voices.fixed)
         self._others_said = [plain(text) for text in voices.others_said]
-        self._others_fixed = voices.others_fixed
+        self._others_fixed = _by_place(voices.others_fixed)
         self._heard: list[Heard] = []
 
     def hear(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
@@ -79,23 +79,36 @@ class Provenance:
         origins: list[ValueOrigin] = []
         crossings: dict[Crossing, None] = {}
         for name, value in arguments.items():
-            found = [self._origin(tool, name, known.get(name), leaf) for leaf in _leaves(value)]
-            origins.append(max(found, key=lambda one: ORDER.index(one.kind)))
-            for leaf in _leaves(value):
+            leaves = _leaves(value)
+            origins.append(self._worst(tool, name, known.get(name), leaves))
+            for leaf in leaves[:_MOST]:
                 crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf))
+            if len(leaves) > _MOST and not self._all_fixed(tool, name, leaves):
+                crossings |= dict.fromkeys(_crossing(one, tool, name) for one in self._heard if _apart(one.tool, tool))
         return Judged(tuple(origins), tuple(crossings))
 
     def reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
         """The kind of a value's origin, and where it stands in an earlier run's response, as events name it; empty elsewhere."""
         known = next((parameter for parameter in tool.parameters if parameter.name == name), None)
-        found = [self._origin(tool, name, known, leaf) for leaf in _leaves(value)]
-        worst = max(found, key=lambda one: ORDER.index(one.kind))
+        worst = self._worst(tool, name, known, _leaves(value))
         heard = next((one for one in self._heard if one.reference and _place(one, worst) is not None), None)
         return worst.kind, f"{heard.reference}.{worst.place}".rstrip(".") if heard else ""
 
+    def _worst(self, tool: ToolDoc, name: str, parameter: Parameter | None, leaves: Sequence[JsonValue]) -> ValueOrigin:
+        """Of a list or an object, that of the value that is furthest from the user's word; one of very many is not looked for."""
+        if len(leaves) > _MOST:
+            others = any(_text(leaf) in self._others_fixed.get((tool.id, name), ()) for leaf in leaves)
+            return _told(name, "others" if others else "said" if self._all_fixed(tool, name, leaves) else "written")
+        found = [self._origin(tool, name, parameter, leaf) for leaf in leaves]
+        return max(found, key=lambda one: ORDER.index(one.kind))
+
+    def _all_fixed(self, tool: ToolDoc, name: str, leaves: Sequence[JsonValue]) -> bool:
+        fixed = self._fixed.get((tool.id, name), ())
+        return all(_text(leaf) in fixed for leaf in leaves)
+
     def _origin(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> ValueOrigin:
         """Of one value, not of a list or an object."""
-        if _is_one_of(self._others_fixed, tool, name, parameter, value):
+        if _text(value) in self._others_fixed.get((tool.id, name), ()):
             return _told(name, "others")
         if self._is_said(tool, name, parameter, value) or value in (None, ""):
             return _told(name, "said")
@@ -120,17 +133,25 @@ class Provenance:
                 return _heard(name, "field", heard, place)
         pieces = self._pieces(value)
         for heard in reversed(self._heard):
-            if any(_holds(heard, piece) for piece in pieces):
+            if self._has_a_piece(heard, value, pieces):
                 return _heard(name, "prose", heard, "")
         return None
 
     def _pieces(self, value: JsonValue) -> list[str]:
         """The words of a longer text that the user did not say."""
-        words = _PIECE.findall(plain_value(value)) if isinstance(value, str) else []
+        words = PIECE.findall(plain_value(value)) if isinstance(value, str) else []
         return [word for word in dict.fromkeys(words) if not self._said.says(word, None)]
 
+    def _has_a_piece(self, heard: Heard, value: JsonValue, pieces: Sequence[str]) -> bool:
+        """Whether a response has an unsaid word of a longer text, or the text has an unsaid field of the response."""
+        if any(heard.has_word(piece) for piece in pieces):
+            return True
+        return isinstance(value, str) and any(
+            not self._said.says(field, None) for field in heard.fields_in(plain_value(value))
+        )
+
     def _is_said(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> bool:
-        return _is_one_of(self._fixed, tool, name, parameter, value) or self._said.says(value, parameter)
+        return _text(value) in self._fixed.get((tool.id, name), ()) or self._said.says(value, parameter)
 
     def _crossings(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> Iterator[Crossing]:
         """A value that the tool's own host or source has told is none of another's; nor is one of few characters, or of the document."""
@@ -138,17 +159,22 @@ class Provenance:
             return
         if parameter is not None and (_given(parameter, value) or value in (*parameter.enum, parameter.example)):
             return
-        pieces = [value] if any(_holds(one, value) for one in self._heard) else self._pieces(value)
-        holding = [one for one in self._heard if any(_holds(one, piece) for piece in pieces)]
         own = [one for one in self._heard if not _apart(one.tool, tool)]
-        if all(any(_holds(one, piece) for one in own) for piece in pieces):
+        others = [one for one in self._heard if _apart(one.tool, tool)]
+        holding = [one for one in others if _holds(one, value)]
+        if not holding:
+            pieces = [one for one in self._pieces(value) if not any(heard.has_word(one) for heard in own)]
+            holding = [one for one in others if self._has_a_piece(one, value, pieces)]
+        if any(_holds(one, value) for one in own):
             return
         recorded = {flow.source for flow in parameter.flows} if parameter is not None else set[ToolId]()
         if any(one.tool.id in recorded for one in holding):
             return
-        for one in holding:
-            if _apart(one.tool, tool):
-                yield Crossing(source=one.tool.host, target=tool.host, parameter=name)
+        yield from (_crossing(one, tool, name) for one in holding)
+
+
+def _crossing(heard: Heard, tool: ToolDoc, name: str) -> Crossing:
+    return Crossing(source=heard.tool.host, target=tool.host, parameter=name)
 
 
 def _holds(heard: Heard, value: JsonValue) -> bool:
@@ -162,14 +188,16 @@ def _apart(one: ToolDoc, other: ToolDoc) -> bool:
     return not one.source or one.source != other.source
 
 
-def _is_one_of(fixed: Sequence[Fixed], tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> bool:
-    """Whether somebody fixed a value for this parameter, by itself or in a list or an object."""
-    for other, at, whole in fixed:
-        if (other, at) == (tool.id, name):
-            for leaf in _leaves(whole):
-                if leaf == value or (parameter is not None and same(value, leaf, parameter)):
-                    return True
-    return False
+def _by_place(fixed: Sequence[Fixed]) -> dict[tuple[ToolId, str], set[str]]:
+    """The single values that somebody fixed, as text, by tool and parameter."""
+    found: defaultdict[tuple[ToolId, str], set[str]] = defaultdict(set)
+    for tool, name, whole in fixed:
+        found[tool, name] |= {_text(leaf) for leaf in _leaves(whole)}
+    return found
+
+
+def _text(value: JsonValue) -> str:
+    return plain_value(value) or json.dumps(value)
 
 
 def _given(parameter: Parameter, value: JsonValue) -> bool:
@@ -211,4 +239,4 @@ def _heard(name: str, kind: ValueKind, heard: Heard, place: str) -> ValueOrigin:
     words = (
         f"words inside a text that {by} answered{where}" if kind == "prose" else f"a field that {by} answered{where}"
     )
-    return ValueOrigin(parameter=name, kind=kind, words=words, tool=tool.id, host=tool.host, place=place)
+    return ValueOrigin(parameter=name, kind=kind, words=words, tool=tool.id, host=tool.host, place=place[:400])

@@ -27,6 +27,7 @@ class Said:
         self._plain = tuple(plain(message) for message in messages)
         self._numbers = frozenset(number for message in self._plain for number in _numbers_in(message))
         self._day = day or today()
+        self._meant: dict[str, frozenset[str]] = {}
 
     def says(self, value: JsonValue, parameter: Parameter | None) -> bool:
         """Whether the user said a single value, be it in other words that mean it to the parameter."""
@@ -37,9 +38,17 @@ class Said:
             return True
         if _as_number(text) in self._numbers:
             return True
-        return parameter is not None and any(same(value, read, parameter) for read in self._read(parameter))
+        return parameter is not None and plain_value(coerce(value, parameter)) in self._meant_by(parameter)
 
-    def _read(self, parameter: Parameter) -> Iterator[JsonValue]:
+    def _meant_by(self, parameter: Parameter) -> frozenset[str]:
+        """What the messages may mean to a parameter, as plain text."""
+        key = parameter.model_dump_json()
+        if key not in self._meant:
+            read = (plain_value(coerce(one, parameter)) for one in self._values(parameter))
+            self._meant[key] = frozenset(one for one in read if one)
+        return self._meant[key]
+
+    def _values(self, parameter: Parameter) -> Iterator[JsonValue]:
         need = need_of(parameter)
         for message in reversed(self._messages[-_READ:]):
             for span in spans(message, self._day):
@@ -60,21 +69,18 @@ def plain_value(value: JsonValue) -> str:
 
 
 def stands(text: str, within: str) -> bool:
-    """Whether a text stands in another, and not as a part of a longer word or number. Both are plain."""
-    start = within.find(text)
+    """Whether a text stands in another. Both are plain."""
+    return next(places(text, within), None) is not None
+
+
+def places(text: str, within: str) -> Iterator[int]:
+    """Where a text stands in another, and not as a part of a longer word or number."""
+    start = within.find(text) if text else -1
     while start >= 0:
         end = start + len(text)
         if not _joined(within[start - 1 : start], text[0]) and not _joined(text[-1], within[end : end + 1]):
-            return True
+            yield start
         start = within.find(text, start + 1)
-    return False
-
-
-def same(value: JsonValue, found: JsonValue, parameter: Parameter) -> bool:
-    """Whether both are one value to a parameter."""
-    if found is None or isinstance(value, bool) is not isinstance(found, bool):
-        return False
-    return value == found or coerce(value, parameter) == coerce(found, parameter) or plain_value(value) == str(found)
 
 
 def _joined(one: str, other: str) -> bool:

@@ -3,12 +3,13 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol
 
 from agent.budget import Budget
 from agent.earlier import EarlierRun, earlier_run
+from agent.provenance import Voices
 from agent.run import RunDeps, run
 from domain.event import CallFinished, Event
 from domain.usage import Usage
@@ -64,11 +65,13 @@ async def evaluate_answers(
         async with free:
             said: list[EarlierRun] = []
             events: list[Event] = []
-            for before in one.before:
-                records = [record async for record in run(before, await deps(), budget, earlier=said)]
+            for number, before in enumerate(one.before, start=1):
+                own = replace(await deps(), voices=Voices(said=one.before[:number]))
+                records = [record async for record in run(before, own, budget, earlier=said)]
                 events += [record.event for record in records if isinstance(record.event, CallFinished)]
                 said.append(earlier_run(records))
-            events += [record.event async for record in run(one.request, working, budget, earlier=said)]
+            own = replace(working, voices=Voices(said=[*one.before, one.request]))
+            events += [record.event async for record in run(one.request, own, budget, earlier=said)]
             verdicts[one.id] = judge(one, events, await services.effects() if one.alone else None)
             if progress:
                 progress(len(verdicts))

@@ -108,8 +108,8 @@ def _question(asked: Input) -> dict[str, Any]:
 
 
 def _kinds(shown: ShownInput) -> set[ValueKind]:
-    """What leave is given for that was asked for with these values: such, and what a user says, whatever else stood in them."""
-    return {"said", "document", *(one.kind for one in shown.origins)}
+    """What leave is given for that was asked for with these values: for such, and for what a user says."""
+    return {"said", *(one.kind for one in shown.origins)}
 
 
 def _shown(one: Input) -> ShownInput:

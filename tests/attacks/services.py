@@ -111,7 +111,7 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
 
         do_POST = do_GET  # noqa: N815  # http.server's names
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # http.server's name
             """Nothing is printed."""
 
     return Handler

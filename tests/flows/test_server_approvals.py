@@ -104,7 +104,7 @@ def test_what_is_allowed_always_is_not_asked_again(fresh: Place, tmp_path: Path)
         assert end(ada.follow(run)).outcome == "answered"
         (listed,) = ada.call("GET", "/me/allowed-tools").json()
         assert (listed["tool"], listed["address"], listed["holds"]) == (question.tool, fresh.tools, True)
-        assert listed["origins"] == ["said", "document"]
+        assert listed["origins"] == ["said"]
         second = ada.follow(ada.ask(WRITE)[1])
         assert end(second).outcome == "answered"
         assert not any(isinstance(record.event, InputNeeded) for record in second)
