@@ -200,5 +200,6 @@ async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepR
         http_status=answer.http_status,
         response=sound(answer.body),
         note=sound(answer.note),
+        instead=answer.instead,
         seconds=time.perf_counter() - started,
     )

@@ -44,7 +44,7 @@ class Turn(Served):
     """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
-        super().__init__(subtask, evidence, Progress(shared.meter, len(given)), shared.deps.policy)
+        super().__init__(subtask, evidence, Progress(shared.meter, len(given)), shared.deps.policy, given)
         self._past = shared.past.of(subtask.number)
         self._references = References(shared.request, shared.earlier, subtask.earlier)
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
