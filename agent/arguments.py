@@ -6,6 +6,7 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
+from agent.about import left_to_defaults
 from agent.deciding import asker_decides
 from agent.expected import UNTOUCHED, feeding, unmeasured
 from agent.feeding import fed
@@ -82,7 +83,16 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
             provenance.append(choice.binding)
         elif parameter.required:
             missing.append(parameter.name)
-    return Arguments(values, tuple(provenance), tuple(missing))
+    return _about_the_request(question, Arguments(values, tuple(provenance), tuple(missing)))
+
+
+def _about_the_request(question: ArgumentsQuestion, found: Arguments) -> Arguments:
+    """The arguments without defaults that stand where the request names something else."""
+    lost = left_to_defaults(question.tool, question.request, found.values, found.provenance)
+    values = {name: value for name, value in found.values.items() if name not in lost}
+    bindings = tuple(binding for binding in found.provenance if binding.parameter not in lost)
+    missing = [one.name for one in question.tool.required if one.name in lost or one.name in found.missing]
+    return Arguments(values, bindings, tuple(missing)) if lost else found
 
 
 def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> Fillable:

@@ -10,10 +10,10 @@ from pydantic.types import JsonValue
 from agent.field_choices import FieldChoices
 from agent.field_paths import Selection, fields_of
 from agent.fitting import fitted, length, written
-from agent.plain_text import cut_text, readable
+from agent.plain_text import cut_text, readable, sound
 from agent.policy import FieldsQuestion, Policy
 from domain.tool import ToolDoc
-from graph.literals import read_value
+from graph.literals import read_value, too_deep
 
 LIMIT = 1_024
 """Characters of a response that a policy is shown."""
@@ -59,7 +59,7 @@ async def compress(
 
 
 def _question(tool: ToolDoc, value: Structure) -> FieldsQuestion:
-    return FieldsQuestion(tool, _sound(fitted(value, _EXAMPLE)), fields_of(value))
+    return FieldsQuestion(tool, sound(fitted(value, _EXAMPLE)), fields_of(value))
 
 
 def structure(response: str) -> Structure | None:
@@ -68,6 +68,8 @@ def structure(response: str) -> Structure | None:
         value = cast(JsonValue, orjson.loads(response))
     except orjson.JSONDecodeError:
         value = read_value(response[:_REPAIRED])
+    if too_deep(value):
+        return None
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         value = read_value(value)
     return value if isinstance(value, (dict, list)) and value else None
@@ -80,17 +82,12 @@ def shortened(response: str, value: Structure | None, kept: tuple[str, ...], lim
     """
     before = len(response)
     if value is None:
-        plain = _sound(readable(response, limit))
+        plain = sound(readable(response, limit))
         left = len(plain) if len(plain) <= limit else max(len(plain), limit + 1)
         return Compressed(cut_text(plain, limit, before), (), before, left, len(plain) > limit)
     taken = Selection.of(kept).take(value) if kept else value
     mark = "" if response.rstrip().endswith(_CLOSED) else _UNFINISHED
     left = length(taken, before + limit) + len(mark)
     if left <= limit:
-        return Compressed(_sound(written(taken)) + mark, kept, before, left, False)
-    return Compressed(_sound(fitted(taken, limit - len(mark))) + mark, kept, before, left, True)
-
-
-def _sound(text: str) -> str:
-    """Without halves of surrogate pairs, which no encoding takes."""
-    return text.encode("utf-8", "replace").decode()
+        return Compressed(sound(written(taken)) + mark, kept, before, left, False)
+    return Compressed(sound(fitted(taken, limit - len(mark))) + mark, kept, before, left, True)

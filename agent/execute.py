@@ -10,6 +10,7 @@ from agent.executor import CallResult, Executor
 from agent.field_choices import FieldChoices
 from agent.grounding_of_changes import not_asked_for
 from agent.notes import TRIED
+from agent.plain_text import sound
 from agent.policy import Arguments, ArgumentsQuestion, Policy
 from agent.response_view import is_empty
 from agent.validation import validate
@@ -197,7 +198,8 @@ async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepR
         outcome=answer.outcome,
         attempts=answer.attempts,
         http_status=answer.http_status,
-        response=answer.body,
-        note=answer.note,
+        response=sound(answer.body),
+        note=sound(answer.note),
+        instead=answer.instead,
         seconds=time.perf_counter() - started,
     )

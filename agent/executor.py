@@ -1,7 +1,9 @@
 """The protocol of an executor: arguments to a response."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from pydantic.types import JsonValue
 
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
@@ -13,7 +15,7 @@ class CallResult:
     """``body`` is text; ``note`` says what a reader must know of it (recorded call with other arguments, cut, not JSON).
 
     ``attempts``: how often it was tried. ``secrets``: which secrets went where, by name. ``reached`` False: the host could not
-    be connected to.
+    be connected to. ``instead``: the arguments of a recorded call that answered though they differ; null where it had none.
     """
 
     outcome: CallOutcome
@@ -24,6 +26,7 @@ class CallResult:
     seconds: float = 0.0
     secrets: tuple[Binding, ...] = ()
     reached: bool = True
+    instead: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
 class Executor(Protocol):

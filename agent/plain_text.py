@@ -102,3 +102,8 @@ def _unescaped(line: str) -> str:
     for entity, character in _ENTITIES.items():
         line = line.replace(entity, character)
     return line
+
+
+def sound(text: str) -> str:
+    """Without halves of surrogate pairs, which no encoding takes."""
+    return text.encode("utf-8", "replace").decode()

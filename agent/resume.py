@@ -95,8 +95,9 @@ def as_called(result: StepResult) -> CallResult:
     """A step's result as its call gave it."""
     reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
     return CallResult(
-        result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached
-    )
+        result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached,
+        instead=result.instead,
+    )  # fmt: skip
 
 
 class Line:

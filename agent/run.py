@@ -38,6 +38,7 @@ from graph.store import GraphStore
 __all__ = ["RunDeps", "run"]
 
 _log = logging.getLogger(__name__)
+_MOST_UNUSED = 5
 
 Told = tuple[int, Event]
 """An event with the number of its subtask; 0: of the run as a whole."""
@@ -155,6 +156,10 @@ class _Run:
         turns = [self._turns[number] for number in sorted(self._turns)]
         for line in self._changed(turns, steps):
             yield self._said(line)
+        for sentence in dict.fromkeys(one for turn in turns for one in turn.elsewhere):
+            yield self._said(f"Not what was asked for: {sentence}.\n")
+        if (left := _unused(turns)) and any(result.status == "ok" for _, result in steps):
+            yield self._said(f"No call was made for: {', '.join(left)}.\n")
         if any(result.status in ("ok", "unknown") for _, result in steps):
             async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
                 async for piece in pieces:
@@ -199,3 +204,10 @@ class _Run:
     def _finished(self, outcome: Outcome, error: str = "") -> RunFinished:
         subtasks = [turn.progress for turn in self._turns.values()]
         return finished(outcome, self._answer, self._shared.meter, subtasks, error)
+
+
+def _unused(turns: Sequence[Turn]) -> list[str]:
+    """What the subtasks name and no call took."""
+    return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for turn in turns for text in turn.unused)][
+        :_MOST_UNUSED
+    ]

@@ -22,7 +22,8 @@ def scores(done: Sequence[StepResult], failed: Sequence[StepResult], *, answered
 
 def is_scored(result: StepResult) -> bool:
     """Whether a step says anything of its tool: it was called, and what came of it was the tool's doing."""
-    return result.status == "ok" or (result.outcome is not None and result.outcome not in NOT_ITS_OWN)
+    called = result.attempts > 0 and result.outcome is not None
+    return result.status == "ok" or (called and result.outcome not in NOT_ITS_OWN)
 
 
 def bounded(result: StepResult, score: float) -> float:

@@ -2,6 +2,8 @@
 
 from pydantic.types import JsonValue
 
+from agent.about import beside_the_point, elsewhere, unused
+from agent.answer import Steps
 from agent.decomposition import Subtask
 from agent.ending import undone, unmade, unreplaced
 from agent.evidence import Evidence
@@ -22,12 +24,19 @@ class Served:
     """
 
     def __init__(
-        self, subtask: Subtask, evidence: Evidence, progress: Progress, provenance: Provenance, policy: Policy
+        self,
+        subtask: Subtask,
+        evidence: Evidence,
+        progress: Progress,
+        provenance: Provenance,
+        policy: Policy,
+        given: Steps = (),
     ) -> None:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = progress
         self.policy = policy
+        self.given = given
         self.done_already = False
         self.chosen = False
         self._provenance = provenance
@@ -56,13 +65,35 @@ class Served:
             return "gave_up"
         if self.chosen:
             return "answered"
-        lacking = self.unmade or self.undone or unreplaced(progress, self.evidence)
+        beside = self.elsewhere or beside_the_point(self.subtask.description, self._steps)
+        lacking = self.unmade or self.undone or beside or unreplaced(progress, self.evidence)
         return "gave_up" if lacking else "answered"
 
     @property
     def undone(self) -> tuple[str, ...]:
         """What its policy has left out: of its path, and of the changes that it orders."""
         return undone(self.progress, self.evidence, self.policy)
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """What its calls were about in place of what it names, a sentence each."""
+        request, evidence = self.subtask.description, self.evidence
+        found = (
+            one
+            for result in self.done
+            if result.status == "ok"
+            for one in elsewhere(evidence.doc(result.tool), request, result)
+        )
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """What it names that no call took and no answer speaks of."""
+        return tuple(dict.fromkeys(span.text for span in unused(self.subtask.description, self._steps)))
+
+    @property
+    def _steps(self) -> Steps:
+        return (*self.given, *((self.evidence.doc(result.tool), result) for result in self.done))
 
     @property
     def unmade(self) -> tuple[ToolDoc, ...]:

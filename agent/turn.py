@@ -44,7 +44,8 @@ class Turn(Served):
     """
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
-        super().__init__(subtask, evidence, Progress(shared.meter, len(given)), shared.provenance, shared.deps.policy)
+        progress = Progress(shared.meter, len(given))
+        super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.policy, given)
         self._past = shared.past.of(subtask.number)
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)

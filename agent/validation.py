@@ -22,6 +22,7 @@ from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.json_schema import Schema, sound_schema
+from graph.literals import MAX_DEPTH, too_deep
 
 __all__ = ["checked", "coerce", "schema_of", "validate"]
 
@@ -84,9 +85,23 @@ def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
 def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
     """The arguments as of :func:`validate`, and what is wrong with them: the parameter (empty: of none in particular) and a sentence."""
     parameters = {parameter.name: parameter for parameter in tool.parameters}
+    unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := _unsound(value))]
+    if unsound:
+        return dict(arguments), unsound
     coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
     errors = _errors(tool, coerced)[:_MAX_COMPLAINTS]
     return coerced, [(str(next(iter(error.absolute_path), "")), complaint(error, tool)) for error in errors]
+
+
+def _unsound(value: JsonValue) -> str:
+    """Why a value cannot be sent or stored, whatever the schema says; empty where it can."""
+    if too_deep(value):
+        return f"is nested deeper than {MAX_DEPTH} levels"
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:  # a number that is none, one of thousands of digits, half of a character
+        return "holds a number or a character that cannot be sent"
+    return ""
 
 
 def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:

@@ -44,7 +44,8 @@ class StepResult(Model):
     """One executed step. ``response`` is the body as text (cut at the executor's cap), ``note`` says what to know of it.
 
     ``outcome``: of the call, if one was made; a body that says it failed counts as failed whatever its HTTP status.
-    ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole.
+    ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole. ``instead``: where a
+    recorded call with other arguments answered, those that differ, as they were recorded.
     """
 
     tool: ToolId
@@ -56,5 +57,6 @@ class StepResult(Model):
     http_status: int | None = None
     response: str = ""
     compressed: str = ""
+    instead: JsonObject = Field(default_factory=dict)
     note: str = ""
     seconds: float = 0.0

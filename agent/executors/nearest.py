@@ -70,6 +70,12 @@ def _pairs(text: str) -> frozenset[str]:
     return frozenset(text[at : at + 2] for at in range(max(1, len(text) - 1)))
 
 
+def instead_of(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The recorded values that differ from those that were wanted; None where there is none."""
+    names = sorted({*wanted, *recorded})
+    return {name: recorded.get(name) for name in names if _plain(wanted.get(name)) != _plain(recorded.get(name))}
+
+
 def differences(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> str:
     """What differs, for a reader: ``city: 'Rome' instead of 'Paris'; without days``."""
     told: list[str] = []

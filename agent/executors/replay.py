@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from agent.executor import CallResult
-from agent.executors.nearest import canonical, differences, recorded_arguments, similarity
+from agent.executors.nearest import canonical, differences, instead_of, recorded_arguments, similarity
 from agent.executors.refusals import looks_binary, refusal, refused
 from domain.model import JsonObject
 from domain.plan import CallOutcome
@@ -44,6 +44,7 @@ class ReplayExecutor:
         started = time.perf_counter()
         calls = await self._recordings.of_tool(tool.id)
         wanted = canonical(arguments)
+        instead: JsonObject = {}
         exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
         if exact:
             chosen = next((call for call in exact if _answers(call)), exact[0])
@@ -55,10 +56,13 @@ class ReplayExecutor:
             chosen, alike = found
             if alike < self._floor:
                 return _too_far(tool, alike, time.perf_counter() - started)
+            instead = instead_of(arguments, recorded_arguments(chosen.arguments))
             told = differences(arguments, recorded_arguments(chosen.arguments))
             note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {told}"
         return _judged(
-            chosen, CallResult(_OUTCOMES[chosen.outcome], chosen.response, note=note), time.perf_counter() - started
+            chosen,
+            CallResult(_OUTCOMES[chosen.outcome], chosen.response, note=note, instead=instead),
+            time.perf_counter() - started,
         )
 
     async def close(self) -> None:

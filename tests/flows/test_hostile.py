@@ -89,11 +89,12 @@ async def test_neither_do_ten_megabytes(tmp_path: Path) -> None:
 
 
 async def test_what_is_nested_too_deeply_is_no_answer_and_does_nothing_else(tmp_path: Path) -> None:
-    """Fields of such a body cannot be read, so the step that needs one is missing it: a run may fail, and ends in order."""
+    """Such a body cannot be read, so its call has failed: a run may come to nothing, and ends in order."""
     benign = await seen(bodies({}), OfflinePolicy(), tmp_path / "benign")
     hostile = await seen(bodies({}, raw_tail=DEEP), OfflinePolicy(), tmp_path / "hostile")
-    called = [doing[0] for doing in benign.doings].index("called") + 1
+    called = [doing[0] for doing in benign.doings].index("called")
     assert hostile.doings[:called] == benign.doings[:called]
+    assert hostile.doings[called] == ("called", 1, "failed", 200, 1)
     assert hostile.end.outcome == "gave_up"
     harmless(hostile)
 

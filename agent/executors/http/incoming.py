@@ -8,6 +8,7 @@ import httpx
 import orjson
 
 from agent.executors.http.charsets import decoded
+from graph.literals import MAX_DEPTH, written_deep
 
 _TEXTUAL = re.compile(r"text/|[/+](json|xml|javascript|yaml|csv|x-www-form-urlencoded|x-ndjson|graphql)\b")
 _NOT_JSON = "declared as JSON, but is not"
@@ -49,6 +50,10 @@ async def read(response: httpx.Response, limit: int) -> Incoming:
 
 def _as_text(data: bytes, kind: str, charset: str | None, got: Incoming) -> Incoming:
     """The text of a body and what is to be said of it."""
+    if data.lstrip(_SPACE)[:1] in (b"{", b"[") and written_deep(data.decode("latin-1")):
+        return Incoming(
+            "", unusable=f"the answer is nested deeper than {MAX_DEPTH} levels, not kept", broken=got.broken
+        )
     is_json = _is_json(data)
     whole = not (got.cut or got.broken)
     if b"\0" in data[:1024] and not is_json and not (charset or "").lower().startswith(("utf-16", "utf-32")):

@@ -1,5 +1,7 @@
 """Arguments against parameters: what is coerced, what is refused, and whether the complaint helps."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +103,17 @@ def test_what_passes_meets_the_schema_and_keeps_its_names(wanted: dict[str, Json
     assert passed.keys() == arguments.keys()
     Draft202012Validator(schema_of(document)).validate(passed)  # pyright: ignore[reportUnknownMemberType]
     assert validate(document, passed) == passed
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"a": json.loads("[" * 90 + "]" * 90)}, "nested deeper"),
+        ({"a": float("nan")}, "cannot be sent"),
+        ({"a": 10**5_000}, "cannot be sent"),
+        ({"a": "\ud800"}, "cannot be sent"),
+    ],
+)
+def test_what_can_be_neither_sent_nor_stored_is_refused(value: JsonObject, said: str) -> None:
+    with pytest.raises(InvalidArgumentsError, match=said):
+        validate(tool(Parameter(name="p", type="object")), {"p": value})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from graph.literals import read_value
+from graph.literals import MAX_DEPTH, read_value, written_deep
 
 json_values = st.recursive(
     st.none()
@@ -51,3 +51,34 @@ def test_cut_json_gives_what_was_whole(value: dict[str, JsonValue], data: st.Dat
 )  # fmt: skip
 def test_forms(text: str, value: JsonValue) -> None:
     assert read_value(text) == value
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 300, 1_000, 3_000, 10_000])
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}"), ("{'a': [", "]}")])
+def test_what_is_nested_too_deeply_is_not_read(depth: int, opens: str, closes: str) -> None:
+    text = opens * depth + ("1" if ":" in opens else "") + closes * depth
+    assert written_deep(text.replace("'", '"'))
+    assert read_value(text) is None
+    assert read_value(f'{{"a": 1, "deep": {text}}}') is None
+
+
+def test_brackets_in_texts_are_no_depth() -> None:
+    value = {"drawn": "[" * 500, "list": [[n] for n in range(500)]}
+    assert not written_deep(json.dumps(value))
+    assert read_value(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": "\\ud800"}', {"a": "\ufffd"}),
+        ('{"a": 1e999}', {"a": None}),
+        ("{'a': 1e999, 'b': None}", {"a": None, "b": None}),
+        ("{'a': " + "9" * 30 + ", 'b': None}", {"a": 1e30, "b": None}),
+        ("{'a': " + "9" * 4_000 + ", 'b': None}", {"a": None, "b": None}),
+        ("{'a': " + "9" * 9_000 + ", 'b': None}", None),
+    ],
+)
+def test_what_cannot_be_written_again_is_not_kept(text: str, value: JsonValue) -> None:
+    assert read_value(text) == value
+    json.dumps(read_value(text), ensure_ascii=False, allow_nan=False).encode()
