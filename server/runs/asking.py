@@ -44,7 +44,7 @@ class AskingExecutor:
                 return
             if any(stands_in(plan, tool, arguments) for plan in await self._approved()):
                 return
-        reason = f"May {clean(tool.api, 80)} be called? {_why(tool)}"
+        reason = f"May {clean(tool.api, 80)} be called? {why_asked(tool)}"
         question = InputNeeded(input=key, asks="call", tool=tool.id, arguments=arguments, reason=reason)
         if (await self._questions.answered(question))["decision"] != "allow":
             raise NotAllowedError("You did not allow this call, so it was not made.")
@@ -59,7 +59,7 @@ class AskingExecutor:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""
 
 
-def _why(tool: ToolDoc) -> str:
+def why_asked(tool: ToolDoc) -> str:
     """What a user is told of a tool's side effect, and who says so."""
     effect = tool.effect
     certain = "changes" if effect.kind == "changes" else "may change"
