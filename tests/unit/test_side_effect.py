@@ -119,8 +119,8 @@ def test_an_openapi_document_says_it_of_its_operations(
     tmp_path: Path, extension: dict[str, Any], said: str | None
 ) -> None:
     path = tmp_path / "api.json"
-    operation: dict[str, Any] = {"operationId": "query", "responses": {}} | extension
-    path.write_bytes(dumps({"openapi": "3.0.3", "info": {"title": "T"}, "paths": {"/q": {"post": operation}}}))
+    said_there: dict[str, Any] = {"operationId": "query", "responses": {}, **extension}
+    path.write_bytes(dumps({"openapi": "3.0.3", "info": {"title": "T"}, "paths": {"/q": {"post": said_there}}}))
     (found,) = read_tools(path)
     if isinstance(found, ToolDoc):
         assert found.side_effect == said
