@@ -6,14 +6,17 @@ number, so that nothing that is counted is ever read and written back. One colle
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from domain.errors import UnavailableError
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
-from retriever.backends.qdrant_memory_points import about, body_of, memory_of, point, where
+from retriever.backends.qdrant_memory_points import about, body_of, memory_of, point
+
+if TYPE_CHECKING:
+    from qdrant_client import models
 
 _PAGE = 500
 
@@ -116,7 +119,7 @@ class QdrantMemories:
             after = page[-1].id
             judged = [one for one in page if (one.good or one.bad) and not others.isdisjoint(one.path)]
             if judged:
-                said = models.FilterSelector(filter=where(memory=[about(one.id) for one in judged]))
+                said = models.FilterSelector(filter=_where(memory=[about(one.id) for one in judged]))
                 await self._connection.call("remove judgements", lambda c, said=said: c.delete(self._bodies, said))
                 bodies = [body_of(one.model_copy(update={"good": 0, "bad": 0})) for one in judged]
                 points = [models.PointStruct(id=point(body["id"]), vector={}, payload=body) for body in bodies]
@@ -129,7 +132,7 @@ class QdrantMemories:
             records, offset = await self._connection.call(
                 "list the memories",
                 lambda client, offset=offset: client.scroll(
-                    self._bodies, scroll_filter=where(kind=["memory"]), limit=_PAGE, offset=offset, with_payload=["id"]
+                    self._bodies, scroll_filter=_where(kind=["memory"]), limit=_PAGE, offset=offset, with_payload=["id"]
                 ),
             )
             ids += [(record.payload or {})["id"] for record in records]
@@ -144,7 +147,7 @@ class QdrantMemories:
         if not gone:
             return
         selector = models.PointIdsList(points=[point(memory) for memory in gone])
-        judgements = models.FilterSelector(filter=where(memory=[about(memory) for memory in gone]))
+        judgements = models.FilterSelector(filter=_where(memory=[about(memory) for memory in gone]))
         collections = await self._connection.call("list the collections", lambda client: client.get_collections())
         vectors = [c.name for c in collections.collections if c.name.startswith(f"{self._bodies}-")]
         for collection in (*vectors, self._bodies):
@@ -155,7 +158,7 @@ class QdrantMemories:
 
     async def count(self) -> int:
         found = await self._connection.call(
-            "count memories", lambda client: client.count(self._bodies, where(kind=["memory"]), exact=True)
+            "count memories", lambda client: client.count(self._bodies, _where(kind=["memory"]), exact=True)
         )
         return found.count
 
@@ -178,7 +181,7 @@ class QdrantMemories:
         ]
 
     async def _said(self, kind: str, ids: list[str]) -> dict[str, int]:
-        judged = where(kind=[kind], memory=[about(memory) for memory in ids])
+        judged = _where(kind=[kind], memory=[about(memory) for memory in ids])
         found = await self._connection.call(
             "count judgements",
             lambda client: client.facet(self._bodies, "memory", facet_filter=judged, limit=len(ids), exact=True),
@@ -228,3 +231,11 @@ class QdrantMemories:
                     collection, field, models.PayloadSchemaType.KEYWORD
                 ),
             )
+
+
+def _where(**wanted: list[str]) -> "models.Filter":
+    from qdrant_client import models
+
+    return models.Filter(
+        must=[models.FieldCondition(key=key, match=models.MatchAny(any=values)) for key, values in wanted.items()]
+    )

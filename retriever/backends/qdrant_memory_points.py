@@ -1,12 +1,8 @@
 """How memories, and judgements of them, are written as points of a Qdrant collection."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
 from domain.memory import Memory
-
-if TYPE_CHECKING:
-    from qdrant_client import models
 
 _NAMESPACE = UUID("5d0c9a1e-6f1b-5b7a-8c55-2a9b4f0d7e33")
 _ABOUT = "memory "
@@ -30,12 +26,3 @@ def about(memory: str) -> str:
 def memory_of(filed: str) -> str:
     """The memory that a judgement is filed under."""
     return filed.removeprefix(_ABOUT)
-
-
-def where(**wanted: list[str]) -> "models.Filter":
-    """Points whose fields have one of these values each."""
-    from qdrant_client import models
-
-    return models.Filter(
-        must=[models.FieldCondition(key=key, match=models.MatchAny(any=values)) for key, values in wanted.items()]
-    )
