@@ -14,6 +14,9 @@ from graph.names import standardise
 from graph.store import GraphStore
 from graph.weights import WeightParameters, availability, transition_weights
 
+_LISTED = 30
+"""Tools of one name that a message lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -56,6 +59,7 @@ class Description:
         return {
             "id": self.id,
             "document": None if self.document is None else self.document.model_dump(mode="json"),
+            "side_effect": None if self.document is None else dict(self.document.effect._asdict()),
             "availability": self.availability,
             "evidence": {**asdict(self.evidence), "runs": [_run(lesson) for lesson in self.runs]},
             "successors": [link.to_json() for link in self.successors],
@@ -64,10 +68,10 @@ class Description:
 
 
 async def describe(graph: GraphStore, name: str, parameters: WeightParameters) -> Description:
-    """Describe the tool that ``name``, an id or a function, stands for.
+    """Describe the tool that ``name``, an id, a function or an API's name, stands for.
 
     Raises:
-        AmbiguousNameError: several tools have that function; ``candidates`` are their ids.
+        AmbiguousNameError: several tools have that name; ``candidates`` are their ids.
         UsageError: nothing has that name; the message suggests near ones.
     """
     tool = await find(graph, name)
@@ -96,18 +100,35 @@ def _link(end: ToolId, weight: float, edge: Edge) -> Link:
 
 
 async def find(graph: GraphStore, name: str) -> ToolId:
-    """The node that an id or a function name stands for. Errors as :func:`describe`."""
+    """The node that an id, a function name or the name of an API stands for. Errors as :func:`describe`."""
     if await graph.facts([ToolId(name)]):
         return ToolId(name)
     found = await graph.find_function(name) or await graph.find_function(standardise(name))
+    found = found or await _of_api(graph, name)
     if len(found) == 1:
         return found[0]
     if found:
-        listed = "\n  ".join(found)
+        more = f"\n  … and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        listed = "\n  ".join(found[:_LISTED]) + more
         raise AmbiguousNameError(f"{name!r} names {len(found)} tools; give the id of one:\n  {listed}", tuple(found))
     near = await _near_names(graph, name)
     suggestion = "\n  ".join(["; near names:", *near]) if near else ""
-    raise UsageError(f"no tool is called {name!r}: give an id (category/toolset/api) or a function name{suggestion}")
+    raise UsageError(
+        f"no tool is called {name!r}: give an id (category/toolset/api), a function or an API's name{suggestion}"
+    )
+
+
+async def _of_api(graph: GraphStore, name: str) -> list[ToolId]:
+    """The tools whose API is called so: exactly, or else in another spelling of case and separators."""
+    exact: list[ToolId] = []
+    alike: list[ToolId] = []
+    wanted = standardise(name)
+    async for document in graph.documents():
+        if document.api == name:
+            exact.append(document.id)
+        elif wanted and standardise(document.api) == wanted:
+            alike.append(document.id)
+    return exact or alike
 
 
 async def _predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParameters) -> list[Link]:
@@ -117,6 +138,21 @@ async def _predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParam
         weights = transition_weights(await graph.out_edges(edge.source), parameters)
         links += (_link(edge.source, w.weight, edge) for w in weights if w.target == tool)
     return links
+
+
+async def category_named(graph: GraphStore, name: str) -> str:
+    """The category of that name, however it is written; ``name`` itself where there is none.
+
+    Raises:
+        UsageError: several are written so, and none exactly so.
+    """
+    found = {document.category async for document in graph.documents()}
+    alike = sorted(one for one in found if one.casefold() == name.casefold())
+    if name in found or not alike:
+        return name
+    if len(alike) > 1:
+        raise UsageError(f"several categories are called {name!r}; write one as it is: {', '.join(alike)}")
+    return alike[0]
 
 
 async def near_ids(graph: GraphStore, name: str, most: int = 5) -> list[ToolId]:

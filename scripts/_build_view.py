@@ -1,39 +1,19 @@
-"""How a build looks on a terminal: bars while it runs, then what was left out, then the figures. All on stderr."""
+"""How a build looks on a terminal: what was left out, then the figures. All on stderr."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
+from _progress import console
 from rich.table import Table
 
 if TYPE_CHECKING:
     from domain.tool import ToolId
+    from graph.counting import CallCounts
     from graph.importers.records import Skipped
-    from graph.ingest import Progress
     from graph.summary import Summary
     from graph.take_overs import TakeOver, Tell
 
 SHOWN = 20
 """Skipped records shown on the terminal; the report lists more."""
-console = Console(stderr=True)
-
-
-@contextmanager
-def progress_bars() -> "Generator[Progress]":
-    """Bars on a terminal; nothing where stderr is a file."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    tasks: dict[str, TaskID] = {}
-    with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
-
-        def advance(stage: str, done: int, total: int | None) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield advance
 
 
 def show_skipped(skipped: "list[Skipped]") -> None:
@@ -76,6 +56,20 @@ def take_over_lines() -> "Tell":
     return tell
 
 
+def _outcomes(calls: "CallCounts") -> str:
+    known, read = calls["known"], calls["read"]
+    return (
+        f"{read:,} read: {calls['ok']:,} succeeded, {known - calls['ok']:,} failed, {read - known:,} of unknown outcome"
+    )
+
+
+def _names(calls: "CallCounts") -> str:
+    joined = calls["read"] - calls["unresolved"] - calls["ambiguous"]
+    return (
+        f"{joined:,} of these are of a known tool, {calls['unresolved']:,} of none, {calls['ambiguous']:,} of several"
+    )
+
+
 def _printable(text: str) -> str:
     """Text of strangers without control characters."""
     return "".join(c if c.isprintable() else " " for c in text)
@@ -88,7 +82,8 @@ def show_summary(summary: "Summary") -> None:
     dropped = ", ".join(f"{reason} {n:,}" for reason, n in trajectories["dropped"].items()) or "none"
     table.add_row("tools", f"{summary['tools']:,}")
     table.add_row("trajectories", f"{trajectories['read']:,} read, {trajectories['kept']:,} kept; dropped: {dropped}")
-    table.add_row("calls", ", ".join(f"{n:,} {key}" for key, n in calls.items()))
+    table.add_row("calls", _outcomes(calls))
+    table.add_row("names of calls", _names(calls))
     table.add_row("transitions", f"{summary['transitions']:,}, and {summary['finish_transitions']:,} to Finish")
     table.add_row("records", f"{summary['already']:,} were in the store already, {summary['skipped']:,} skipped")
     table.add_row("seconds", ", ".join(f"{key} {value:.1f}" for key, value in summary["seconds"].items()))

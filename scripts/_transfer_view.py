@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import typer
-from _build_view import console, progress_bars
+from _progress import console, progress_bars
 
 from domain.errors import FootpathError, UnavailableError, UsageError
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _terminal import check_utf8
 

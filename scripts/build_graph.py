@@ -5,9 +5,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _build_view import console, progress_bars, show_duplicates, show_skipped, show_summary, take_over_lines
+from _build_view import show_duplicates, show_skipped, show_summary, take_over_lines
+from _progress import console, progress_bars
 
 from domain.errors import FootpathError, UnavailableError, UsageError
 

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 
 from domain.errors import UsageError

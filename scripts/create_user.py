@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Annotated, Literal
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from orjson import dumps
 from pydantic import TypeAdapter, ValidationError

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _ask_view import AskView
 from _demo import ask_all, build_demo, demo_playground, host_of, opened

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
+import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
 from _scoring import scoring

@@ -6,6 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
+import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
 from _scoring import scoring
@@ -16,6 +17,7 @@ from rich.text import Text
 
 from agent.tool_text import clean
 from domain.errors import UsageError
+from graph.description import category_named
 from wiring.container import open_container
 
 
@@ -23,7 +25,7 @@ def main(
     request: Annotated[str, typer.Argument(help="What to find tools for, in words.")],
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Tools to show.")] = 10,
-    category: Annotated[str, typer.Option(help="Of this category alone.")] = "",
+    category: Annotated[str, typer.Option(help="Of this category alone, however it is written.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the best tools. Exit codes: 1 none was found, 2 wrong use, 3 no store, or it cannot be used."""
@@ -42,6 +44,7 @@ def main(
 async def _found(request: str, store: Path | None, limit: int, category: str) -> dict[str, Any]:
     async with open_container(store=store) as container:
         search = await container.search()
+        category = category and await category_named(container.graph, category)
         start = perf_counter()
         hits = await search.start_tools(request, limit, {"category": category} if category else None)
         seconds = perf_counter() - start

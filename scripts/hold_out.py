@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 from typing import Annotated, Any
 
+import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
 from _scoring import console, scoring

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 
 from domain.errors import FootpathError

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from orjson import dumps
 

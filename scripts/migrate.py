@@ -4,6 +4,7 @@ import asyncio
 import sys
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from orjson import dumps
 

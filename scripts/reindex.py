@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
 from _scoring import name_skipped

@@ -3,6 +3,7 @@
 import sys
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 
 from domain.errors import UnavailableError, UsageError

@@ -6,6 +6,7 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _terminal import check_utf8
 from rich.console import Console, Group, RenderableType
@@ -20,7 +21,7 @@ SHOWN = 15
 
 
 def main(
-    name: Annotated[str, typer.Argument(metavar="ID|FUNCTION", help="A tool's id, or its function name.")],
+    name: Annotated[str, typer.Argument(metavar="ID|NAME", help="A tool's id, its function, or the name of its API.")],
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -52,6 +53,8 @@ def rendered(found: Description) -> RenderableType:
     else:
         head.add_row(Text("function"), Text(printable(document.function)))
         head.add_row(Text("call"), Text(printable(f"{document.method} {document.url}".strip())))
+        effect = document.effect
+        head.add_row(Text("side effect"), Text(printable(f"{effect.kind}: {effect.why}")))
         head.add_row(Text("description"), Text(printable(document.description) or "none"))
         for parameter in document.parameters:
             need = "required" if parameter.required else "optional"

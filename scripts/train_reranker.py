@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
 from _scoring import console, scoring

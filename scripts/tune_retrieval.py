@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _labelled import read_labelled
 from _scoring import console, scoring

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _children import ROOT, Children, Stopped, children
 from _demo import build_demo, host_of

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _transfer_view import console, ending, print_json, progress_bars
 

@@ -133,7 +133,7 @@ def _reason(call: Intended) -> str:
     """The question, with what asks whatever the list says."""
     told = [one for one in call.judged.origins if one.kind not in COVERABLE]
     looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
-    return f"May {clean(call.tool.api, 80)} be called? {_why(call.tool)}{looks}"
+    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{looks}"
 
 
 def _moved(asked: Input, tool: ToolDoc) -> bool:
@@ -142,7 +142,7 @@ def _moved(asked: Input, tool: ToolDoc) -> bool:
     return told is not None and told != reach_of(tool).model_dump()
 
 
-def _why(tool: ToolDoc) -> str:
+def why_asked(tool: ToolDoc) -> str:
     """What a user is told of a tool's side effect, and who says so."""
     effect = tool.effect
     certain = "changes" if effect.kind == "changes" else "may change"

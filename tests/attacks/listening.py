@@ -37,7 +37,7 @@ def listening(answer: bytes = b'{"done": true}') -> Generator[Listener]:
 
         do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 - http.server's names
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class's name
             """Nothing is printed."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

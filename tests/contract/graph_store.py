@@ -50,6 +50,8 @@ class GraphStoreContract:
             example_response='{"broken": ',
             response_schema="",
             source="test",
+            side_effect="reads",
+            marked="changes",
         )
         await graph.put_tools([whole])
         assert await graph.get_tools([C]) == {C: whole}

@@ -103,6 +103,8 @@ def test_one_object_on_stdout_and_a_report(tmp_path: Path) -> None:
     assert summary["tools"] == 2
     assert summary["trajectories"] == {"read": 2, "kept": 1, "dropped": {"gave_up": 1}}
     assert summary["calls"] == {"read": 9, "known": 8, "ok": 6, "unresolved": 1, "ambiguous": 0}
+    assert "9 read: 6 succeeded, 2 failed, 1 of unknown outcome" in done.stderr
+    assert "8 of these are of a known tool, 1 of none, 0 of several" in done.stderr
     assert (summary["transitions"], summary["finish_transitions"]) == (1, 1)
     assert summary["seconds"].keys() == {"parse", "count", "write", "embed", "links", "total"}
     report = json.loads((tmp_path / "report.json").read_text())

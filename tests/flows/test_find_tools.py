@@ -54,8 +54,9 @@ def test_for_people_without_what_strangers_hide_in_their_texts(store: Path) -> N
 
 
 def test_of_a_category_alone(store: Path) -> None:
-    done = find("rain", "--store", store, "--category", "Money", "--json")
-    assert [tool["id"] for tool in json.loads(done.stdout)["tools"]] == [TOOLS[1].id]
+    for written in ("Money", "money", "MONEY"):
+        done = find("rain", "--store", store, "--category", written, "--json")
+        assert [tool["id"] for tool in json.loads(done.stdout)["tools"]] == [TOOLS[1].id]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``scripts/mark_edge.py`` as an administrator runs it."""
+"""``scripts/mark_edge.py`` and ``scripts/mark_tool.py`` as an administrator runs them."""
 
 import asyncio
 import json
@@ -57,3 +57,36 @@ def test_what_cannot_be_marked_is_told(store: Path, tmp_path: Path) -> None:
     assert run("mark_edge", A, B, "hide", "--store", store).returncode == 2
     assert run("mark_edge", "nobody", B, "pin", "--store", store).returncode == 2
     assert run("mark_edge", A, B, "pin", "--store", tmp_path / "none").returncode == 3
+
+
+def effect(store: Path) -> tuple[str, str]:
+    found = json.loads(run("show_tool", A, "--store", store, "--json").stdout)["side_effect"]
+    return found["kind"], found["by"]
+
+
+def test_a_tool_is_marked_both_ways_and_cleared(store: Path) -> None:
+    assert effect(store) == ("reads", "method")
+    done = run("mark_tool", "geocode", "changes", "--store", store, "--json")
+    told = {"tool": A, "side_effect": {"kind": "changes", "by": "administrator"}}
+    assert (done.returncode, json.loads(done.stdout)) == (0, told)
+    assert effect(store) == ("changes", "administrator")
+    assert "reads (an administrator said so)" in run("mark_tool", A, "reads", "--store", store).stderr
+    assert effect(store) == ("reads", "administrator")
+    assert run("mark_tool", A, "clear", "--store", store).returncode == 0
+    assert effect(store) == ("reads", "method")
+
+
+def test_a_tool_that_cannot_be_marked_is_told(store: Path, tmp_path: Path) -> None:
+    assert run("mark_tool", "now", "reads", "--store", store).returncode == 2
+    assert run("mark_tool", A, "deletes", "--store", store).returncode == 2
+    unknown = run("mark_tool", "nobody", "reads", "--store", store)
+    assert (unknown.returncode, "no tool is called" in unknown.stderr) == (2, True)
+    assert run("mark_tool", A, "reads", "--store", tmp_path / "none").returncode == 3
+
+
+def test_a_mark_moves_with_its_store(store: Path, tmp_path: Path) -> None:
+    run("mark_tool", A, "changes", "--store", store)
+    export, moved = tmp_path / "export.jsonl", tmp_path / "moved"
+    assert run("export_store", export, "--store", store).returncode == 0
+    assert run("import_store", export, "--store", moved, "--no-embed").returncode == 0
+    assert effect(moved) == ("changes", "administrator")

@@ -48,6 +48,28 @@ def test_json_is_one_object_on_stdout(store: Path) -> None:
     assert done.stderr == ""
 
 
+def test_the_name_of_its_api_will_do_and_several_are_listed(tmp_path: Path) -> None:
+    folder = StoreFolder(tmp_path)
+    folder.open(create=True)
+
+    async def fill() -> None:
+        graph = SqliteGraph(folder.graph)
+        await graph.setup()
+        named = {A: "Remove All", B: "now", C: "now"}
+        await graph.put_tools(
+            [document(tool, str(tool)).model_copy(update={"api": api}) for tool, api in named.items()]
+        )
+        await graph.close()
+
+    asyncio.run(fill())
+    said = json.loads(show("remove_all", "--store", tmp_path, "--json").stdout)
+    assert (said["id"], said["side_effect"]["kind"], said["side_effect"]["by"]) == (A, "unknown", "name")
+    told = show("Remove All", "--store", tmp_path).stdout
+    assert "its name begins with “remove”" in told
+    several = show("now", "--store", tmp_path)
+    assert (several.returncode, B in several.stderr, C in several.stderr) == (2, True, True)
+
+
 def test_people_get_the_same_without_control_characters(store: Path) -> None:
     done = show("geocode_for_geo", "--store", store)
     assert done.returncode == 0, done.stderr

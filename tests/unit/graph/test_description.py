@@ -7,7 +7,7 @@ import pytest
 from domain.errors import AmbiguousNameError, UsageError
 from domain.tool import FINISH, Parameter, ToolDoc, tool_id
 from graph.backends.memory import MemoryGraph
-from graph.description import Link, describe, find, near_ids
+from graph.description import Link, category_named, describe, find, near_ids
 from graph.weights import WeightParameters
 from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
 
@@ -45,7 +45,7 @@ async def test_the_keys_of_the_json(graph: MemoryGraph) -> None:
     )
     await graph.put_tools([big])
     said = json.loads(json.dumps((await describe(graph, "f", DEFAULTS)).to_json()))
-    assert list(said) == ["id", "document", "availability", "evidence", "successors", "predecessors"]
+    assert list(said) == ["id", "document", "side_effect", "availability", "evidence", "successors", "predecessors"]
     assert said["successors"][0] == {"id": B, "weight": 0.75, "imported": 3, "live": 0}
     assert (said["evidence"]["calls"], said["evidence"]["successes"]) == (4, 3)
     assert ToolDoc.model_validate(said["document"]) == big
@@ -88,3 +88,21 @@ async def test_near_tools_are_told_by_their_ids_each_once(graph: MemoryGraph) ->
     assert await near_ids(graph, A.upper()) == [A]
     assert (await near_ids(graph, "now_for_meteo"))[0] in (B, C)
     assert await near_ids(graph, "zzzzqqqq") == []
+
+
+async def test_a_tool_is_found_by_the_name_of_its_api(graph: MemoryGraph) -> None:
+    named = [document(A).model_copy(update={"api": "Geocode City"}), document(B, "b").model_copy(update={"api": "now"})]
+    await graph.put_tools([*named, document(C, "c").model_copy(update={"api": "Now"})])
+    assert await find(graph, "Geocode City") == await find(graph, "geocode_city") == A
+    assert await find(graph, "now") == B
+    with pytest.raises(AmbiguousNameError) as refused:
+        await find(graph, "NOW")
+    assert set(refused.value.candidates) == {B, C}
+
+
+async def test_a_category_is_known_however_it_is_written(graph: MemoryGraph) -> None:
+    others = [document(A).model_copy(update={"category": name}) for name in ("Money",)]
+    await graph.put_tools([*others, document(B).model_copy(update={"category": "MONEY"})])
+    assert [await category_named(graph, name) for name in ("weather", "Money", "nope")] == ["Weather", "Money", "nope"]
+    with pytest.raises(UsageError, match="MONEY, Money"):
+        await category_named(graph, "money")

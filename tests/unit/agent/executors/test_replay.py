@@ -1,6 +1,6 @@
 """Answers from recorded calls: the same arguments, the nearest, none."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,9 @@ class Kept:
     async def add(self, key: str, calls: Sequence[tuple[ToolId, RecordedCall]]) -> bool:
         self.calls += [call for _, call in calls]
         return bool(key)
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        self.calls = [] if TOOL.id in tools else self.calls
 
     async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
         return self.calls if tool == TOOL.id else []

@@ -1,0 +1,144 @@
+"""What is known of a call's side effect, and what follows from it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orjson import dumps
+
+from agent.changing import changes, may_call
+from domain.side_effect import Said, side_effect
+from domain.tool import ToolDoc, tool_id
+from graph.importers.side_effects import said_of
+from graph.sources import read_tools
+from server.runs.asking import why_asked
+
+GETS = [
+    "current_weather",
+    "list-orders",
+    "transfers",
+    "posts",
+    "getRemoved",
+    "created_since",
+    "GET /jobs/{id}/result",
+    "删除",
+    "",
+]
+WARNED = [
+    "remove_all_compost",
+    "removeJob",
+    "/Remove job",
+    "SENDMail",
+    "DELETE a hook",
+    "GET /jobs/{id}/cancel",
+    "create-qr",
+]
+
+
+def tool(method: str, api: str = "x", said: Said = "", marked: Said = "", **more: Any) -> ToolDoc:
+    made = ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function="f", method=method, **more)
+    return made.model_copy(update={"side_effect": said, "marked": marked})
+
+
+@pytest.mark.parametrize(
+    ("method", "api", "said", "marked", "kind", "by"),
+    [
+        *[("GET", api, "", "", "reads", "method") for api in GETS],
+        *[("GET", api, "", "", "unknown", "name") for api in WARNED],
+        ("POST", "search", "", "", "changes", "method"),
+        ("POST", "search", "reads", "", "reads", "document"),
+        ("DELETE", "x", "reads", "", "changes", "method"),
+        ("GET", "x", "changes", "", "changes", "document"),
+        ("GET", "remove_background", "reads", "", "reads", "document"),
+        ("GET", "x", "reads", "changes", "changes", "administrator"),
+        ("DELETE", "x", "", "reads", "reads", "administrator"),
+        ("GET", "remove_background", "", "reads", "reads", "administrator"),
+    ],
+)
+def test_the_first_source_that_knows_counts(
+    method: str, api: str, said: Said, marked: Said, kind: str, by: str
+) -> None:
+    effect = side_effect(method, api, said, marked)
+    assert (effect.kind, effect.by) == (kind, by)
+    assert tool(method, api, said, marked).safe is (kind == "reads")
+
+
+@pytest.mark.parametrize(
+    ("document", "again"),
+    [
+        (tool("GET"), True),
+        (tool("GET", "remove_all"), False),
+        (tool("GET", marked="changes"), False),
+        (tool("POST"), False),
+        (tool("POST", said="reads"), True),
+        (tool("POST", idempotent=True), True),
+        (tool("PUT"), True),
+        (tool("DELETE", marked="changes"), True),
+    ],
+)
+def test_what_may_be_repeated(document: ToolDoc, again: bool) -> None:
+    assert (document.harmless_again, document.repeatable) == (again, again)
+
+
+def test_only_a_server_that_tells_repetitions_apart_may_be_asked_again() -> None:
+    keyed = tool("POST", idempotency_header="idempotency-key")
+    assert (keyed.harmless_again, keyed.repeatable) == (False, True)
+
+
+def test_a_user_is_told_why_a_call_is_asked_about() -> None:
+    assert why_asked(tool("POST")) == "It changes something: it is called by POST."
+    assert why_asked(tool("GET", "remove_all")) == (
+        "It may change something: its name begins with “remove”, though it is called by GET."
+    )
+
+
+def test_offline_a_change_is_made_only_where_it_is_asked_for() -> None:
+    remove = tool("GET", "remove_all_compost")
+    assert changes(remove)
+    assert not may_call(remove, "How much compost is there?")
+    assert may_call(remove, "Remove all compost, please.")
+    assert not changes(tool("GET", "remove_background", marked="reads"))
+    assert changes(tool("POST", "search_and_log", marked="changes"))
+    assert may_call(tool("GET", "get_report", marked="changes"), "Get me the report.")
+
+
+@pytest.mark.parametrize(
+    ("extension", "said"),
+    [
+        ({}, ""),
+        ({"x-side-effect": "reads"}, "reads"),
+        ({"x-side-effect": "changes"}, "changes"),
+        ({"x-readOnlyHint": True}, "reads"),
+        ({"x-readOnlyHint": False}, "changes"),
+        ({"x-readOnlyHint": "yes"}, ""),
+        ({"x-side-effect": "none"}, None),
+    ],
+    ids=str,
+)
+def test_an_openapi_document_says_it_of_its_operations(
+    tmp_path: Path, extension: dict[str, Any], said: str | None
+) -> None:
+    path = tmp_path / "api.json"
+    said_there: dict[str, Any] = {"operationId": "query", "responses": {}, **extension}
+    path.write_bytes(dumps({"openapi": "3.0.3", "info": {"title": "T"}, "paths": {"/q": {"post": said_there}}}))
+    (found,) = read_tools(path)
+    if isinstance(found, ToolDoc):
+        assert found.side_effect == said
+    else:
+        assert (said, "'x-side-effect' must be reads or changes, not 'none'" in found.reason) == (None, True)
+
+
+def test_a_line_says_it_in_words_or_as_mcp_does(tmp_path: Path) -> None:
+    path = tmp_path / "tools.jsonl"
+    record = {"category": "C", "tool_name": "T", "function": "f", "method": "POST"}
+    said = [{"side_effect": "reads"}, {"annotations": {"readOnlyHint": True}}, {"annotations": {"readOnlyHint": False}}]
+    lines = [
+        dumps(record | {"api_name": str(number)} | one) for number, one in enumerate([*said, {"annotations": "x"}])
+    ]
+    path.write_bytes(b"\n".join(lines))
+    found = [one for one in read_tools(path) if isinstance(one, ToolDoc)]
+    assert [one.side_effect for one in found] == ["reads", "reads", "changes", ""]
+
+
+def test_the_plain_word_goes_before_the_hint() -> None:
+    assert said_of("side_effect", "changes", True) == "changes"
