@@ -9,7 +9,6 @@ from agent.memory import LongTermMemory
 from agent.plans.approving import Approves
 from agent.policy import Policy
 from agent.secrets import Secrets
-from agent.substitutes import SubstituteReads
 from agent.walk_settings import WalkSettings
 from domain.plan_document import PlanDocument
 from graph.flows import FlowStore
@@ -21,7 +20,7 @@ from graph.weights import WeightParameters
 class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
-    ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
+    ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out.
     """
@@ -37,7 +36,6 @@ class RunDeps:
     memory: LongTermMemory | None = None
     flows: FlowStore | None = None
     recalled: int = 8
-    links: SubstituteReads | None = None
     at_once: int = 3
     planner: str = "dfs"
     ledger: bool = False
