@@ -30,6 +30,7 @@ async def decompose(
     if len(parts) < 2:
         texts = [AskedPart(request, ())]
     else:
+        await evidence.look_up([text for part in parts for text in _ways_to_say(part)], found)
         texts = [AskedPart(part, await _near(part, evidence, found)) for part in parts]
     decomposition = await policy.decompose(DecomposeQuestion(request, tuple(texts), earlier))
     made = {number for one in earlier for number, _, _ in one.steps}
@@ -46,10 +47,14 @@ async def decompose(
 async def _near(part: str, evidence: Evidence, found: int) -> tuple[tuple[ToolId, float], ...]:
     """The tools nearest to a part, in its own words or in those of documents, best first."""
     scores: dict[ToolId, float] = {}
-    for text in dict.fromkeys((part, plain(part))):
+    for text in _ways_to_say(part):
         for hit in await evidence.find(text, found):
             scores[hit.id] = max(hit.score, scores.get(hit.id, 0.0))
     return tuple(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:found])
+
+
+def _ways_to_say(part: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((part, plain(part))))
 
 
 def waiting(subtasks: tuple[Subtask, ...]) -> dict[int, tuple[int, ...]]:

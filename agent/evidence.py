@@ -1,9 +1,11 @@
 """What one run has read about tools: documents, availability, relevance and neighbours, each read once."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from agent.frontier import Path
+from agent.read_once import ReadOnce
 from agent.secrets import Secrets
 from agent.secrets_env import EnvironmentSecrets
 from agent.supplied import with_supplied
@@ -11,7 +13,8 @@ from agent.support import plain, supported, vocabulary
 from agent.whether import told_only_whether, wants_value
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
-from graph.flows import FlowStore, with_flows
+from graph.around import Around
+from graph.flows import FlowStore, KnownFlow, with_flows
 from graph.store import GraphReads
 from graph.weights import UNTESTED, Weighted, WeightParameters, availability, transition_weights
 
@@ -29,10 +32,8 @@ class FoundTool(Protocol):
 class ToolFinder(Protocol):
     """The part of the retriever that a walk needs."""
 
-    async def start_tools(
-        self, request: str, limit: int, where: Mapping[str, str] | None = None
-    ) -> Sequence[FoundTool]:
-        """The tools nearest to a text, best first."""
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[FoundTool]]:
+        """For each text the tools nearest to it, best first."""
         ...
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
@@ -54,7 +55,7 @@ class Evidence:
     ) -> None:
         self.clauses = clauses
         self.recalled: tuple[Recalled, ...] = ()
-        self._store = store
+        self._graph = ReadOnce.of(store)
         self._search = search
         self._weights = weights
         self._flows = flows
@@ -67,23 +68,29 @@ class Evidence:
         self._found: dict[tuple[str, int], tuple[FoundTool, ...]] = {}
 
     async def read(self, ids: Iterable[ToolId]) -> None:
-        """Read what is not known yet of these tools, in three reads at most."""
+        """Read what is not known yet of these tools: in one read of each store, side by side."""
         unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
         if not unknown:
             return
-        taken = await self._flows.into(unknown) if self._flows else {}
-        for tool, doc in (await self._store.get_tools(unknown)).items():
-            self._docs[tool] = with_flows(await with_supplied(doc, self._secrets), taken.get(tool, ()))
-        facts = await self._store.facts(unknown)
-        self._failing |= {tool for tool, known in facts.items() if known.reliability < 0}
         plain_clauses = tuple(plain(clause) for clause in self.clauses)
-        whole = await self._search.relevance(self.clauses, unknown)
-        stripped = await self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else whole
+        around, taken, whole, stripped = await asyncio.gather(
+            self._graph.around(unknown),
+            self._taken(unknown),
+            self._search.relevance(self.clauses, unknown),
+            self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else _nothing(),
+        )
+        for tool, known in around.items():
+            if known.document is not None:
+                self._docs[tool] = with_flows(await with_supplied(known.document, self._secrets), taken.get(tool, ()))
+        self._failing |= {tool for tool, known in around.items() if known.facts.reliability < 0}
         nothing = (0.0,) * len(self.clauses)
         for tool in unknown:
-            self._availability[tool] = availability(facts[tool], self._weights) if tool in facts else None
-            similar = zip(whole.get(tool, nothing), stripped.get(tool, nothing), strict=True)
+            self._availability[tool] = availability(around[tool].facts, self._weights) if tool in around else None
+            similar = zip(whole.get(tool, nothing), (stripped or whole).get(tool, nothing), strict=True)
             self._relevance[tool] = self._judged(tool, [(one + other) / 2 for one, other in similar])
+
+    async def _taken(self, tools: Sequence[ToolId]) -> Mapping[ToolId, Sequence[KnownFlow]]:
+        return await self._flows.into(tools) if self._flows else {}
 
     def _judged(self, tool: ToolId, similar: Sequence[float]) -> tuple[float, ...]:
         if tool not in self._docs:
@@ -97,8 +104,7 @@ class Evidence:
 
     async def present(self, ids: Iterable[ToolId]) -> set[ToolId]:
         """Which of these tools have a document."""
-        wanted = set(ids)
-        return set(await self._store.get_tools(wanted)) if wanted else set()
+        return {tool for tool, known in (await self._graph.around(ids)).items() if known.document is not None}
 
     def has(self, tool: ToolId) -> bool:
         """Whether a tool that was read has a document."""
@@ -134,21 +140,36 @@ class Evidence:
         """A tool's relevance, one value per clause, each in [0, 1]."""
         return self._relevance[tool]
 
+    async def around(self, tool: ToolId) -> Around | None:
+        """What joins a tool to others; None where it is no node."""
+        return (await self._graph.around([tool])).get(tool)
+
     async def neighbours(self, tool: ToolId) -> list[Weighted]:
         """All out-edges of a tool with their weights."""
         if tool not in self._neighbours:
-            edges = await self._store.out_edges(tool)
-            self._neighbours[tool] = transition_weights(edges, self._weights)
+            known = await self.around(tool)
+            self._neighbours[tool] = transition_weights(known.out, self._weights) if known else []
         return self._neighbours[tool]
 
     async def predecessors(self, tool: ToolId, most: int) -> list[tuple[ToolId, float]]:
         """The tools most often walked just before this one, each with its share of the walks into it."""
-        edges = [(edge.source, edge.imported + edge.live) for edge in await self._store.in_edges(tool)]
+        known = await self.around(tool)
+        edges = [(edge.source, edge.imported + edge.live) for edge in (known.into if known else ())]
         total = sum(count for _, count in edges) or 1
         return [(source, count / total) for source, count in sorted(edges, key=lambda e: (-e[1], e[0]))[:most]]
 
+    async def look_up(self, texts: Iterable[str], limit: int) -> None:
+        """Have the retriever find tools for these texts, all at once; :meth:`find` then tells what it found."""
+        new = [text for text in dict.fromkeys(texts) if (text, limit) not in self._found]
+        if new:
+            found = await self._search.start_tools_of(new, limit)
+            self._found |= {(text, limit): tuple(hits) for text, hits in zip(new, found, strict=True)}
+
     async def find(self, text: str, limit: int) -> tuple[FoundTool, ...]:
         """What the retriever finds for a text."""
-        if (text, limit) not in self._found:
-            self._found[text, limit] = tuple(await self._search.start_tools(text, limit))
+        await self.look_up([text], limit)
         return self._found[text, limit]
+
+
+async def _nothing() -> Mapping[ToolId, tuple[float, ...]]:
+    return {}

@@ -16,7 +16,7 @@ from agent.remembering import next_of
 from agent.returning import returning
 from agent.rounds import asked_of
 from agent.search import Node
-from agent.substitutes import SubstituteReads, sources, stand_ins
+from agent.substitutes import sources, stand_ins
 from agent.walk_settings import WalkSettings
 from domain.tool import FINISH, ToolId
 from graph.recovery import with_returning
@@ -36,16 +36,14 @@ class Expander:
         evidence: Evidence,
         settings: WalkSettings,
         given: Path = (),
-        links: SubstituteReads | None = None,
         seed: str = "",
     ) -> None:
-        """``given``: the tools of steps that are done already, which come before every path. ``links``: tells what can stand in for a tool."""
+        """``given``: the tools of steps that are done already, which come before every path."""
         self._seed = seed
         self._request = request
         self._evidence = evidence
         self._settings = settings
         self._given = given
-        self._links = links
         self._pools: dict[frozenset[ToolId], Pool] = {}
         self._kin: dict[ToolId, Kin] = {}
         self._nodes: dict[tuple[Path, Path, ToolId | None], Node] = {}
@@ -95,7 +93,7 @@ class Expander:
         """What the request calls for; looked for anew where more has failed, since what stands in its place may be no likely tool else."""
         lost = frozenset(banned)
         if lost not in self._pools:
-            without = Without(lost, partial(sources, self._links)) if lost else None
+            without = Without(lost, partial(sources, self._evidence)) if lost else None
             chosen = self._settings
             pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor, without=without)
             self._kin = self._kin or await kinship(self._request, pool, self._evidence)
@@ -115,7 +113,7 @@ class Expander:
 
     async def _instead(self, offers: list[Offer], state: Frontier, pool: Pool) -> list[Offer]:
         """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
-        tools = [tool for tool in await stand_ins(self._links, state.instead_of) if state.is_open(tool)]
+        tools = [tool for tool in await stand_ins(self._evidence, state.instead_of) if state.is_open(tool)]
         await self._evidence.read(tools)
         if state.instead_of in state.banned:  # failed as such, not for what it was asked
             tools += [tool for tool in self._giving_the_same(state, pool) if tool not in tools]

@@ -5,7 +5,8 @@ from agent.candidate import Candidate, Follower
 from agent.evidence import Evidence
 from agent.frontier import Frontier
 from agent.search import Node
-from graph.weights import rank
+from domain.tool import ToolDoc
+from graph.weights import Weighted, rank
 
 _PARENTS = 4
 _EACH = 2
@@ -24,24 +25,25 @@ class Followers:
         """At most two for each of the first few candidates that are open; each once, behind the first that leads to it."""
         evidence = self._evidence
         known = {*state.path, *state.banned, *(c.tool.id for c in node.candidates)}
-        found: list[Follower] = []
         parents = [(at, c) for at, c in enumerate(node.candidates) if state.is_open(c.tool.id)][:_PARENTS]
+        led_to: list[tuple[int, Candidate, Weighted]] = []
         for at, parent in parents:
             ways = [w for w in rank(await evidence.neighbours(parent.tool.id)) if w.weight >= _WALKED]
             new = [w for w in ways if w.target not in known][:_EACH]
-            await evidence.read(w.target for w in new)
-            for way in new:
-                doc = evidence.doc(way.target)
-                fill = fillable(doc, self._request, (*node.path, parent.tool))
-                candidate = Candidate(
-                    tool=doc,
-                    weight=way.weight,
-                    availability=evidence.availability(way.target),
-                    relevance=evidence.relevance(way.target),
-                    origin="graph",
-                    missing=fill.missing,
-                    feeds=fill.feeds,
-                )
-                found.append(Follower(at, candidate))
-                known.add(way.target)
-        return tuple(found)
+            led_to += [(at, parent, way) for way in new]
+            known |= {way.target for way in new}
+        await evidence.read(way.target for _, _, way in led_to)
+        return tuple(Follower(at, self._candidate(way, (*node.path, parent.tool))) for at, parent, way in led_to)
+
+    def _candidate(self, way: Weighted, path: tuple[ToolDoc, ...]) -> Candidate:
+        evidence, doc = self._evidence, self._evidence.doc(way.target)
+        fill = fillable(doc, self._request, path)
+        return Candidate(
+            tool=doc,
+            weight=way.weight,
+            availability=evidence.availability(way.target),
+            relevance=evidence.relevance(way.target),
+            origin="graph",
+            missing=fill.missing,
+            feeds=fill.feeds,
+        )

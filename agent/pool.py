@@ -1,7 +1,8 @@
 """The tools that a request calls for, before any walking: what the retriever finds, and what makes those tools fillable."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from agent.arguments import fillable
 from agent.evidence import Evidence
@@ -48,7 +49,9 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, 
     have failed; what stands in their place is found by what feeds the same parameters.
     """
     pool = Pool()
-    for text in dict.fromkeys((request, *evidence.clauses, *map(plain, evidence.clauses))):
+    texts = list(dict.fromkeys((request, *evidence.clauses, *map(plain, evidence.clauses))))
+    await evidence.look_up(texts, limit)
+    for text in texts:
         for hit in await evidence.find(text, limit):
             pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
     await evidence.read(pool.found)
@@ -56,13 +59,19 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, 
     pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
     wanted, queries = _wanted(pool, evidence, floor), _QUERIES
     for _ in range(_STEPS_BACK):
+        lacking = {tool: missing for tool in wanted if (missing := fillable(evidence.doc(tool), request, ()).missing)}
+        unserved = [tool for tool in lacking if not _served(tool, request, pool, evidence)][:queries]
+        queries -= len(unserved)
+        questions = {tool: _questions(evidence.doc(tool), lacking[tool]) for tool in unserved}
+        await evidence.look_up(chain.from_iterable(questions.values()), _FOUND)
+        possible = {
+            tool: await _possible(tool, missing, questions.get(tool, []), pool, evidence, without)
+            for tool, missing in lacking.items()
+        }
+        await evidence.read(chain.from_iterable(possible.values()))
         added: dict[ToolId, float] = {}
-        for tool, worth in wanted.items():
-            missing = fillable(evidence.doc(tool), request, ()).missing
-            if missing:
-                seek = queries > 0 and not _served(tool, request, pool, evidence)
-                queries -= seek
-                _raise_to(added, await _producers(tool, worth, missing, request, pool, evidence, seek, without))
+        for tool, ids in possible.items():
+            _raise_to(added, await _producers(tool, wanted[tool], lacking[tool], request, ids, evidence, without))
         wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
         _raise_to(pool.producers, added)
     return pool
@@ -95,39 +104,51 @@ def _served(tool: ToolId, request: str, pool: Pool, evidence: Evidence) -> bool:
     )
 
 
+async def _possible(
+    tool: ToolId,
+    missing: tuple[str, ...],
+    questions: Sequence[str],
+    pool: Pool,
+    evidence: Evidence,
+    without: Without | None,
+) -> list[ToolId]:
+    """Tools that may fill something a tool lacks: those that came before it in past calls, those that were found for the request, or
+    for the ``questions`` after what is missing. Where tools have failed, all that can feed it is looked at.
+    """
+    found = [*pool.found]
+    for question in questions:
+        found += [hit.id for hit in await evidence.find(question, _FOUND)]
+    if without:
+        found += await without.sources(tool, missing)
+    lost = without.tools if without else frozenset[ToolId]()
+    before = [other for other, _ in await evidence.predecessors(tool, _PRODUCERS)]
+    return [o for o in dict.fromkeys((*before, *found)) if o != tool and o not in lost and not is_unresolved(o)]
+
+
 async def _producers(
     tool: ToolId,
     worth: float,
     missing: tuple[str, ...],
     request: str,
-    pool: Pool,
+    possible: Sequence[ToolId],
     evidence: Evidence,
-    seek: bool,
     without: Without | None,
 ) -> dict[ToolId, float]:
-    """Tools that fill something a tool lacks, the three best: those that came before it in past calls count by their share,
-    those that were found for the request, or (``seek``) are found for what is missing, by a little. Where tools have failed, all that can
-    feed it is looked at, and more are kept: the best by far may be among the failed.
+    """Those that fill something a tool lacks, the three best: those that came before it in past calls count by their share, others
+    by a little. Where tools have failed more are kept: the best by far may be among the failed.
     """
-    doc = evidence.doc(tool)
-    offers = dict(await evidence.predecessors(tool, _PRODUCERS))
-    found = [*pool.found]
-    if seek:
-        for parameter in doc.required:
-            if parameter.name in missing:
-                found += [hit.id for hit in await evidence.find(_question(doc, parameter), _FOUND)]
-    lost = without.tools if without else frozenset[ToolId]()
-    if without:
-        found += await without.sources(tool, missing)
-    ids = [o for o in dict.fromkeys((*offers, *found)) if o != tool and o not in lost and not is_unresolved(o)]
-    await evidence.read(ids)
+    doc, offers = evidence.doc(tool), dict(await evidence.predecessors(tool, _PRODUCERS))
     fitting = {
         other: worth * (0.5 + 0.5 * offers.get(other, 0.0))
-        for other in ids
+        for other in possible
         if evidence.has(other) and len(fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
     }
     ranked = sorted(fitting, key=lambda t: (-fitting[t], -max(evidence.relevance(t)), t))
     return {other: fitting[other] for other in ranked[: 2 * _KEPT if without else _KEPT]}
+
+
+def _questions(doc: ToolDoc, missing: tuple[str, ...]) -> list[str]:
+    return [_question(doc, parameter) for parameter in doc.required if parameter.name in missing]
 
 
 def _question(doc: ToolDoc, parameter: Parameter) -> str:

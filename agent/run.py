@@ -20,6 +20,7 @@ from agent.leave import LeaveAskingExecutor
 from agent.notices import told_notices
 from agent.numbering import counted_through, given_to, renumbered
 from agent.provenance import Provenance, Voices
+from agent.read_once import ReadOnce
 from agent.repeating import SplittingAsBefore
 from agent.resume import Past, called
 from agent.reuse import ReusingExecutor
@@ -91,6 +92,7 @@ class _Run:
         self._turns: dict[int, Turn] = {}
         self._answer = ""
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
+        self._graph = ReadOnce(shared.deps.store)
 
     async def guarded(self) -> AsyncIterator[Told]:
         """The run's events, whatever happens."""
@@ -138,7 +140,9 @@ class _Run:
 
     def _evidence(self, request: str) -> Evidence:
         deps = self._deps
-        return Evidence(clauses(request) or (request,), deps.store, deps.search, deps.weights, deps.secrets, deps.flows)
+        return Evidence(
+            clauses(request) or (request,), self._graph, deps.search, deps.weights, deps.secrets, deps.flows
+        )
 
     def _serve(self, subtask: Subtask, evidence: Evidence | None) -> AsyncIterator[Event]:
         """The events of one subtask, begun when what it builds on is done."""

@@ -12,7 +12,6 @@ from agent.plans.approving import Approves
 from agent.policy import Policy
 from agent.provenance import Voices
 from agent.secrets import Secrets
-from agent.substitutes import SubstituteReads
 from agent.walk_settings import WalkSettings
 from domain.plan_document import PlanDocument
 from graph.flows import FlowStore
@@ -24,7 +23,7 @@ from graph.weights import WeightParameters
 class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
-    ``links``: where the graph keeps substitutes, it tells what can stand in for a tool whose call has failed. ``ledger``: the executor knows by itself which
+    ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``leave``: asked before each call is made.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
@@ -43,7 +42,6 @@ class RunDeps:
     memory: LongTermMemory | None = None
     flows: FlowStore | None = None
     recalled: int = 8
-    links: SubstituteReads | None = None
     at_once: int = 3
     planner: str = "dfs"
     ledger: bool = False

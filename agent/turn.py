@@ -55,7 +55,7 @@ class Turn(Served):
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
         ids = tuple(tool.id for tool in before)
-        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.deps.links, shared.name)
+        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.name)
         walking = walk_deps(self._request, evidence, shared.deps.settings, self._deps.policy, self._results, expand)
         self._walking = replace(walking, choose=self._choose)
         self._planner = planner_named(shared.deps.planner)

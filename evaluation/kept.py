@@ -17,15 +17,13 @@ class KeptFinder:
         self._found: dict[tuple[str, int], Sequence[FoundTool]] = {}
         self._relevance: dict[tuple[tuple[str, ...], ToolId], tuple[float, ...] | None] = {}
 
-    async def start_tools(
-        self, request: str, limit: int, where: Mapping[str, str] | None = None
-    ) -> Sequence[FoundTool]:
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[FoundTool]]:
         """As the retriever finds them."""
-        if where:
-            return await self._finder.start_tools(request, limit, where)
-        if (request, limit) not in self._found:
-            self._found[request, limit] = await self._finder.start_tools(request, limit)
-        return self._found[request, limit]
+        new = [request for request in dict.fromkeys(requests) if (request, limit) not in self._found]
+        if new:
+            found = await self._finder.start_tools_of(new, limit)
+            self._found |= {(request, limit): hits for request, hits in zip(new, found, strict=True)}
+        return [self._found[request, limit] for request in requests]
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
         """As the retriever judges it."""

@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolId
+from graph.around import Around
 from graph.facts import Edge, Neighbour, ToolFacts
 from graph.store import GraphStore
 
@@ -23,23 +25,24 @@ class RewiredGraph:
             self._out.setdefault(edge.source, []).append(edge)
             self._into.setdefault(edge.target, []).append(edge)
 
-    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
-        """As the store has them."""
-        return await self._store.get_tools(ids)
-
-    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
-        """As the store has them."""
-        return await self._store.facts(ids)
-
-    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
-        """The other edges, with the store's own facts of their targets."""
-        edges = self._out.get(tool, [])
-        documents = await self._store.get_tools([edge.target for edge in edges])
-        return [Neighbour(edge, self._facts.get(edge.target, ToolFacts()), edge.target in documents) for edge in edges]
-
-    async def in_edges(self, tool: ToolId) -> list[Edge]:
-        """The other edges."""
-        return self._into.get(tool, [])
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+        """As the store has them, with the other edges and no links."""
+        known = await self._store.around(tools)
+        targets = {edge.target for tool in known for edge in self._out.get(tool, [])}
+        documents = await self._store.get_tools(targets) if targets else {}
+        return {
+            tool: replace(
+                found,
+                out=[
+                    Neighbour(edge, self._facts.get(edge.target, ToolFacts()), edge.target in documents)
+                    for edge in self._out.get(tool, [])
+                ],
+                into=self._into.get(tool, []),
+                feeds=(),
+                substitutes=(),
+            )
+            for tool, found in known.items()
+        }
 
 
 async def without_edges(store: GraphStore) -> RewiredGraph:

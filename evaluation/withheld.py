@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from domain.tool import ToolDoc, ToolId
-from graph.facts import Edge, Neighbour, ToolFacts
+from domain.tool import ToolId
+from graph.around import Around
+from graph.facts import ToolFacts
 from graph.store import GraphReads
 
 
@@ -14,18 +15,9 @@ class CallsWithheld:
     def __init__(self, graph: GraphReads) -> None:
         self._graph = graph
 
-    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
-        """As the graph has them."""
-        return await self._graph.get_tools(ids)
-
-    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
-        """None of them."""
-        return dict.fromkeys(await self._graph.facts(ids), ToolFacts())
-
-    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
-        """As the graph has them, without the facts of their targets."""
-        return [replace(way, facts=ToolFacts()) for way in await self._graph.out_edges(tool)]
-
-    async def in_edges(self, tool: ToolId) -> list[Edge]:
-        """As the graph has them."""
-        return await self._graph.in_edges(tool)
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+        """As the graph has them, without any facts."""
+        return {
+            tool: replace(known, facts=ToolFacts(), out=[replace(way, facts=ToolFacts()) for way in known.out])
+            for tool, known in (await self._graph.around(tools)).items()
+        }

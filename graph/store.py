@@ -1,22 +1,19 @@
 """The protocol of a graph store, in words. One contract suite tests every implementation against it."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from domain.tool import ToolDoc, ToolId
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, Lesson, LiveBatch, Mark, Neighbour, ToolFacts
+
+if TYPE_CHECKING:
+    from graph.around import Around
 
 
 class GraphReads(Protocol):
     """What planning reads of a graph; see :class:`GraphStore`."""
 
-    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]: ...
-
-    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]: ...
-
-    async def out_edges(self, tool: ToolId) -> list[Neighbour]: ...
-
-    async def in_edges(self, tool: ToolId) -> list[Edge]: ...
+    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Around]": ...
 
 
 class GraphStore(Protocol):
@@ -95,6 +92,10 @@ class GraphStore(Protocol):
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
         """All edges out of one of these tools or into one, each once, ordered by (source id, target id). One read."""
+        ...
+
+    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Around]":
+        """Each of these tools with its document, its facts, its edges and its links; ids that are no node are left out. One read."""
         ...
 
     def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:

@@ -48,29 +48,26 @@ class Gathering:
         self._dense_weight = dense_weight
         self._experience = experience
 
-    async def gather(self, request: str, size: int, category: str | None, *, widen: bool = True) -> Pool:
-        """``size`` from each side; ``widen``: with those of their tool sets, those walked beside strong ones and those that served requests alike."""
-        (asked,) = await self._reader.read([request])
-        where = None if category is None else {"category": category}
-        near, worded, alike = await asyncio.gather(
-            self._near(asked, size, where),
-            asyncio.to_thread(_worded, asked, size, category),
-            self._precedents(asked, _ALIKE if widen else 0),
-        )
-        ids = list(dict.fromkeys(near + worded))
+    async def gather(
+        self, requests: Sequence[str], size: int, category: str | None, *, widen: bool = True
+    ) -> list[Pool]:
+        """For each request ``size`` from each side; ``widen``: with those of their tool sets, those walked beside strong ones and those that
+        served requests alike. What several requests want of the graph is asked for together.
+        """
+        # Each by itself: a vector depends a little on what it is embedded with.
+        asked = [one for (one,) in await asyncio.gather(*(self._reader.read([request]) for request in requests))]
+        found = await asyncio.gather(*(self._nearest(one, size, category) for one in asked))
         if not widen:
-            return Pool(self._judged(request, asked, await self._index.cosines(asked.vectors, ids)))
-        cosines, walked = await asyncio.gather(self._index.cosines(asked.vectors, ids), self._beside(ids))
-        found = self._judged(request, asked, cosines)
-        if not found.ids:
-            return Pool(found)
-        siblings = _siblings(found, asked.matches[0].ids)
-        others = dict.fromkeys([*siblings, *_linked(found, walked, category), *_followed(found, alike, category)])
-        if not others:
-            return Pool(found, walked, alike)
-        cosines, further = await asyncio.gather(self._index.cosines(asked.vectors, others), self._beside(list(others)))
-        more = self._judged(request, asked, cosines)
-        return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])), alike)
+            judged = await self._all_judged(requests, asked, found)
+            return [Pool(one) for one in judged]
+        judged, walked, alike = await asyncio.gather(
+            self._all_judged(requests, asked, found),
+            self._beside(found),
+            asyncio.gather(*(self._precedents(one, _ALIKE) for one in asked)),
+        )
+        others = [_others(*known, category) for known in zip(judged, walked, alike, asked, strict=True)]
+        more, further = await asyncio.gather(self._all_judged(requests, asked, others), self._beside(others))
+        return [_pool(*parts) for parts in zip(judged, walked, alike, more, further, strict=True)]
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
         """Each text's scores against those of the tools that are indexed."""
@@ -83,8 +80,28 @@ class Gathering:
             found.append(self._judged(text, one, {tool: row[own] for tool, row in cosines.items()}))
         return found
 
-    async def _beside(self, tools: Sequence[ToolId]) -> Sequence[Walked]:
-        return await self._experience.beside(tools) if self._experience else ()
+    async def _nearest(self, asked: ReadyRequest, size: int, category: str | None) -> list[ToolId]:
+        where = None if category is None else {"category": category}
+        near, worded = await asyncio.gather(
+            self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
+        )
+        return list(dict.fromkeys(near + worded))
+
+    async def _all_judged(
+        self, requests: Sequence[str], asked: Sequence[ReadyRequest], ids: Sequence[Sequence[ToolId]]
+    ) -> list[Candidates]:
+        """The scores of each request's tools."""
+        cosines = await asyncio.gather(
+            *(self._index.cosines(one.vectors, own) for one, own in zip(asked, ids, strict=True))
+        )
+        return [self._judged(*known) for known in zip(requests, asked, cosines, strict=True)]
+
+    async def _beside(self, tools: Sequence[Sequence[ToolId]]) -> list[list[Walked]]:
+        """The transitions beside each of these sets of tools, in one read of the graph."""
+        everything = list(dict.fromkeys(tool for own in tools for tool in own))
+        walked = await self._experience.beside(everything) if self._experience and everything else ()
+        sets = [frozenset(own) for own in tools]
+        return [[one for one in walked if one.source in own or one.target in own] for own in sets]
 
     async def _precedents(self, asked: ReadyRequest, limit: int) -> Sequence[Precedent]:
         return await self._experience.precedents(asked.whole, limit) if self._experience and limit else ()
@@ -98,6 +115,30 @@ class Gathering:
         share = self._dense_weight
         fused = (share * halves(dense) + (1 - share) * halves(worded)).astype(np.float32)
         return Candidates(request, tuple(cosines), dense, worded, fused)
+
+
+def _others(
+    found: Candidates, walked: Sequence[Walked], alike: Sequence[Precedent], asked: ReadyRequest, category: str | None
+) -> list[ToolId]:
+    """What else there is to look at beside what was found; nothing beside nothing."""
+    if not found.ids:
+        return []
+    siblings = _siblings(found, asked.matches[0].ids)
+    return list(dict.fromkeys([*siblings, *_linked(found, walked, category), *_followed(found, alike, category)]))
+
+
+def _pool(
+    found: Candidates,
+    walked: Sequence[Walked],
+    alike: Sequence[Precedent],
+    more: Candidates,
+    further: Sequence[Walked],
+) -> Pool:
+    if not found.ids:
+        return Pool(found)
+    if not more.ids:
+        return Pool(found, walked, alike)
+    return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])), alike)
 
 
 def halves(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -72,12 +72,22 @@ class ToolSearch:
         """
         if unknown := set(where or {}) - {"category"}:
             raise UsageError(f"tools cannot be filtered by {', '.join(sorted(unknown))}; there is: category")
-        if limit <= 0 or not request.strip():
-            return []
+        (hits,) = await self._hits([request], limit, (where or {}).get("category"))
+        return hits
+
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+        """As :meth:`start_tools`, for several requests at once: what they want of the stores is asked for together."""
+        return await self._hits(requests, limit)
+
+    async def _hits(self, requests: Sequence[str], limit: int, category: str | None = None) -> list[list[ToolHit]]:
+        told = [request for request in dict.fromkeys(requests) if request.strip()] if limit > 0 else []
         size = max(self._parameters.candidates, 2 * limit)
-        category = (where or {}).get("category")
-        pool = await self._gathering.gather(request, size, category, widen=self._reranker is not None)
-        return _grouped(_hits(pool.candidates), await self._order(pool), limit)
+        pools = await self._gathering.gather(told, size, category, widen=self._reranker is not None)
+        found = {
+            request: _grouped(_hits(pool.candidates), await self._order(pool), limit)
+            for request, pool in zip(told, pools, strict=True)
+        }
+        return [found.get(request, []) for request in requests]
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
         """Each text's score against each tool, on the scale of ``ToolHit.score``; 0 for a tool that is not indexed."""

@@ -115,6 +115,7 @@ class Container:
             chosen.vector_api_key.get_secret_value(),
             name=chosen.vector_collection,
             prefer_grpc=chosen.vector_grpc,
+            grpc_port=chosen.vector_grpc_port,
             quantization=chosen.vector_quantization,
         )
 

@@ -20,6 +20,7 @@ _log = logging.getLogger(__name__)
 
 class StoreExperience:
     """What imported trajectories and live runs walked, and what served imported requests. A banned or muted transition counts for nothing.
+    Made for one run, as its search is, and dropped with it.
 
     Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
     """
@@ -28,15 +29,18 @@ class StoreExperience:
         self._graph = graph
         self._memories = memories
         self._encoder = encoder
+        self._read: set[ToolId] = set()
+        self._walked: dict[tuple[ToolId, ToolId], Walked] = {}
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
-        """Every transition out of one of these tools or into one."""
-        edges = await self._graph.edges_beside(tool for tool in tools if tool != FINISH)
-        return [
-            Walked(edge.source, edge.target, count)
-            for edge in edges
-            if edge.mark not in ("ban", "mute") and (count := edge.imported + edge.live)
-        ]
+        """Every transition out of one of these tools or into one, by source and target. What is beside a tool is read once."""
+        asked = {tool for tool in tools if tool != FINISH}
+        if new := sorted(asked - self._read):
+            for edge in await self._graph.edges_beside(new):
+                if edge.mark not in ("ban", "mute") and (count := edge.imported + edge.live):
+                    self._walked[edge.source, edge.target] = Walked(edge.source, edge.target, count)
+            self._read.update(new)
+        return [one for ends, one in sorted(self._walked.items()) if not asked.isdisjoint(ends)]
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without."""

@@ -18,7 +18,11 @@ def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemorySto
 
         key = settings.vector_api_key.get_secret_value()
         return QdrantMemories(
-            settings.vector_url, key, name=settings.vector_collection, prefer_grpc=settings.vector_grpc
+            settings.vector_url,
+            key,
+            name=settings.vector_collection,
+            prefer_grpc=settings.vector_grpc,
+            grpc_port=settings.vector_grpc_port,
         )
     from graph.backends.memories import SqliteMemories
 

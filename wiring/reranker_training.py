@@ -68,7 +68,7 @@ async def asked_of(
             gathering = Gathering(embedder, index, lexical, chosen.dense_weight, walked)
             for number, query in enumerate(queries):
                 walked.ask(query.query)
-                pool = await gathering.gather(query.query, chosen.candidates, None)
+                (pool,) = await gathering.gather([query.query], chosen.candidates, None)
                 keys = tuple(key_of(tool) for tool in pool.candidates.ids)
                 serves = np.array([key in query.relevant for key in keys], np.bool_)
                 values = features(pool.candidates, pool.walked, pool.precedents)

@@ -46,7 +46,6 @@ async def run_deps(
         secrets=await container.secrets(),
         memory=await _memory(container, container.settings.owner if owner is None else owner),
         flows=await container.flows(),
-        links=container.graph,
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         leave=NoCrossing() if container.settings.flows == "ask" and caller.name != "replay" else None,

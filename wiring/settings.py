@@ -64,7 +64,13 @@ class Settings(ServerSettings, BaseSettings):
     vector_collection: str = Field(
         default="footpath", pattern=r"^[A-Za-z0-9_-]{1,100}$", description="What its collections' names begin with."
     )
-    vector_grpc: bool = Field(default=False, description="Speak gRPC (port 6334) to it, which is faster for bulk.")
+    vector_grpc: bool = Field(default=False, description="Speak gRPC to it, which is faster for bulk.")
+    vector_grpc_port: int = Field(
+        default=0,
+        ge=0,
+        le=65_535,
+        description="Its gRPC port; 0: 6334, or where the address names a port other than 6333, 80 and 443, the next one.",
+    )
     vector_quantization: bool = Field(
         default=False, description="Keep 8-bit copies and search approximately, for millions of tools."
     )

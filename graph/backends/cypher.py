@@ -196,6 +196,26 @@ RETURN t.id, r.imported, r.live, r.mark, t.function IS NOT NULL, {_FACTS} ORDER 
 
 IN_EDGES: Final = "MATCH (:Tool {id: $id})<-[r:NEXT]-(t:Tool) RETURN t.id, r.imported, r.live, r.mark ORDER BY t.id"
 
+# Collected apart, side by side: joined, the edges of one kind would multiply those of another.
+AROUND: Final = f"""
+UNWIND $values AS id
+MATCH (here:Tool {{id: id}})
+RETURN here.id, {_FACTS.replace("t.", "here.")}, CASE WHEN here.function IS NOT NULL THEN properties(here) END,
+    COLLECT {{
+        MATCH (here)-[r:NEXT]->(t:Tool)
+        RETURN [t.id, r.imported, r.live, r.mark, t.function IS NOT NULL, {_FACTS}] ORDER BY t.id
+    }},
+    COLLECT {{ MATCH (here)<-[r:NEXT]-(t:Tool) RETURN [t.id, r.imported, r.live, r.mark] ORDER BY t.id }},
+    COLLECT {{
+        MATCH (s:Tool)-[r:FEEDS]->(here)
+        RETURN [s.id, here.id, r.field, r.parameter, r.score] ORDER BY r.score DESC, s.id, r.parameter, r.field
+    }},
+    COLLECT {{
+        MATCH (other:Tool)-[r:SUBSTITUTES]->(here)
+        RETURN [here.id, other.id, r.score, r.parameters] ORDER BY r.score DESC, other.id
+    }}
+"""
+
 EDGES_BESIDE: Final = """
 UNWIND $values AS id MATCH (here:Tool {id: id})
 CALL (here) {

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.tool import FINISH, ToolDoc, ToolId
+from graph.around import Around
 from graph.backends.memory_links import MemoryLinks
 from graph.checks import check_batch, check_documents, check_live, check_mark, check_state
 from graph.facts import (
@@ -143,6 +144,20 @@ class MemoryGraph(MemoryLinks):
         out = {(tool, target) for tool in asked for target in self._out.get(tool, ())}
         into = {(source, tool) for tool in asked for source in self._in.get(tool, ())}
         return [self._out[source][target] for source, target in sorted(out | into)]
+
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+        return {
+            tool: Around(
+                facts=self._facts[tool],
+                document=self._documents.get(tool),
+                out=await self.out_edges(tool),
+                into=await self.in_edges(tool),
+                feeds=await self.feeds_into(tool),
+                substitutes=await self.substitutes(tool),
+            )
+            for tool in tools
+            if tool in self._facts
+        }
 
     async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
         for tool in sorted(self._facts):

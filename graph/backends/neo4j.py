@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolDoc, ToolId
+from graph.around import Around
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
@@ -163,16 +164,15 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         return {tool: ToolFacts(*facts) for tool, *facts in await self._by_chunks(cypher.FACTS, ids)}
 
     async def out_edges(self, tool: ToolId) -> list[Neighbour]:
-        return [
-            Neighbour(Edge(tool, target, imported, live, mark), ToolFacts(*facts), resolved)
-            for target, imported, live, mark, resolved, *facts in await self._connection.read(
-                cypher.OUT_EDGES, {"id": tool}
-            )
-        ]
+        rows = await self._connection.read(cypher.OUT_EDGES, {"id": tool})
+        return [neo4j_rows.neighbour(tool, *row) for row in rows]
 
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         rows = await self._connection.read(cypher.IN_EDGES, {"id": tool})
         return [Edge(source, tool, *counts) for source, *counts in rows]
+
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+        return dict(neo4j_rows.around(*row) for row in await self._by_chunks(cypher.AROUND, tools))
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
         rows = await self._connection.read(cypher.EDGES_BESIDE, {"values": list(dict.fromkeys(tools))})

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from domain.tool import ToolId
 from graph.backends import cypher_links as cypher
 from graph.backends import neo4j_rows
@@ -52,7 +50,7 @@ class Neo4jLinks(Neo4jWork):
 
     async def substitutes(self, tool: ToolId) -> list[Substitute]:
         rows = await self._connection.read(cypher.SUBSTITUTES, {"id": tool})
-        return [Substitute(one, other, score, orjson.loads(names)) for one, other, score, names in rows]
+        return [neo4j_rows.substitute(*row) for row in rows]
 
     async def link_counts(self) -> LinkCounts:
         return LinkCounts(*(await self._connection.read(cypher.COUNTS))[0])

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
-from json import dumps
+from json import dumps, loads
 from typing import Any
 from urllib.parse import unquote
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id_parts
-from graph.backends.neo4j_documents import document_properties
-from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome
-from graph.links import ToolLinks
+from graph.around import Around
+from graph.backends.neo4j_documents import document, document_properties
+from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome, Mark, Neighbour, ToolFacts
+from graph.links import Feed, Substitute, ToolLinks
 
 Row = dict[str, Any]
 
@@ -100,6 +101,31 @@ def lesson_rows(lessons: Iterable[tuple[ToolId, Lesson]]) -> list[Row]:
 def lesson(at: str, run: str, score: float | None, outcomes: list[LiveOutcome]) -> Lesson:
     """The lesson in a row."""
     return Lesson(run, datetime.fromisoformat(at), score, tuple(outcomes))
+
+
+def neighbour(
+    tool: ToolId, target: ToolId, imported: int, live: int, mark: Mark | None, resolved: bool, *facts: Any
+) -> Neighbour:
+    """An edge out of a tool with its target's facts."""
+    return Neighbour(Edge(tool, target, imported, live, mark), ToolFacts(*facts), resolved)
+
+
+def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> Substitute:
+    """The substitute in a row."""
+    return Substitute(one, other, score, loads(parameters))
+
+
+def around(tool: ToolId, *found: Any) -> tuple[ToolId, Around]:
+    """A row of AROUND: seven facts, the document's properties, and what joins the tool to others."""
+    *facts, properties, out, into, feeds, substitutes = found
+    return tool, Around(
+        facts=ToolFacts(*facts),
+        document=document(properties) if properties else None,
+        out=[neighbour(tool, *row) for row in out],
+        into=[Edge(source, tool, *counts) for source, *counts in into],
+        feeds=[Feed(*row) for row in feeds],
+        substitutes=[substitute(*row) for row in substitutes],
+    )
 
 
 def link_rows(links: Iterable[ToolLinks]) -> tuple[list[str], list[Row], list[Row]]:

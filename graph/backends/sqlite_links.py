@@ -57,18 +57,24 @@ class SqliteLinks(SqliteReading):
         return await self._database.read(lambda c: [Feed(*row) for row in c.execute(sql.FEEDS_OUT, (tool,))])
 
     async def feeds_into(self, tool: ToolId) -> list[Feed]:
-        return await self._database.read(lambda c: [Feed(*row) for row in c.execute(sql.FEEDS_INTO, (tool,))])
+        return await self._database.read(lambda connection: read_feeds_into(connection, tool))
 
     async def substitutes(self, tool: ToolId) -> list[Substitute]:
-        return await self._database.read(
-            lambda c: [
-                Substitute(one, other, score, orjson.loads(names))
-                for one, other, score, names in c.execute(sql.SUBSTITUTES, (tool,))
-            ]
-        )
+        return await self._database.read(lambda connection: read_substitutes(connection, tool))
 
     async def link_counts(self) -> LinkCounts:
         return await self._database.read(lambda c: LinkCounts(*c.execute(sql.COUNTS).fetchone()))
+
+
+def read_feeds_into(connection: sqlite3.Connection, tool: ToolId) -> list[Feed]:
+    """What can fill a tool's parameters."""
+    return [Feed(*row) for row in connection.execute(sql.FEEDS_INTO, (tool,))]
+
+
+def read_substitutes(connection: sqlite3.Connection, tool: ToolId) -> list[Substitute]:
+    """What can do a tool's job."""
+    rows = connection.execute(sql.SUBSTITUTES, (tool,))
+    return [Substitute(one, other, score, orjson.loads(names)) for one, other, score, names in rows]
 
 
 def names_text(parameters: Mapping[str, str]) -> str:

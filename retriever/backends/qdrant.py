@@ -38,7 +38,7 @@ class QdrantIndex:
         *,
         name: str = "footpath",
         prefer_grpc: bool = False,
-        grpc_port: int = 6334,
+        grpc_port: int = 0,
         quantization: bool = False,
         timeout: int = 30,
     ) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
 
 from domain.errors import StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant_failures import Failure, failure
@@ -18,12 +19,15 @@ OLDEST = (1, 16)
 LOCAL = ":memory:"
 """The address of the client's local mode, which tests use."""
 
+_GRPC_PORT = 6334
+_USUAL_PORTS = (None, 80, 443, 6333)
+
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantAddress:
-    """Where the server is. ``timeout``: seconds a request may take.
+    """Where the server is. ``grpc_port`` 0: see :meth:`port_of_grpc`. ``timeout``: seconds a request may take.
 
     Raises:
         UsageError: the key cannot be sent in a header.
@@ -32,7 +36,7 @@ class QdrantAddress:
     url: str
     api_key: str = field(default="", repr=False)
     prefer_grpc: bool = False
-    grpc_port: int = 6334
+    grpc_port: int = 0
     timeout: int = 30
 
     def __post_init__(self) -> None:
@@ -41,6 +45,12 @@ class QdrantAddress:
             raise UsageError(
                 "the API key of the Qdrant server holds blanks or characters that no HTTP header can carry"
             )
+
+    @property
+    def port_of_grpc(self) -> int:
+        """The port that was named; else Qdrant's own, 6334, or beside an HTTP port of one's own choice the next one, as Qdrant's two are."""
+        port = urlsplit(self.url).port
+        return self.grpc_port or (_GRPC_PORT if port in _USUAL_PORTS else port + 1)
 
 
 class QdrantConnection:
@@ -83,7 +93,8 @@ class QdrantConnection:
             # The client raises its own errors, httpx's, gRPC's and bare ones. What none of them is, is a fault of ours.
             if (known := failure(error)) is None:
                 raise
-            raise self._unavailable(action, known) from error
+            # The frames of the client hold its sockets: whoever keeps the error would keep them open behind close.
+            raise self._unavailable(action, known) from error.with_traceback(None)
 
     async def _check(self) -> None:
         found = await self.call("reach the Qdrant server", lambda client: client.info())
@@ -102,7 +113,8 @@ class QdrantConnection:
         place = self.address.url
         match known.status:
             case None:
-                why = f"nothing answers there ({known.text}). Start the server, or correct FOOTPATH_VECTOR_URL"
+                port = " or FOOTPATH_VECTOR_GRPC_PORT" if self.address.prefer_grpc else ""
+                why = f"nothing answers there ({known.text}). Start the server, or correct FOOTPATH_VECTOR_URL{port}"
             case HTTPStatus.REQUEST_TIMEOUT:
                 why = f"no answer within {self.address.timeout} s. See whether the server is overloaded, and run again"
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if self.address.api_key:
@@ -133,7 +145,7 @@ def _connect(address: QdrantAddress) -> "AsyncQdrantClient":
         # As a header of ours the key brings no warning on plain HTTP, which is right within one host or cluster.
         headers={"api-key": address.api_key} if address.api_key else None,
         prefer_grpc=address.prefer_grpc,
-        grpc_port=address.grpc_port,
+        grpc_port=address.port_of_grpc,
         timeout=address.timeout,
         # Ours has an exception instead of a warning from a thread.
         check_compatibility=False,

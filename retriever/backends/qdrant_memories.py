@@ -23,9 +23,16 @@ class QdrantMemories:
     """A ``MemoryStore`` of collections whose names begin with ``name``."""
 
     def __init__(
-        self, url: str, api_key: str = "", *, name: str = "footpath", prefer_grpc: bool = False, timeout: int = 30
+        self,
+        url: str,
+        api_key: str = "",
+        *,
+        name: str = "footpath",
+        prefer_grpc: bool = False,
+        grpc_port: int = 0,
+        timeout: int = 30,
     ) -> None:
-        self._connection = QdrantConnection(QdrantAddress(url, api_key, prefer_grpc, timeout=timeout))
+        self._connection = QdrantConnection(QdrantAddress(url, api_key, prefer_grpc, grpc_port, timeout))
         self._collections = MemoryCollections(self._connection, name)
         self._bodies = self._collections.bodies
 

@@ -143,6 +143,7 @@ async def state(graph: LinkedGraph) -> dict[str, object]:
         "facts": {tool: asdict(facts) for tool, facts in sorted((await graph.facts(everything)).items())},
         "out": {tool: await graph.out_edges(tool) for tool in everything},
         "in": {tool: await graph.in_edges(tool) for tool in everything},
+        "around": sorted((await graph.around(everything)).items()),
         "functions": {name: await graph.find_function(name) for name in FUNCTIONS},
         "nodes": [node async for node in graph.nodes()],
         "edges": [edge async for edge in graph.edges()],

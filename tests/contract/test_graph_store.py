@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
+from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_documents import GraphDocuments
@@ -17,7 +18,14 @@ from tests.contract.link_store import LinkStoreContract
 
 
 class TestGraphStore(
-    GraphStoreContract, GraphDocuments, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract
+    GraphStoreContract,
+    GraphAround,
+    GraphDocuments,
+    GraphMoving,
+    GraphRefusals,
+    GraphEvidence,
+    GraphAtOnce,
+    LinkStoreContract,
 ):
     @pytest.fixture(params=sorted(BACKENDS))
     async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[LinkedGraph]:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.links import LinkedGraph
+from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_documents import GraphDocuments
 from tests.contract.graph_evidence import GraphEvidence
@@ -20,7 +21,14 @@ from tests.servers.neo4j.server import Neo4jServer
 
 
 class TestNeo4jGraph(
-    GraphStoreContract, GraphDocuments, GraphMoving, GraphRefusals, GraphEvidence, GraphAtOnce, LinkStoreContract
+    GraphStoreContract,
+    GraphAround,
+    GraphDocuments,
+    GraphMoving,
+    GraphRefusals,
+    GraphEvidence,
+    GraphAtOnce,
+    LinkStoreContract,
 ):
     @pytest.fixture
     def graph(self, neo4j_graph: Neo4jGraph) -> LinkedGraph:

@@ -1,16 +1,14 @@
 """A dead tool is gone around by one that the request alone would not have led to."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from agent.policies.offline import OfflinePolicy
 from agent.run import RunDeps, run
-from agent.substitutes import Substitute
 from agent.transcript import Transcript
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolDoc
+from graph.links import Feed, ToolLinks
 from tests.flows.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
 
 FRIENDS = tool(
@@ -29,28 +27,17 @@ HERE = (FRIENDS, TOWNS, LOCATOR, NEW_WEATHER)
 WALKS = [(FRIENDS, TOWNS, NEW_WEATHER)] * 5
 
 
-@dataclass(frozen=True)
-class Source:
-    source: ToolId
-    parameter: str
-    score: float = 0.9
-
-
-class Links:
-    """Coordinates come from both; nothing is known to do the same as another."""
-
-    async def substitutes(self, tool: ToolId) -> Sequence[Substitute]:
-        return []
-
-    async def feeds_into(self, tool: ToolId) -> Sequence[Source]:
-        takes = ("latitude", "longitude") if tool == NEW_WEATHER.id else ()
-        return [Source(one.id, name) for name in takes for one in (TOWNS, LOCATOR)]
+COORDINATES = [
+    Feed(one.id, NEW_WEATHER.id, name, name, 0.9) for name in ("latitude", "longitude") for one in (TOWNS, LOCATOR)
+]
+"""They come from both; nothing is known to do the same as another."""
 
 
 async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Transcript:
     store, search = await graph(WALKS, HERE), await finder(folder, HERE)
+    await store.put_links([ToolLinks(NEW_WEATHER.id, COORDINATES)])
     transcript = Transcript()
-    async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor, links=Links())):
+    async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor)):
         transcript.add(record)
     return transcript
 

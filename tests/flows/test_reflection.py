@@ -1,7 +1,6 @@
 """Walks that are judged: resumed where they went wrong, begun again, bounded, and never at the cost of the best path."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent.budget import Budget
@@ -10,11 +9,10 @@ from agent.policies.offline import OfflinePolicy
 from agent.policy import Choice, Situation
 from agent.reflect import PATIENCE
 from agent.run import RunDeps, run
-from agent.substitutes import Source, SubstituteReads
 from agent.transcript import Transcript
-from domain.errors import UnavailableError
 from domain.event import CandidatesConsidered, EventRecord, PathEnded, ReflectionMade, RunFinished, StepChosen
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolDoc
+from graph.links import Substitute, ToolLinks
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -65,9 +63,11 @@ async def asked(
     policy: OfflinePolicy,
     executor: ScriptedExecutor,
     budget: Budget | None = None,
-    links: SubstituteReads | None = None,
+    substitutes: Sequence[Substitute] = (),
 ) -> tuple[list[EventRecord], Transcript]:
-    deps = RunDeps(await graph(WALKS), await finder(folder), policy, executor, links=links)
+    store = await graph(WALKS)
+    await store.put_links([ToolLinks(one.one, [], [one]) for one in substitutes])
+    deps = RunDeps(store, await finder(folder), policy, executor)
     records = [record async for record in run(WEATHER, deps, budget)]
     return records, Transcript.of(records)
 
@@ -184,44 +184,15 @@ async def test_a_walk_that_finds_no_end_is_looked_at_and_its_best_path_taken(tmp
     assert f"{PATIENCE} moves" in ended[0].reason or ended[0].how == "gave_up"
 
 
-@dataclass(frozen=True)
-class Pair:
-    other: ToolId
-    score: float
-
-
-class Links:
-    """What can stand in for what; ``broken``: it cannot be read."""
-
-    def __init__(self, *others: ToolDoc, broken: bool = False) -> None:
-        self._others = others
-        self._broken = broken
-
-    async def substitutes(self, tool: ToolId) -> Sequence[Pair]:
-        if self._broken:
-            raise UnavailableError("the graph is gone")
-        return [Pair(other.id, 0.9) for other in self._others if other.id != tool]
-
-    async def feeds_into(self, tool: ToolId) -> Sequence[Source]:
-        if self._broken:
-            raise UnavailableError("the graph is gone")
-        return []
-
-
 async def test_where_a_call_fails_its_substitute_comes_first(tmp_path: Path) -> None:
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=FORECAST)
-    records, transcript = await asked(tmp_path, OfflinePolicy(), executor, links=Links(NEW_WEATHER))
+    records, transcript = await asked(
+        tmp_path, OfflinePolicy(), executor, substitutes=[Substitute(OLD_WEATHER.id, NEW_WEATHER.id, 0.9)]
+    )
     after = [r.event for r in records if isinstance(r.event, CandidatesConsidered) and r.event.path == (GEOCODE.id,)]
     first = after[-1].candidates[0]
     assert (first.tool, first.origin) == (NEW_WEATHER.id, "substitute")
     chosen = [record.event for record in records if isinstance(record.event, StepChosen)]
     assert chosen[-1].reason == "does the same as the tool whose call failed"
-    assert transcript.path == (GEOCODE.id, NEW_WEATHER.id)
-    assert end(transcript).outcome == "answered"
-
-
-async def test_links_that_cannot_be_read_end_no_run(tmp_path: Path) -> None:
-    executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=FORECAST)
-    _, transcript = await asked(tmp_path, OfflinePolicy(), executor, links=Links(broken=True))
     assert transcript.path == (GEOCODE.id, NEW_WEATHER.id)
     assert end(transcript).outcome == "answered"

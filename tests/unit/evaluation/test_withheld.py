@@ -1,6 +1,7 @@
 """What an evaluation must not know: what calls tell of tools, and memories of the requests that it measures."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from agent.memory import Present
@@ -23,19 +24,19 @@ async def test_edges_stay_and_what_calls_tell_goes() -> None:
     )
     graph = CallsWithheld(store)
     assert (await store.facts([B]))[B].calls == 3
-    assert await graph.facts([B]) == {B: ToolFacts()}
-    ways = await graph.out_edges(A)
-    assert [(way.edge.target, way.edge.imported, way.facts) for way in ways] == [(B, 2, ToolFacts())]
-    assert [edge.source for edge in await graph.in_edges(B)] == [A]
+    around = await graph.around([A, B])
+    assert {tool: known.facts for tool, known in around.items()} == {A: ToolFacts(), B: ToolFacts()}
+    assert [(way.edge.target, way.edge.imported, way.facts) for way in around[A].out] == [(B, 2, ToolFacts())]
+    assert [edge.source for edge in around[B].into] == [A]
 
 
 class Asked:
     def __init__(self) -> None:
         self.asked: list[object] = []
 
-    async def start_tools(self, request: str, limit: int, where: object = None) -> list[ToolHit]:
-        self.asked.append((request, limit, where))
-        return [ToolHit(A, 0.9, 0.9, 0.9)]
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+        self.asked.append((tuple(requests), limit))
+        return [[ToolHit(A, 0.9, 0.9, 0.9)] for _ in requests]
 
     async def relevance(self, texts: object, ids: list[str]) -> dict[str, tuple[float, ...]]:
         self.asked.append((texts, tuple(ids)))
@@ -46,12 +47,11 @@ async def test_the_retriever_is_asked_once() -> None:
     finder = Asked()
     kept = KeptFinder(finder)  # type: ignore[arg-type]
     for _ in range(2):
-        assert (await kept.start_tools("r", 3))[0].id == A
+        assert [hits[0].id for hits in await kept.start_tools_of(["r", "s"], 3)] == [A, A]
         assert await kept.relevance(["r"], [A, B]) == {A: (0.5,)}
-    assert finder.asked == [("r", 3, None), (("r",), (A, B))]
-    await kept.start_tools("r", 3, {"category": "c"})
-    await kept.start_tools("r", 3, {"category": "c"})
-    assert len(finder.asked) == 4  # with a filter it is asked each time
+    assert finder.asked == [(("r", "s"), 3), (("r",), (A, B))]
+    await kept.start_tools_of(["s", "t"], 3)
+    assert finder.asked[2:] == [(("t",), 3)]
 
 
 class Recalls:
