@@ -21,6 +21,7 @@ from server.storage.migrate import migrate
 from server.storage.runs import Run
 from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
+from server.tidying import tidying
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
 from wiring.private_files import FOLDER, keep_private, private_database
@@ -66,7 +67,7 @@ async def open_services(
         storage.database.failed = metrics.database_failed
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
         await _take_up(storage, settings.server_home)
-        async with working(storage, agents.begin, board, pace, stored) as worker:
+        async with working(storage, agents.begin, board, pace, stored) as worker, tidying(storage, settings.event_days):
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):

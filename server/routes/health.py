@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from server.dependencies import CurrentServices
 from server.problems import problems
+from server.readiness import check_ready
 
 router = APIRouter(tags=["health"])
 
@@ -24,7 +25,11 @@ async def live() -> Live:
     return Live()
 
 
-@router.get("/health/ready", summary="Whether it can serve: the database is there", responses=problems(503))
+@router.get(
+    "/health/ready",
+    summary="Whether it can serve: database and store are there, and there is room on the disk",
+    responses=problems(503),
+)
 async def ready(services: CurrentServices) -> Ready:
-    await services.storage.check()
+    await check_ready(services)
     return Ready()

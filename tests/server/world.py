@@ -1,5 +1,6 @@
 """A server in this process with people in it: asked over ASGI, its rows in a file of the test's own."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from server.app import create_app
 from server.auth.passwords import Passwords
 from server.services import Services
 from server.storage.users import Role, User
+from wiring.layout import StoreFolder
 from wiring.settings import Settings
 
 PASSWORD = "correct horse battery"
@@ -45,7 +47,10 @@ class World:
 @asynccontextmanager
 async def serving(home: Path, **settings: object) -> AsyncGenerator[World]:
     """A server that has started, and stops in order; the rows of ``home`` as they are, with ``PEOPLE`` where there is nobody."""
-    chosen = Settings(server_home=home, **{"hosts": "server", **settings})  # pyright: ignore[reportArgumentType]  # validated there
+    store = home.parent / "store"
+    await asyncio.to_thread(StoreFolder(store).open, create=True)
+    usual = {"hosts": "server", "store": store}
+    chosen = Settings(server_home=home, **usual | settings)  # pyright: ignore[reportArgumentType]  # validated there
     app = create_app(chosen, passwords=Passwords(CHEAP))
     async with app.router.lifespan_context(app):
         storage = app.state.services.storage
