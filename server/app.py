@@ -17,6 +17,7 @@ from server.routes import (
     choices,
     conversations,
     documents,
+    exports,
     health,
     inputs,
     me,
@@ -71,7 +72,7 @@ def create_app(
     handle_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for module in (auth, me, usage, users, conversations, choices, runs, documents, inputs, plans, templates):
+    for module in (auth, me, usage, users, conversations, exports, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     app.add_middleware(Bodies, patience=lambda: app.state.services.limits.patience)

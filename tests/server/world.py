@@ -24,6 +24,11 @@ CHEAP = Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)
 PEOPLE: dict[str, Role] = {"user": "user", "other": "user", "author": "author", "admin": "admin"}
 
 
+async def with_store(world: "World") -> None:
+    """Make its store, with no tools in it."""
+    await asyncio.to_thread(StoreFolder(world.services.settings.store).open, create=True)
+
+
 @dataclass(frozen=True)
 class World:
     """``client`` sends no token by itself; :meth:`token_of` gives one. ``people`` by what they are: see ``PEOPLE``."""
@@ -46,10 +51,8 @@ class World:
 
 @asynccontextmanager
 async def serving(home: Path, **settings: object) -> AsyncGenerator[World]:
-    """A server that has started, and stops in order; the rows of ``home`` as they are, with ``PEOPLE`` where there is nobody."""
-    store = home.parent / "store"
-    await asyncio.to_thread(StoreFolder(store).open, create=True)
-    usual = {"hosts": "server", "store": store}
+    """A server that has started, and stops in order, without a store of tools; the rows of ``home`` as they are, with ``PEOPLE`` where there is nobody."""
+    usual = {"hosts": "server", "store": home.parent / "store"}
     chosen = Settings(server_home=home, **usual | settings)  # pyright: ignore[reportArgumentType]  # validated there
     app = create_app(chosen, passwords=Passwords(CHEAP))
     async with app.router.lifespan_context(app):
