@@ -66,7 +66,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        responses=problems(413, 422, 503),
+        responses=problems(408, 413, 421, 422, 429, 503),
         generate_unique_id_function=_operation_id,
     )
     handle_problems(app)
