@@ -17,6 +17,7 @@ from server.routes import (
     choices,
     conversations,
     documents,
+    exports,
     health,
     inputs,
     me,
@@ -66,13 +67,13 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # to whatever host the request names
-        responses=problems(413, 422, 503),
+        responses=problems(408, 413, 421, 422, 429, 503),
         generate_unique_id_function=_operation_id,
     )
     handle_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for module in (auth, me, usage, users, conversations, choices, runs, documents, inputs, plans, templates):
+    for module in (auth, me, usage, users, conversations, exports, choices, runs, documents, inputs, plans, templates):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     app.add_middleware(Bodies, patience=lambda: app.state.services.limits.patience)

@@ -38,7 +38,10 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
     failures: list[Exception] = []
     with _listener(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        app = create_app(settings, failed=failures.append)
+        named = settings.model_copy(
+            update={"hosts": f"{settings.hosts},{host}"}
+        )  # where it listens on a name, that is its own
+        app = create_app(named, failed=failures.append)
         config = uvicorn.Config(
             app,
             http=cast("type[asyncio.Protocol]", Connections(bounds_of(settings)).protocol()),

@@ -12,6 +12,7 @@ from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.limits import Limits, limits_of
+from server.local_checks import local_checks
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.alive import alive, dead, forget
@@ -23,6 +24,7 @@ from server.storage.migrate import migrate
 from server.storage.runs import Run
 from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
+from server.tidying import tidying
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
 from wiring.private_files import FOLDER, keep_private, private_database
@@ -71,11 +73,14 @@ async def open_services(
         accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
         await _take_up(storage, settings.server_home)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
-        async with working(storage, agents.begin, board, pace, stored, agents.servers.all) as worker:
+        async with (
+            working(storage, agents.begin, board, pace, stored, agents.servers.all) as worker,
+            tidying(storage, settings.event_days),
+        ):
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    readiness = Readiness(checks)
+                    readiness = Readiness(checks, local_checks(settings))
                     yield Services(
                         settings, storage, accounts, worker, board, agents, limits, readiness, metrics, traces
                     )

@@ -58,6 +58,12 @@ class ServerSettings(BaseModel):
     user_cost_per_day: float = Field(
         default=0, ge=0, description="What those may cost in a day, at the prices that are set; 0: anything."
     )
+    free_bytes: int = Field(
+        default=200_000_000, ge=0, description="Free bytes of a disk below which the server says that it is not ready."
+    )
+    event_days: int = Field(
+        default=0, ge=0, description="Days after which the events of runs that have ended are removed; 0: never."
+    )
     hosts: str = Field(
         default="localhost",
         max_length=4000,

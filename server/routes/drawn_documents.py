@@ -29,10 +29,12 @@ _JSON_TYPES: dict[type[object], str] = {
 
 
 async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[Offered]]:
-    """What a run has done. ``ConflictError`` where it has not ended yet."""
+    """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed."""
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
     events = await services.storage.events.of_run(run.id, _KINDS)
+    if not events and (await services.storage.events.last([run.id])).get(run.id, 0) > 1:
+        raise ConflictError("the run ended long ago, and what it did in detail is kept no more; ask it anew")
     records = [EventRecord.model_validate_json(event.body) for event in events]
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
     docs = await tools(called, services)

@@ -29,9 +29,11 @@ async def live() -> Live:
 
 
 @router.get(
-    "/health/ready", summary="Whether it can serve: database, graph and vectors are there", responses=problems(503)
+    "/health/ready",
+    summary="Whether it can serve: database, store, graph and vectors are there, and there is room on the disk",
+    responses=problems(503),
 )
 async def ready(services: CurrentServices) -> Ready:
-    if faults := await services.readiness.faults():
-        raise UnavailableError(f"not ready: {', '.join(sorted(faults))}; the server's log says why")
+    if missing := await services.readiness.missing():
+        raise UnavailableError(f"not ready: {missing}")
     return Ready(checks=dict.fromkeys(services.readiness.names, "ok"))

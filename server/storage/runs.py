@@ -122,6 +122,12 @@ class Runs:
             rows = await session.scalars(statement.order_by(RunRow.id.desc()).limit(limit))
             return [run_of(row) for row in rows]
 
+    async def in_order(self, user_id: str, conversation_id: str, *, after: str = "", limit: int = 50) -> list[Run]:
+        """A conversation's runs, the oldest first, those newer than the run with id ``after``."""
+        chosen = (RunRow.user_id == user_id) & (RunRow.conversation_id == conversation_id) & (RunRow.id > after)
+        statement = select(RunRow).where(chosen).order_by(RunRow.id).limit(limit)
+        return await self._database.read(lambda session: [run_of(row) for row in session.scalars(statement)])
+
     async def open_by_status(self) -> dict[str, int]:
         """How many of all users' have not ended, by status; every status that there can be."""
         statement = select(RunRow.status, func.count()).where(RunRow.status != "finished").group_by(RunRow.status)

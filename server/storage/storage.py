@@ -21,6 +21,7 @@ from server.storage.held_runs import HeldRuns
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
 from server.storage.migrate import newest
+from server.storage.retention import Retention
 from server.storage.runs import Runs
 from server.storage.sealing import Keys
 from server.storage.templates import Templates
@@ -55,6 +56,7 @@ class Storage:
         self.days = Days(database, clock)
         self.held = HeldRuns(database, clock)
         self.events = RunEvents(database)
+        self.retention = Retention(database, clock)
         self.inputs = Inputs(database, clock)
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)

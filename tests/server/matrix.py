@@ -15,12 +15,17 @@ from server.storage.identity import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
-from tests.server.world import PASSWORD, World
+from tests.server.world import PASSWORD, World, with_store
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
 
 
 async def none(_: World) -> Mapping[str, str]:
+    return {}
+
+
+async def a_store(world: World) -> Mapping[str, str]:
+    await with_store(world)
     return {}
 
 
@@ -149,7 +154,7 @@ A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"too
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
-    ("GET", "/health/ready"): everyone(200),
+    ("GET", "/health/ready"): Access(200, 200, 200, 200, 200, None, a_store),
     ("GET", "/metrics"): everyone(200),
     ("GET", "/api/v1/auth/registration"): everyone(200),
     ("POST", "/api/v1/auth/register"): everyone(201, {"name": "new", "password": PASSWORD}),

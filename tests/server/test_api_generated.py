@@ -18,7 +18,7 @@ from schemathesis.specs.openapi import checks as openapi_checks
 
 from server.app import create_app
 from tests.server.matrix import EXPECTED
-from tests.server.world import World, copied, serving
+from tests.server.world import World, copied, serving, with_store
 
 PLAIN: Any = plain_checks
 OPENAPI: Any = openapi_checks
@@ -65,6 +65,7 @@ def asked(home: Path, tmp_path: Path) -> Iterator[Asked]:
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         world = runner.run(stack.enter_async_context(serving(copied(home, tmp_path / "home"))))
+        runner.run(with_store(world))
         yield Asked(runner, world)
         runner.run(stack.aclose())
 

@@ -1,5 +1,6 @@
 """A server in this process with people in it: asked over ASGI, its rows in a file of the test's own."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,12 +15,18 @@ from server.app import create_app
 from server.auth.passwords import Passwords
 from server.services import Services
 from server.storage.users import Role, User
+from wiring.layout import StoreFolder
 from wiring.settings import Settings
 
 PASSWORD = "correct horse battery"
 CHEAP = Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)
 """Argon2id as in production, with parameters that take no time."""
 PEOPLE: dict[str, Role] = {"user": "user", "other": "user", "author": "author", "admin": "admin"}
+
+
+async def with_store(world: "World") -> None:
+    """Make its store, with no tools in it."""
+    await asyncio.to_thread(StoreFolder(world.services.settings.store).open, create=True)
 
 
 @dataclass(frozen=True)
@@ -44,8 +51,9 @@ class World:
 
 @asynccontextmanager
 async def serving(home: Path, **settings: object) -> AsyncGenerator[World]:
-    """A server that has started, and stops in order; the rows of ``home`` as they are, with ``PEOPLE`` where there is nobody."""
-    chosen = Settings(server_home=home, **{"hosts": "server", **settings})  # pyright: ignore[reportArgumentType]  # validated there
+    """A server that has started, and stops in order, without a store of tools; the rows of ``home`` as they are, with ``PEOPLE`` where there is nobody."""
+    usual = {"hosts": "server", "store": home.parent / "store"}
+    chosen = Settings(server_home=home, **usual | settings)  # pyright: ignore[reportArgumentType]  # validated there
     app = create_app(chosen, passwords=Passwords(CHEAP))
     async with app.router.lifespan_context(app):
         storage = app.state.services.storage

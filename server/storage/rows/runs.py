@@ -20,6 +20,7 @@ class RunRow(Row):
     __table_args__ = (
         Index(None, "status", "lease_until"),
         Index(None, "status", "user_id", "id"),
+        Index(None, "finished_at"),
         Index(None, "user_id", "created_at"),
         ForeignKeyConstraint(
             ["template_id", "template_version"],

@@ -2,20 +2,27 @@
 
 import asyncio
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.runtime.environment import EnvironmentContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from domain.errors import StoreVersionError, UnavailableError
+from server.storage import migrations as storage_steps
 from server.storage.database import engine_for, file_url
 from server.storage.migrate import migrate, newest
 from server.storage.rows import Row
 from server.storage.sealing import Keys
 from server.storage.storage import Storage
+
+STEPS = Path(storage_steps.__file__).parent
 
 
 async def within(url: str, work: Any) -> Any:
@@ -76,3 +83,46 @@ async def test_a_database_without_tables_is_not_ready(empty_url: str, keys: Keys
     await migrate(empty_url)
     await storage.check()
     await storage.close()
+
+
+async def test_rows_of_an_earlier_version_are_still_there(empty_url: str, keys: Keys) -> None:
+    """As the first version of the tables has them: a user, a run that waits to be taken, and one that has ended."""
+    await within(empty_url, _first_version)
+    assert await migrate(empty_url) == ("0001", await asyncio.to_thread(newest))
+    storage = Storage(empty_url, keys)
+    assert [run.id for run in await storage.held.claim("one", timedelta(seconds=30), 5)] == ["2"]
+    assert (await storage.days.today("ada")).runs == 0
+    ended = await storage.runs.get("1")
+    assert ended is not None
+    assert ended.status == "finished"
+    await storage.close()
+
+
+def _first_version(connection: Connection) -> None:
+    script = ScriptDirectory(str(STEPS))
+
+    def first(revision: Any, _: MigrationContext) -> Any:
+        return script._upgrade_revs("0001", revision)  # pyright: ignore[reportPrivateUsage]  # as migrate.py does
+
+    with EnvironmentContext(Config(), script, fn=first) as steps:
+        steps.configure(connection=connection)
+        steps.run_migrations()
+    at = "'2026-03-01 12:00:00'"
+    connection.execute(
+        text(
+            f"INSERT INTO users (id, name, name_key, password_hash, role, created_at) VALUES ('ada','a','a','h','user',{at})"
+        )
+    )
+    connection.execute(
+        text(
+            "INSERT INTO conversations (id, user_id, title, title_key, created_at, updated_at) "
+            f"VALUES ('talk', 'ada', '', '', {at}, {at})"
+        )
+    )
+    for number, status in (("1", "finished"), ("2", "queued")):
+        connection.execute(
+            text(
+                "INSERT INTO runs (id, user_id, conversation_id, request, status, policy, planner, model, settings, plan_version, "
+                f"created_at) VALUES ('{number}', 'ada', 'talk', 'why', '{status}', 'offline', 'dfs', '', '{{}}', 0, {at})"
+            )
+        )

@@ -34,3 +34,11 @@ def test_running_out_of_reflections_ends_no_walk() -> None:
     meter = Meter(Budget(reflections=1), Cost(), reflections=1)
     assert not meter.may_reflect
     assert meter.exhausted == ""
+
+
+def test_what_is_shared_with_other_runs_ends_a_run_too() -> None:
+    told = ""
+    meter = Meter(Budget(), Cost(), used_up=lambda: told)
+    assert meter.exhausted == ""
+    told = "all tokens of today are used up"
+    assert meter.exhausted == told

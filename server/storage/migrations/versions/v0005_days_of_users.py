@@ -1,4 +1,4 @@
-"""What users have used, day by day, and whose queued runs are whose, without looking at the runs themselves."""
+"""What users have used, day by day; whose the queued runs are, and which ended long ago, without looking at the runs themselves."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -23,3 +23,4 @@ def upgrade() -> None:
     )
     op.create_index(None, "user_days", ["day"])
     op.create_index(None, "runs", ["status", "user_id", "id"])
+    op.create_index(None, "runs", ["finished_at"])

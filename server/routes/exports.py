@@ -1,0 +1,98 @@
+"""A conversation as one document, sent as it is read: however long it is, little of it is held at a time."""
+
+from collections.abc import AsyncGenerator
+
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from domain.event import EventRecord
+from server.dependencies import CurrentServices, CurrentUser
+from server.problems import problems
+from server.routes.conversations import own_conversation
+from server.routes.runs import ShownRun, shown
+from server.routes.texts import RowId
+from server.storage.conversations import Conversation, Message
+from server.storage.runs import Run
+from server.storage.storage import Storage
+from server.storage.unbroken import unbroken
+
+router = APIRouter(prefix="/conversations", tags=["conversations"], responses=problems(401))
+_PAGE = 200
+_EVENTS = 10
+"""Fewer at a time than of others: an event may hold a megabyte."""
+
+
+class ExportedRun(ShownRun):
+    events: list[EventRecord]
+
+
+class Export(BaseModel):
+    """All of a conversation: what was said, and every run with its events, the oldest first."""
+
+    conversation: Conversation
+    messages: list[Message]
+    runs: list[ExportedRun]
+
+
+@router.get(
+    "/{conversation_id}/export",
+    summary="All of it in one document",
+    response_model=Export,
+    responses=problems(404),
+)
+async def export_conversation(
+    conversation_id: RowId, user: CurrentUser, services: CurrentServices
+) -> StreamingResponse:
+    found = await own_conversation(conversation_id, user.id, services)
+    return StreamingResponse(_document(found, user.id, services.storage), media_type="application/json")
+
+
+async def _document(conversation: Conversation, user_id: str, storage: Storage) -> AsyncGenerator[str]:
+    """In pieces, the fields in the order of :class:`Export`."""
+    yield f'{{"conversation":{conversation.model_dump_json()},"messages":['
+    async for piece in _separated(_messages(conversation.id, user_id, storage)):
+        yield piece
+    yield '],"runs":['
+    first = True
+    async for run, last in _runs(conversation.id, user_id, storage):
+        yield f'{"" if first else ","}{shown(run, last).model_dump_json()[:-1]},"events":['
+        first = False
+        async for piece in _separated(_events(run.id, storage)):
+            yield piece
+        yield "]}"
+    yield "]}"
+
+
+async def _separated(items: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    first = True
+    async for item in items:
+        yield item if first else f",{item}"
+        first = False
+
+
+async def _messages(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[str]:
+    after = ""
+    while page := await unbroken(storage.conversations.messages(conversation_id, user_id, after=after, limit=_PAGE)):
+        for message in page:
+            yield message.model_dump_json()
+        after = page[-1].id
+
+
+async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[tuple[Run, int]]:
+    """Each with the number of its last event."""
+    after = ""
+    while page := await unbroken(storage.runs.in_order(user_id, conversation_id, after=after, limit=_PAGE)):
+        last = await unbroken(storage.events.last([run.id for run in page]))
+        for run in page:
+            yield run, last.get(run.id, 0)
+        after = page[-1].id
+
+
+async def _events(run_id: str, storage: Storage) -> AsyncGenerator[str]:
+    """As they are stored, which is JSON."""
+    after = 0
+    while page := await unbroken(storage.events.after(run_id, after, _EVENTS)):
+        for event in page:
+            yield event.body
+        after = page[-1].seq

@@ -1,0 +1,61 @@
+"""A user's tokens of language models end within a run that takes the last of them, and all later ones are refused until tomorrow."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground.child import running_playground
+from tests.bench.server_load import Follower, many_users, sent
+from tests.flows.served import INHABITANTS, built, serving
+from tests.models.openai_server import model_server
+from tests.models.rule_based import RuleBasedModel
+
+
+@pytest.fixture
+def playground() -> Iterator[str]:
+    with running_playground() as address:
+        yield address
+
+
+async def asked(address: str, token: str) -> tuple[int, Any]:
+    """Status and answer of asking for a run with the model."""
+    _, conversation = await sent(address, token, "POST", "/conversations", {})
+    body = {"request": INHABITANTS, "policy": "llm"}
+    return await sent(address, token, "POST", f"/conversations/{conversation['id']}/runs", body)
+
+
+@pytest.mark.parametrize(("most", "answered"), [("0", True), ("1", False)])
+async def test_tokens_end_within_a_run(playground: str, tmp_path: Path, most: str, answered: bool) -> None:
+    place = await asyncio.to_thread(built, tmp_path, playground)
+    ada, eve = await many_users(tmp_path / "home", 2)
+    async with model_server(RuleBasedModel()) as model:
+        settings = {
+            "FOOTPATH_MODEL_URL": model.url,
+            "FOOTPATH_MODEL_NAME": model.model,
+            "FOOTPATH_MODEL_PRICE_PROMPT": "1",
+            "FOOTPATH_MODEL_PRICE_COMPLETION": "1",
+            "FOOTPATH_USER_TOKENS_PER_DAY": most,
+        }
+        with serving(place, tmp_path / "home", **settings) as (address, _):
+            status, run = await asked(address, ada)
+            assert status == 202, run
+            follower = Follower(address, ada, run["id"])
+            await follower.follow()
+            end = json.loads(follower.received[-1][1][6:])["event"]
+            assert (end["outcome"] == "answered") == answered, end
+            _, used = await sent(address, ada, "GET", "/me/usage")
+            taken = end["usage"]["prompt_tokens"] + end["usage"]["completion_tokens"]
+            assert used["tokens"]["used"] == taken > 0
+            assert used["cost"]["used"] == pytest.approx(taken / 1_000_000)
+            status, refused = await asked(address, ada)
+            if answered:
+                assert status == 202, refused
+                return
+            assert (status, refused["code"]) == (429, "over_limit")
+            assert "UTC" in refused["detail"]
+            assert end["usage"]["model_calls"] <= 2, "the call that took the last, and one about how it ends"
+            assert (await asked(address, eve))[0] == 202, "another user's are her own"

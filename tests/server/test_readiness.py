@@ -1,0 +1,45 @@
+"""A server that cannot do its work says so, and what it lacks, before anyone finds out by a run."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from server import readiness
+from tests.server.world import World, copied, serving, with_store
+
+
+async def test_ready_with_all_there(world: World) -> None:
+    await with_store(world)
+    assert (await world.client.get("/health/ready")).json()["status"] == "ready"
+
+
+async def test_a_full_disk_is_told(home: Path, tmp_path: Path) -> None:
+    async with serving(copied(home, tmp_path / "home"), free_bytes=10**18) as world:
+        answer = await world.client.get("/health/ready")
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        assert "disk: " in answer.json()["detail"]
+        assert "free some space" in answer.json()["detail"]
+        assert str(tmp_path) not in answer.text
+        assert (await world.client.get("/health")).status_code == 200, "the process answers all the same"
+
+
+async def test_a_missing_store_is_told_and_one_that_is_back_counts(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "MOMENT", 0.0)
+    store = world.services.settings.store
+    await with_store(world)
+    shutil.move(store, store.with_name("elsewhere"))
+    answer = await world.client.get("/health/ready")
+    assert (answer.status_code, answer.json()["detail"][:18]) == (503, "not ready: store: ")
+    assert str(store) not in answer.text
+    shutil.move(store.with_name("elsewhere"), store)
+    assert (await world.client.get("/health/ready")).status_code == 200
+
+
+async def test_a_server_whose_graph_is_elsewhere_needs_no_store(home: Path, tmp_path: Path) -> None:
+    elsewhere = {"graph_url": "bolt://127.0.0.1:9", "store": tmp_path / "none"}
+    async with serving(copied(home, tmp_path / "home"), **elsewhere) as world:
+        answer = await world.client.get("/health/ready")
+        assert "store: " not in answer.text
