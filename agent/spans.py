@@ -81,6 +81,7 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
 _TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
+_COUNTED = re.compile(r"\d\s*°?$")
 _WITHIN = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
 """No inches: ``a table for 4 in the garden``."""
 _CODE = re.compile(r"(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])[A-Za-z0-9][\w-]{2,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")
@@ -215,7 +216,7 @@ def _terms(request: str) -> Iterator[Span]:
         for size in (2, 1):
             last = tokens[min(at + size, len(tokens)) - 1]
             text = request[token.start() : last.end()]
-            counted = re.search(r"\d\s*°?$", request[: token.start()]) and not _WITHIN.match(request, token.start())
+            counted = _COUNTED.search(request, max(0, token.start() - 20), token.start()) and not _WITHIN.match(request, token.start())
             term = _term(text, after_number=bool(counted))
             if term and (size == 1 or len(tokens) > at + 1):
                 yield Span(term[0], text, term[1], token.start(), last.end())

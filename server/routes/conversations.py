@@ -3,19 +3,18 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from domain.errors import NotFoundError
-from domain.event import EventRecord
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.runs import ShownRun, shown
+from server.routes.exports import Export, exported
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 from server.storage.conversations import Conversation, Message
 
 router = APIRouter(prefix="/conversations", tags=["conversations"], responses=problems(401))
-_PAGE = 200
 
 
 class ConversationBody(BaseModel):
@@ -24,18 +23,6 @@ class ConversationBody(BaseModel):
 
 class TitleBody(BaseModel):
     title: ShortText
-
-
-class ExportedRun(ShownRun):
-    events: list[EventRecord]
-
-
-class Export(BaseModel):
-    """All of a conversation: what was said, and every run with its events, the oldest first."""
-
-    conversation: Conversation
-    messages: list[Message]
-    runs: list[ExportedRun]
 
 
 @router.post("", status_code=201, summary="Begin a conversation")
@@ -84,36 +71,14 @@ async def messages(
     return await services.storage.conversations.messages(conversation_id, user.id, after=after or "", limit=limit)
 
 
-@router.get("/{conversation_id}/export", summary="All of it in one document", responses=problems(404))
-async def export_conversation(conversation_id: RowId, user: CurrentUser, services: CurrentServices) -> Export:
+@router.get(
+    "/{conversation_id}/export", summary="All of it in one document", response_model=Export, responses=problems(404)
+)
+async def export_conversation(
+    conversation_id: RowId, user: CurrentUser, services: CurrentServices
+) -> StreamingResponse:
     found = await _own(conversation_id, user.id, services)
-    said: list[Message] = []
-    while page := await services.storage.conversations.messages(
-        conversation_id, user.id, after=said[-1].id if said else ""
-    ):
-        said += page
-    return Export(conversation=found, messages=said, runs=await _exported(conversation_id, user.id, services))
-
-
-async def _exported(conversation_id: str, user_id: str, services: Services) -> list[ExportedRun]:
-    runs: list[ExportedRun] = []
-    before = ""
-    while page := await services.storage.runs.page(
-        user_id, conversation_id=conversation_id, before=before, limit=_PAGE
-    ):
-        for run in page:
-            events = await _events(run.id, services)
-            last = events[-1].seq if events else 0
-            runs.append(ExportedRun(**shown(run, last).model_dump(), events=events))
-        before = page[-1].id
-    return runs[::-1]
-
-
-async def _events(run_id: str, services: Services) -> list[EventRecord]:
-    events: list[EventRecord] = []
-    while page := await services.storage.events.after(run_id, events[-1].seq if events else 0):
-        events += [EventRecord.model_validate_json(event.body) for event in page]
-    return events
+    return StreamingResponse(exported(found, user.id, services.storage), media_type="application/json")
 
 
 async def _own(conversation_id: str, user_id: str, services: Services) -> Conversation:

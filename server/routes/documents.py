@@ -15,6 +15,7 @@ from server.routes.drawn_documents import (
     schema_for,
     settings_with,
 )
+from server.routes.given_documents import GivenDocument
 from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId
 from server.routes.tools import tools_of
@@ -40,7 +41,7 @@ class ShownDocument(BaseModel):
 
 
 class RerunBody(BaseModel):
-    document: PlanDocument | None = Field(
+    document: GivenDocument | None = Field(
         default=None, description="The steps to carry out; without them the same is asked once more."
     )
 
@@ -74,7 +75,7 @@ async def rerun(run_id: RowId, body: RerunBody, user: CurrentUser, services: Cur
     if body.document is not None:
         proven = (await drawn_from(run, services))[0] if run.status == "finished" else None
         docs = await tools_of(body.document, services)
-        check_document(body.document, docs, services, proven)
+        await check_document(body.document, docs, services, proven)
         settings = settings_with(body.document, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})

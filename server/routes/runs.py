@@ -17,7 +17,7 @@ from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.runs.following import follow
 from server.services import Services
-from server.storage.runs import Run, RunChoices, RunStatus
+from server.storage.runs import ListedRun, Run, RunChoices, RunStatus
 
 router = APIRouter(tags=["runs"], responses=problems(401))
 Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
@@ -146,6 +146,6 @@ async def _own(run_id: str, user_id: str, services: CurrentServices) -> Run:
     return found
 
 
-def shown(run: Run, last: int = 0) -> ShownRun:
+def shown(run: Run | ListedRun, last: int = 0) -> ShownRun:
     """A run as its user sees it."""
     return ShownRun(**run.model_dump(include=set(ShownRun.model_fields)), last_event=last)

@@ -1,5 +1,6 @@
 """Workflow templates: good runs with names for what may differ, kept in versions and run again."""
 
+import asyncio
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -15,6 +16,7 @@ from server.problems import problems
 from server.routes.choices import check_choices
 from server.routes.documents import own
 from server.routes.drawn_documents import settings_with
+from server.routes.given_documents import GivenDocument
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
@@ -28,13 +30,15 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whit
 LongText = Annotated[str, StringConstraints(max_length=4000, strip_whitespace=True), Plain]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+_VERSIONS = 10
+"""At a time: each may be long."""
 
 
 class VersionBody(BaseModel):
     """Made from a finished run or a document, one of the two. ``request``: what its runs ask, with ``{name}`` for a parameter's value."""
 
     run_id: RowId | None = None
-    document: PlanDocument | None = None
+    document: GivenDocument | None = None
     request: LongText = Field(default="", examples=["How many inhabitants does {city} have?"])
     parameters: dict[ParameterName, Place] = Field(
         default_factory=dict[str, Place],
@@ -118,12 +122,20 @@ async def template(
     return await _whole(template_id, user, services, version or 0)
 
 
-@router.get("/{template_id}/versions", summary="All versions of a template, the first first", responses=problems(404))
-async def versions(template_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownVersion]:
-    found = await services.storage.templates.versions(template_id, user.id, admin=_admin(user))
-    if not found:
+@router.get("/{template_id}/versions", summary="A template's versions, the first first", responses=problems(404))
+async def versions(
+    template_id: RowId,
+    user: CurrentUser,
+    services: CurrentServices,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those after this one.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=_VERSIONS)] = _VERSIONS,
+) -> list[ShownVersion]:
+    found = await services.storage.templates.versions(
+        template_id, user.id, after=after, limit=limit, admin=_admin(user)
+    )
+    if not found and not after:
         raise _none()
-    return [_version(one) for one in found]
+    return await asyncio.to_thread(lambda: [_version(one) for one in found])
 
 
 @router.post("/{template_id}/versions", status_code=201, summary="Add a version", responses=problems(400, 404, 409))
@@ -176,7 +188,7 @@ async def run_template(
     if found is None:
         raise _none()
     about, version = found
-    document, request = put_in(version, body.parameters, about.name)
+    document, request = await asyncio.to_thread(put_in, version, body.parameters, about.name)
     check_choices("dfs", body.policy, body.model, services)
     choices = RunChoices(
         planner="dfs",

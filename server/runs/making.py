@@ -16,6 +16,7 @@ from server.runs.board import Board
 from server.runs.gathering import Appends
 from server.runs.journal import Journal, as_stored
 from server.runs.questions import subtask_of
+from server.runs.records import records_of
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -151,8 +152,8 @@ class Making:
     async def _past(self) -> AsyncIterator[EventRecord]:
         after = 0
         while page := await self._storage.events.after(self._run.id, after, _PAGE):
-            for event in page:
-                yield EventRecord.model_validate_json(event.body)
+            for record in await records_of(page):
+                yield record
             after = page[-1].seq
 
     def _note(self, records: list[EventRecord]) -> None:

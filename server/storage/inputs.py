@@ -80,9 +80,8 @@ class Inputs:
         statement = select(InputRow).where(InputRow.run_id == run_id)
         if open_only:
             statement = statement.where(InputRow.answered_at.is_(None))
-        async with self._database.reading() as session:
-            rows = await session.scalars(statement.order_by(InputRow.asked_at, InputRow.key))
-            return [_input(row) for row in rows]
+        ordered = statement.order_by(InputRow.asked_at, InputRow.key)
+        return await self._database.read(lambda session: [_input(row) for row in session.scalars(ordered)])
 
 
 def _input(row: InputRow) -> Input:

@@ -54,6 +54,30 @@ class Run(RunChoices):
     lease_until: datetime | None
 
 
+class ListedRun(Model):
+    """A run without what may be long: its settings, which may hold a plan, and its plan as it was edited."""
+
+    id: str
+    conversation_id: str
+    request: str
+    planner: str
+    policy: str
+    model: str
+    rerun_of: str | None
+    template_id: str | None
+    template_version: int | None
+    status: RunStatus
+    outcome: Outcome | None
+    usage: JsonObject | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    cancel_at: datetime | None
+
+
+_LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
+
+
 class Runs:
     """The runs of a database."""
 
@@ -106,16 +130,18 @@ class Runs:
         row = await self._database.read(lambda session: session.scalar(select(RunRow).where(chosen)))
         return run_of(row) if row else None
 
-    async def page(self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50) -> list[Run]:
+    async def page(
+        self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50
+    ) -> list[ListedRun]:
         """A user's runs, the latest first, those older than the run with id ``before``."""
-        statement = select(RunRow).where(RunRow.user_id == user_id)
+        statement = select(*_LISTED).where(RunRow.user_id == user_id)
         if conversation_id:
             statement = statement.where(RunRow.conversation_id == conversation_id)
         if before:
             statement = statement.where(RunRow.id < before)
         async with self._database.reading() as session:
-            rows = await session.scalars(statement.order_by(RunRow.id.desc()).limit(limit))
-            return [run_of(row) for row in rows]
+            rows = await session.execute(statement.order_by(RunRow.id.desc()).limit(limit))
+            return [ListedRun.model_validate(dict(row)) for row in rows.mappings()]
 
     async def open_by_status(self) -> dict[str, int]:
         """How many of all users' have not ended, by status; every status that there can be."""

@@ -98,13 +98,15 @@ class Templates:
             found = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
             return (_template(row), _version(found)) if row and found else None
 
-    async def versions(self, template_id: str, user_id: str, *, admin: bool = False) -> list[TemplateVersion]:
-        """All versions of one that is this user's or shared, the first first."""
+    async def versions(
+        self, template_id: str, user_id: str, *, after: int = 0, limit: int = 10, admin: bool = False
+    ) -> list[TemplateVersion]:
+        """Versions of one that is this user's or shared, the first first, those after a number."""
         seen = _seen(user_id, admin=admin)
         statement = select(TemplateVersionRow).join(TemplateRow, TemplateRow.id == TemplateVersionRow.template_id)
-        chosen = statement.where(TemplateRow.id == template_id, seen)
-        async with self._database.reading() as session:
-            return [_version(row) for row in await session.scalars(chosen.order_by(TemplateVersionRow.version))]
+        chosen = statement.where(TemplateRow.id == template_id, TemplateVersionRow.version > after, seen)
+        paged = chosen.order_by(TemplateVersionRow.version).limit(limit)
+        return await self._database.read(lambda session: [_version(row) for row in session.scalars(paged)])
 
     async def all(self, user_id: str, *, admin: bool = False) -> list[Template]:
         """A user's own and those that are shared, by name."""
