@@ -216,7 +216,9 @@ def _terms(request: str) -> Iterator[Span]:
         for size in (2, 1):
             last = tokens[min(at + size, len(tokens)) - 1]
             text = request[token.start() : last.end()]
-            counted = _COUNTED.search(request, max(0, token.start() - 20), token.start()) and not _WITHIN.match(request, token.start())
+            counted = _COUNTED.search(request, max(0, token.start() - 20), token.start()) and not _WITHIN.match(
+                request, token.start()
+            )
             term = _term(text, after_number=bool(counted))
             if term and (size == 1 or len(tokens) > at + 1):
                 yield Span(term[0], text, term[1], token.start(), last.end())
