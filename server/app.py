@@ -23,6 +23,7 @@ from server.routes import (
     metrics,
     plans,
     runs,
+    taken_templates,
     templates,
     users,
 )
@@ -69,7 +70,19 @@ def create_app(
     handle_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for module in (auth, me, users, conversations, choices, runs, documents, inputs, plans, templates):
+    for module in (
+        auth,
+        me,
+        users,
+        conversations,
+        choices,
+        runs,
+        documents,
+        inputs,
+        plans,
+        templates,
+        taken_templates,
+    ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     app.add_middleware(Bodies)

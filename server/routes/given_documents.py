@@ -16,10 +16,11 @@ MOST_CHARACTERS = 200_000
 
 def _few_steps(given: object) -> object:
     """Looked at before each step is read, and told to be wrong by itself."""
-    steps = cast("dict[str, object]", given).get("steps") if isinstance(given, dict) else None
-    if isinstance(steps, list) and len(cast("list[object]", steps)) > MOST_STEPS:
-        raise ValueError(f"has {len(cast('list[object]', steps)):,} steps: a plan has at most {MOST_STEPS}")
-    return given
+    if isinstance(given, dict):
+        steps = cast("dict[str, object]", given).get("steps")
+        if isinstance(steps, list) and (count := len(cast("list[object]", steps))) > MOST_STEPS:
+            raise ValueError(f"has {count:,} steps: a plan has at most {MOST_STEPS}")
+    return cast("object", given)
 
 
 def _bounded(document: PlanDocument) -> PlanDocument:

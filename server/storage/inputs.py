@@ -63,6 +63,8 @@ class Inputs:
                 raise ConflictError("this was answered already")
             if run.status == "finished":
                 raise ConflictError("the run has ended, so that there is nothing to answer")
+            if run.cancel_at is not None:
+                raise ConflictError("the run is being ended, so that there is nothing to answer")
             if plan_version is not None and run.plan_version != plan_version:
                 raise ConflictError("the plan was edited meanwhile; read it again")
             row.answer, row.answered_at = answer, self._clock()

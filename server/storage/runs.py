@@ -7,14 +7,14 @@ from pydantic import Field
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.errors import BusyError, ConflictError, NotFoundError
+from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
 from domain.event import Outcome
 from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.conversations import said
 from server.storage.database import Database
 from server.storage.identity import new_id
-from server.storage.rows.accounts import UserRow
+from server.storage.rows.accounts import SessionRow, UserRow
 from server.storage.rows.conversations import ConversationRow
 from server.storage.rows.runs import InputRow, RunRow
 
@@ -50,6 +50,8 @@ class Run(RunChoices):
     started_at: datetime | None
     finished_at: datetime | None
     cancel_at: datetime | None
+    cancel_why: str | None = None
+    session_id: str | None = None
     worker: str | None
     lease_until: datetime | None
 
@@ -94,11 +96,14 @@ class Runs:
         *,
         say: bool = False,
         most: int | None = None,
+        session_id: str | None = None,
     ) -> Run:
         """A new one, queued. ``say``: with a message of the user that asks for it. ``most``: how many of a user's may not have ended.
+        ``session_id``: in which it is asked for.
 
         Raises:
-            NotFoundError: this user has no such conversation. BusyError: so many have not ended.
+            NotFoundError: this user has no such conversation. BusyError: so many have not ended. UnauthenticatedError: the account was
+                disabled, or the session ended, while this was on its way.
         """
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         at = self._clock()
@@ -110,9 +115,11 @@ class Runs:
             status="queued",
             plan_version=0,
             created_at=at,
+            session_id=session_id,
             **choices.model_dump(),
         )
         async with self._database.writing() as session:
+            await _standing(session, user_id, session_id)
             if most is not None and await _open_count(session, user_id) >= most:
                 raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
             touched = update(ConversationRow).where(owned).values(updated_at=at).returning(ConversationRow.id)
@@ -185,9 +192,18 @@ class Runs:
         return row
 
 
+async def _standing(session: AsyncSession, user_id: str, session_id: str | None) -> None:
+    """``UnauthenticatedError`` where the user is disabled or the session revoked; it stays so until the transaction ends."""
+    user = select(UserRow.disabled_at).where(UserRow.id == user_id).with_for_update()
+    ended = await session.scalar(user)
+    if ended is None and session_id is not None:
+        ended = await session.scalar(select(SessionRow.revoked_at).where(SessionRow.id == session_id))
+    if ended is not None:
+        raise UnauthenticatedError("this account or session has ended; log in again")
+
+
 async def _open_count(session: AsyncSession, user_id: str) -> int:
-    """How many of a user's runs have not ended; it stays so until the transaction ends."""
-    await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+    """How many of a user's runs have not ended; the user's row is held, so that it stays so until the transaction ends."""
     still_open = (RunRow.user_id == user_id) & (RunRow.status != "finished")
     return await session.scalar(select(func.count()).select_from(RunRow).where(still_open)) or 0
 

@@ -21,6 +21,7 @@ from server.storage.invitations import Invitations
 from server.storage.migrate import newest
 from server.storage.runs import Runs
 from server.storage.sealing import Keys
+from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
@@ -54,6 +55,7 @@ class Storage:
         self.inputs = Inputs(database, clock)
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)
+        self.takes = TemplateTakes(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""

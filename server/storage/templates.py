@@ -11,10 +11,7 @@ from server.storage.database import Database
 from server.storage.identity import new_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
-from server.storage.users import Role
-
-MAY_SHARE: tuple[Role, ...] = ("author", "admin")
-"""What others share counts while they have one of these roles."""
+from server.storage.users import MAY_SHARE
 
 
 class Template(Model):
@@ -145,7 +142,8 @@ class Templates:
 def _seen(user_id: str, *, admin: bool) -> ColumnElement[bool]:
     shared: ColumnElement[bool] = TemplateRow.shared.is_(True)
     if not admin:
-        shared &= TemplateRow.user_id.in_(select(UserRow.id).where(UserRow.role.in_(MAY_SHARE)))
+        may = UserRow.role.in_(MAY_SHARE) & UserRow.disabled_at.is_(None)
+        shared &= TemplateRow.user_id.in_(select(UserRow.id).where(may))
     return or_(TemplateRow.user_id == user_id, shared)
 
 

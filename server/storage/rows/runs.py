@@ -12,6 +12,7 @@ from server.storage.columns import Json, Row
 class RunRow(Row):
     """One turn. ``worker`` holds it until ``lease_until``; ``plan``: as it was last edited, its ``plan_version`` counting edits.
 
+    ``session_id``: in which it was asked for; ``cancel_why``: why it is to be ended, where its user did not ask for that.
     ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost, once it has ended.
     """
 
@@ -47,6 +48,8 @@ class RunRow(Row):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     cancel_at: Mapped[datetime | None]
+    cancel_why: Mapped[str | None]
+    session_id: Mapped[str | None]
     worker: Mapped[str | None]
     lease_until: Mapped[datetime | None]
 
