@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from server.auth.passwords import Passwords
 from server.bodies import Bodies
 from server.examples import add_examples
+from server.forwarding import Forwarding
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
 from server.requests import Requests
 from server.routes import (
@@ -89,7 +90,10 @@ def create_app(
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.
-    app.build_middleware_stack = lambda: Requests(plain(), routes, figures.answered, lambda: app.state.services.traces)
+    app.build_middleware_stack = lambda: Forwarding(
+        Requests(plain(), routes, figures.answered, lambda: app.state.services.traces),
+        lambda: app.state.services.proxies,
+    )
     return app
 
 

@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 STATUS: Mapping[type[errors.FootpathError], int] = {
     errors.FootpathError: 500,
     errors.UsageError: 400,
+    errors.WeakPasswordError: 422,
     errors.BrokenInputError: 422,
     errors.UnavailableError: 503,
     errors.InvalidDecisionError: 502,

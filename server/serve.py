@@ -34,8 +34,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             access_log=False,  # the application writes its own, without what stands in queries
             lifespan="on",
             timeout_graceful_shutdown=_SECONDS_TO_END,
-            proxy_headers=bool(settings.trusted_proxies),
-            forwarded_allow_ips=settings.trusted_proxies,
+            proxy_headers=False,  # the application reads them itself: every line of them, and addresses alone
             server_header=False,
         )
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from domain.addresses import Proxies
 from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
@@ -37,6 +38,7 @@ class Services:
     agents: Agents
     metrics: Metrics
     traces: Tracing
+    proxies: Proxies
 
 
 @asynccontextmanager
@@ -57,13 +59,16 @@ async def open_services(
             traces.stored(run, record)
 
         storage.database.failed = metrics.database_failed
-        accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
+        accounts = Accounts(
+            storage, passwords or Passwords(), settings.registration, settings.login_attempts, settings.registrations
+        )
         await _take_up(storage, settings.server_home)
         async with working(storage, agents.begin, board, pace, stored) as worker:
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    yield Services(settings, storage, accounts, worker, board, agents, metrics, traces)
+                    proxies = Proxies(settings.trusted_proxies)
+                    yield Services(settings, storage, accounts, worker, board, agents, metrics, traces, proxies)
             finally:
                 board.close()
 

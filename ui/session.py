@@ -5,10 +5,13 @@ import os
 import httpx
 import streamlit as st
 
-from ui import SERVER_ADDRESS
+from domain.addresses import Proxies
+from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
 from ui.problems import ServerError
 from ui.tickets import COOKIE, Tickets, kept_by_browser
+
+_HERE = "127.0.0.1"
 
 
 @st.cache_resource
@@ -19,7 +22,15 @@ def tickets() -> Tickets:
 
 def connections() -> httpx.Client:
     """To the server that the environment names, in the name of the browser's address."""
-    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), st.context.ip_address or "")
+    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), visitor_address())
+
+
+def visitor_address() -> str:
+    """The browser's, as far as the proxies tell that ``FOOTPATH_PAGE_PROXIES`` names. Empty: one of this machine, with nobody in front."""
+    peer = st.context.ip_address or _HERE  # Streamlit tells none of loopback
+    forwarded = st.context.headers.get_all("X-Forwarded-For")
+    address = Proxies(os.environ.get(PAGE_PROXIES, "")).client(peer, forwarded)
+    return "" if address == _HERE else address
 
 
 def visitor() -> Client | None:

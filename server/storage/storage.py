@@ -18,6 +18,7 @@ from server.storage.events import RunEvents
 from server.storage.held_runs import HeldRuns
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
+from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.runs import Runs
 from server.storage.sealing import Keys
@@ -46,6 +47,7 @@ class Storage:
         self.invitations = Invitations(database, clock)
         self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
         self.attempts = Attempts(database, clock)
+        self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.conversations = Conversations(database, clock)
