@@ -1,6 +1,7 @@
 """What a browser's visit holds: who is logged in, which conversation is open."""
 
 import os
+from collections.abc import Sequence
 
 import httpx
 import streamlit as st
@@ -22,14 +23,14 @@ def tickets() -> Tickets:
 
 def connections() -> httpx.Client:
     """To the server that the environment names, in the name of the browser's address."""
-    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), visitor_address())
-
-
-def visitor_address() -> str:
-    """The browser's, as far as the proxies tell that ``FOOTPATH_PAGE_PROXIES`` names. Empty: one of this machine, with nobody in front."""
-    peer = st.context.ip_address or _HERE  # Streamlit tells none of loopback
     forwarded = st.context.headers.get_all("X-Forwarded-For")
-    address = Proxies(os.environ.get(PAGE_PROXIES, "")).client(peer, forwarded)
+    address = visitor_address(st.context.ip_address or "", forwarded, os.environ.get(PAGE_PROXIES, ""))
+    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), address)
+
+
+def visitor_address(peer: str, forwarded: Sequence[str], proxies: str) -> str:
+    """A browser's address, as far as the named ``proxies`` tell it. ``peer``: who is connected; empty, as Streamlit has it: this machine."""
+    address = Proxies(proxies).client(peer or _HERE, forwarded)
     return "" if address == _HERE else address
 
 
