@@ -5,9 +5,11 @@ cannot backtrack (``graph.json_schema``, ``agent.patterns``).
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
@@ -26,7 +28,12 @@ from graph.literals import MAX_DEPTH, too_deep
 
 __all__ = ["checked", "coerce", "schema_of", "validate"]
 
+_Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
+_MAX_FOUND = 200
+"""Complaints that are looked for: sorted, the first of them are told."""
+_MAX_STEPS = 100_000
+"""Of one check. A schema with many parts against a value with many parts takes the product of both, or more."""
 
 
 def schema_of(tool: ToolDoc) -> dict[str, JsonValue]:
@@ -120,15 +127,18 @@ def _accepts(schema: Schema, value: JsonValue) -> bool:
 
 
 def _errors(tool: ToolDoc, arguments: JsonObject) -> list[ValidationError]:
-    errors = _found(json.dumps(schema_of(tool), sort_keys=True), arguments)
+    errors = islice(_found(json.dumps(schema_of(tool), sort_keys=True), arguments), _MAX_FOUND)
     return sorted(errors, key=lambda error: ([str(part) for part in error.absolute_path], error.message))
 
 
 def _found(schema: str, value: JsonValue) -> Iterator[ValidationError]:
+    _steps.left = _MAX_STEPS
     try:
         yield from _validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]
     except RecursionError:
         yield ValidationError("is nested too deeply")
+    except _TooMuchError:
+        yield ValidationError("is too much to be checked: give fewer or shorter values")
 
 
 @lru_cache(maxsize=1024)
@@ -138,8 +148,33 @@ def _validator(schema: str) -> Draft202012Validator:
 
 @lru_cache(maxsize=1)
 def _bounded() -> Any:
-    """The validator with the two keywords replaced that could take for ever, or fail on large numbers."""
-    return cast(Any, extend(Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of}))
+    """The validator with the keywords replaced that could take for ever, or fail on large numbers; all of them are counted."""
+    replaced = {"pattern": _pattern, "multipleOf": _multiple_of, "uniqueItems": _unique_items}
+    keywords = cast("dict[str, _Keyword]", dict(Draft202012Validator.VALIDATORS)) | replaced
+    return cast(Any, extend(Draft202012Validator, {name: _counted(check) for name, check in keywords.items()}))
+
+
+class _Steps(threading.local):
+    """What is left to the check that this thread is at."""
+
+    left = _MAX_STEPS
+
+
+_steps = _Steps()
+
+
+class _TooMuchError(Exception):
+    """A check has taken all its steps."""
+
+
+def _counted(check: _Keyword) -> _Keyword:
+    def counted(validator: object, wanted: Any, value: object, schema: object) -> Iterable[ValidationError] | None:
+        _steps.left -= 1 + (len(cast("Sized", wanted)) if isinstance(wanted, (list, dict)) else 0)
+        if _steps.left < 0:
+            raise _TooMuchError
+        return check(validator, wanted, value, schema)
+
+    return counted
 
 
 @lru_cache(maxsize=1)
@@ -153,6 +188,27 @@ def _formats() -> FormatChecker:
 def _pattern(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
     if isinstance(value, str) and not found(pattern, value):
         yield ValidationError(f"does not match {pattern[:200]!r}")
+
+
+def _unique_items(_validator: object, wanted: bool, value: object, _schema: object) -> Iterator[ValidationError]:
+    """By what the items look like as JSON, rather than each against each."""
+    if wanted and isinstance(value, list):
+        items = cast("list[object]", value)
+        if len({json.dumps(_plain(item), sort_keys=True) for item in items}) < len(items):
+            yield ValidationError("has the same item twice")
+
+
+def _plain(value: object) -> object:
+    """1.0 as 1, which is the same number; at any depth."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_plain(item) for item in cast("list[object]", value)]
+        case dict():
+            return {name: _plain(item) for name, item in cast("dict[str, object]", value).items()}
+        case _:
+            return value
 
 
 def _multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:

@@ -19,6 +19,12 @@ class UsageError(FootpathError):
         self.faults = faults
 
 
+class WeakPasswordError(UsageError):
+    """A password that is among the first that anybody would try; the message says why, and what to choose."""
+
+    code = "weak_password"
+
+
 class AmbiguousNameError(UsageError):
     """A name that several tools carry; ``candidates`` are their ids."""
 

@@ -12,6 +12,7 @@ from orjson import dumps
 from pydantic import TypeAdapter, ValidationError
 
 from domain.errors import ConflictError, UnavailableError, UsageError
+from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.routes.texts import Password, UserName
 from server.services import open_storage
@@ -57,6 +58,7 @@ async def _create(name: str, password: str, role: Literal["user", "author", "adm
     except ValidationError as error:
         what = "name" if error.errors()[0].get("type") == "string_pattern_mismatch" else "name or password"
         raise UsageError(f"{what} cannot be used: {error.errors(include_input=False)[0]['msg']}") from error
+    check_password(password, name, "password")
     async with open_storage(read_settings()) as storage:
         return await storage.users.add(name, await Passwords().hash(password), role)
 

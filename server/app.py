@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from server.auth.passwords import Passwords
 from server.bodies import Bodies
 from server.examples import add_examples
+from server.forwarding import Forwarding
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
 from server.requests import Requests
 from server.routes import (
@@ -24,6 +25,7 @@ from server.routes import (
     metrics,
     plans,
     runs,
+    taken_templates,
     templates,
     usage,
     users,
@@ -73,7 +75,21 @@ def create_app(
     handle_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for module in (auth, me, usage, users, conversations, exports, choices, runs, documents, inputs, plans, templates):
+    for module in (
+        auth,
+        me,
+        usage,
+        users,
+        conversations,
+        exports,
+        choices,
+        runs,
+        documents,
+        inputs,
+        plans,
+        templates,
+        taken_templates,
+    ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
     app.add_middleware(Bodies, patience=lambda: app.state.services.limits.patience)
@@ -83,7 +99,10 @@ def create_app(
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.
-    app.build_middleware_stack = lambda: Requests(plain(), routes, figures.answered, lambda: app.state.services.traces)
+    app.build_middleware_stack = lambda: Forwarding(
+        Requests(plain(), routes, figures.answered, lambda: app.state.services.traces),
+        lambda: app.state.services.proxies,
+    )
     return app
 
 

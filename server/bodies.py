@@ -1,4 +1,7 @@
-"""What is sent, before anything is made of it: of a bounded size, and JSON that can be kept and given back as it came."""
+"""What is sent, before anything is made of it: of a bounded size, and JSON that can be kept and given back as it came.
+
+What is looked at here is looked at on the loop that answers everybody, so the work is bounded as well as the size.
+"""
 
 import asyncio
 from collections import Counter
@@ -15,6 +18,10 @@ from server.problems import Fault, answer
 
 MOST = 1_000_000
 """Bytes of a body."""
+MOST_VALUES = 10_000
+"""Values and names of a body, those within others counted: each costs time wherever it is looked at."""
+MOST_LEVELS = 64
+"""Of values within values."""
 _WITHOUT = frozenset({"GET", "HEAD", "OPTIONS"})
 _SMALL = 65_536
 """Bytes of a body that anyone may send at any time: only what goes beyond counts as held."""
@@ -29,9 +36,9 @@ class Patience:
 
 
 class Bodies:
-    """Around the operations. Too much is answered with 413 and not read to its end; what takes too long, with 408; what is no JSON, or
-    holds what no text can (half of a surrogate pair, NUL) or no number is (NaN, Infinity), with 422; what has two lengths, with 400. Where
-    too much is being received already, the answer is 503.
+    """Around the operations. Too much is answered with 413 and not read to its end; what takes too long, with 408; what is no JSON, holds
+    what no text can (half of a surrogate pair, NUL) or no number is (NaN, Infinity), or is of too many values or levels, with 422; what has
+    two lengths, with 400. Where too much is being received already, the answer is 503.
     """
 
     def __init__(self, app: ASGIApp, patience: Callable[[], Patience] = Patience) -> None:
@@ -159,23 +166,41 @@ def _wrong(body: bytes) -> str:
     """What is wrong with a body; empty where nothing is."""
     if not body:
         return ""
+    if _values(body) > MOST_VALUES:
+        return f"it holds more than {MOST_VALUES:,} values and names; send fewer"
     try:
         value = cast("object", orjson.loads(body))
     except orjson.JSONDecodeError as error:
         return f"it is no JSON that can be read: {error}"
-    return "it holds a NUL character, which no text has" if b"\\u0000" in body and _has_nul(value) else ""
+    return _wrong_within(value)
 
 
-def _has_nul(value: object) -> bool:
-    """Not by calling itself: it may be nested a thousand times."""
+def _values(body: bytes) -> int:
+    """How many values and names a body holds, without reading it: reading is what takes long where they are many."""
+    if _marks(body) <= MOST_VALUES:
+        return 0  # few, even if none of the marks stands within a text
+    without_escapes = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    return _marks(b"".join(without_escapes.split(b'"')[::2]))
+
+
+def _marks(text: bytes) -> int:
+    return sum(map(text.count, (b",", b":", b"[", b"{")))
+
+
+def _wrong_within(value: object) -> str:
+    """What is wrong with the values of a body. Level by level: it may be nested a thousand times."""
     left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, str) and "\0" in one:
-            return True
-        if isinstance(one, list):
-            left += cast("list[object]", one)
-        elif isinstance(one, dict):
-            fields = cast("dict[str, object]", one)
-            left += [*fields, *fields.values()]
-    return False
+    for _ in range(MOST_LEVELS):
+        inner: list[object] = []
+        for one in left:
+            if isinstance(one, str) and "\0" in one:
+                return "it holds a NUL character, which no text has"
+            if isinstance(one, list):
+                inner += cast("list[object]", one)
+            elif isinstance(one, dict):
+                fields = cast("dict[str, object]", one)
+                inner += [*fields, *fields.values()]
+        if not inner:
+            return ""
+        left = inner
+    return f"it is nested more than {MOST_LEVELS} levels deep; send it flatter"

@@ -89,6 +89,7 @@ _TEMPLATE: Example = {
     "shared": False,
     "own": True,
     "version": 1,
+    "taken": None,
     "created_at": _AT,
     "updated_at": _LATER,
 }
@@ -231,6 +232,19 @@ EXAMPLES: dict[str, Example] = {
     "ShownVersion": _VERSION,
     "TemplateBody": _VERSION_BODY | {"name": "Public holidays", "description": "Those of a country in 2026."},
     "VersionBody": _VERSION_BODY,
+    "TakeBody": {"version": 2},
+    "Differences": {
+        "before": 1,
+        "after": 2,
+        "changes": [
+            {
+                "step": 2,
+                "said": "Step 2 (list_holidays): year is 2027 instead of 2026.",
+                "before": {"value": 2026},
+                "after": {"value": 2027},
+            }
+        ],
+    },
     "TemplateChange": {"shared": True},
     "TemplateRunBody": {"conversation_id": _TALK, "parameters": {"country": "Rioverde"}},
     "Export": {

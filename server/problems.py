@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 STATUS: Mapping[type[errors.FootpathError], int] = {
     errors.FootpathError: 500,
     errors.UsageError: 400,
+    errors.WeakPasswordError: 422,
     errors.BrokenInputError: 422,
     errors.UnavailableError: 503,
     errors.InvalidDecisionError: 502,
@@ -39,6 +40,8 @@ STATUS: Mapping[type[errors.FootpathError], int] = {
 
 _CODES = {400: "usage", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
 MEDIA_TYPE = "application/problem+json"
+MOST_FAULTS = 100
+"""Told at a time."""
 
 
 class Fault(BaseModel):
@@ -106,13 +109,16 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
     elif status in (429, 503):
         headers["Retry-After"] = "5"
     told = error.faults if isinstance(error, errors.UsageError) else ()
-    faults = [Fault(place=place, message=message) for place, message in told]
+    faults = [Fault(place=place, message=message) for place, message in told[:MOST_FAULTS]]
     return answer(status, error.code, str(error), faults, headers)
 
 
 async def _invalid(_: Request, given: Exception) -> JSONResponse:
     """What was sent is not repeated: it may hold a password."""
-    told = [said(error) for error in cast("RequestValidationError", given).errors()]
+    all_of_them = cast("RequestValidationError", given).errors()
+    told = [said(error) for error in all_of_them[:MOST_FAULTS]]
+    if len(all_of_them) > MOST_FAULTS:
+        told.append(("body", f"has {len(all_of_them) - MOST_FAULTS:,} further faults"))
     faults = [Fault(place=place, message=message) for place, message in told]
     return answer(422, "invalid_request", "; ".join(f"{place}: {message}" for place, message in told), faults)
 

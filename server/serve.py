@@ -51,8 +51,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             lifespan="on",
             ws="none",
             timeout_graceful_shutdown=_SECONDS_TO_END,
-            proxy_headers=bool(settings.trusted_proxies),
-            forwarded_allow_ips=settings.trusted_proxies,
+            proxy_headers=False,  # the application reads them itself: every line of them, and addresses alone
             server_header=False,
         )
         try:

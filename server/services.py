@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from domain.addresses import Proxies
 from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
@@ -45,6 +46,7 @@ class Services:
     readiness: Readiness
     metrics: Metrics
     traces: Tracing
+    proxies: Proxies
 
 
 @asynccontextmanager
@@ -70,7 +72,9 @@ async def open_services(
             traces.stored(run, record)
 
         storage.database.failed = metrics.database_failed
-        accounts = Accounts(storage, passwords or Passwords(), settings.registration, settings.login_attempts)
+        accounts = Accounts(
+            storage, passwords or Passwords(), settings.registration, settings.login_attempts, settings.registrations
+        )
         await _take_up(storage, settings.server_home)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
@@ -80,9 +84,9 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
-                    readiness = Readiness(checks, local_checks(settings))
+                    readiness, proxies = Readiness(checks, local_checks(settings)), Proxies(settings.trusted_proxies)
                     yield Services(
-                        settings, storage, accounts, worker, board, agents, limits, readiness, metrics, traces
+                        settings, storage, accounts, worker, board, agents, limits, readiness, metrics, traces, proxies
                     )
             finally:
                 board.close()

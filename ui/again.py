@@ -44,7 +44,7 @@ class Done(BaseModel):
 
 
 class Template(BaseModel):
-    """A template in the list. ``version``: the latest; ``own``: whether it is the user's."""
+    """A template in the list. ``version``: the latest; ``own``: whether it is the user's; ``taken``: of another's, the one the user runs."""
 
     id: str
     name: str
@@ -52,6 +52,7 @@ class Template(BaseModel):
     shared: bool = False
     own: bool = True
     version: int = 1
+    taken: int | None = None
     updated_at: datetime | None = None
 
 
@@ -65,9 +66,28 @@ class Content(BaseModel):
 
 
 class WholeTemplate(Template):
-    """With its latest version."""
+    """With the version that was taken, or its latest."""
 
     content: Content
+
+    @property
+    def newer(self) -> int | None:
+        """The latest version, where the user runs an older one of another's."""
+        return self.version if self.taken is not None and self.taken < self.version else None
+
+
+class Difference(BaseModel):
+    """Something that a newer version does otherwise."""
+
+    said: str
+
+
+class Differences(BaseModel):
+    """All that version ``after`` does otherwise than ``before``."""
+
+    before: int
+    after: int
+    changes: list[Difference] = Field(default_factory=list[Difference])
 
 
 def done(client: Client, run: str) -> Done:
@@ -87,7 +107,7 @@ def templates(client: Client) -> list[Template]:
 
 
 def template(client: Client, template: str) -> WholeTemplate:
-    """One of them, as its latest version is."""
+    """One of them, as the user runs it."""
     return read(WholeTemplate, client.send("GET", f"/templates/{template}"))
 
 
@@ -98,9 +118,19 @@ def save(client: Client, run: str, name: str, parameters: dict[str, Offered]) ->
     return read(WholeTemplate, client.send("POST", "/templates", json=body))
 
 
-def run_template(client: Client, template: str, conversation: str, values: JsonObject) -> Run:
-    """With these values. Raises ServerError (400): some do not fit; it says which."""
-    body = {"conversation_id": conversation, "parameters": values}
+def differences(client: Client, template: str) -> Differences:
+    """What the latest version of another's template does otherwise than the one that was taken."""
+    return read(Differences, client.send("GET", f"/templates/{template}/differences"))
+
+
+def take(client: Client, template: str, version: int) -> None:
+    """Run this version of another's template from now on."""
+    client.send("PUT", f"/templates/{template}/taken", json={"version": version})
+
+
+def run_template(client: Client, template: str, conversation: str, values: JsonObject, version: int) -> Run:
+    """At the version that was looked at, with these values. Raises ServerError (400): some do not fit; it says which."""
+    body = {"conversation_id": conversation, "parameters": values, "version": version}
     return read(Run, client.send("POST", f"/templates/{template}/runs", json=body))
 
 

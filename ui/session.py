@@ -1,14 +1,18 @@
 """What a browser's visit holds: who is logged in, which conversation is open."""
 
 import os
+from collections.abc import Sequence
 
 import httpx
 import streamlit as st
 
-from ui import SERVER_ADDRESS
+from domain.addresses import Proxies
+from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
 from ui.problems import ServerError
 from ui.tickets import COOKIE, Tickets, kept_by_browser
+
+_HERE = "127.0.0.1"
 
 
 @st.cache_resource
@@ -19,7 +23,15 @@ def tickets() -> Tickets:
 
 def connections() -> httpx.Client:
     """To the server that the environment names, in the name of the browser's address."""
-    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), st.context.ip_address or "")
+    forwarded = st.context.headers.get_all("X-Forwarded-For")
+    address = visitor_address(st.context.ip_address or "", forwarded, os.environ.get(PAGE_PROXIES, ""))
+    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), address)
+
+
+def visitor_address(peer: str, forwarded: Sequence[str], proxies: str) -> str:
+    """A browser's address, as far as the named ``proxies`` tell it. ``peer``: who is connected; empty, as Streamlit has it: this machine."""
+    address = Proxies(proxies).client(peer or _HERE, forwarded)
+    return "" if address == _HERE else address
 
 
 def visitor() -> Client | None:

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+from domain.addresses import Proxies
 
 
 class ServerSettings(BaseModel):
@@ -29,8 +31,12 @@ class ServerSettings(BaseModel):
     login_attempts: int = Field(
         default=5, ge=1, le=100, description="Failed log-ins of an account before each further one has to wait longer."
     )
+    registrations: int = Field(
+        default=20, ge=1, le=100_000, description="Accounts made from one address before each further one has to wait."
+    )
     trusted_proxies: str = Field(
-        default="127.0.0.1,::1", description="Addresses of proxies whose X-Forwarded-For is believed, comma-separated."
+        default="127.0.0.1,::1",
+        description="Addresses and networks of proxies whose X-Forwarded-For is believed, comma-separated.",
     )
     metrics: Literal["off", "local", "open"] = Field(
         default="local", description="Who may read GET /metrics: nobody (off), this machine (local) or anyone (open)."
@@ -99,3 +105,14 @@ class ServerSettings(BaseModel):
     heartbeat_seconds: float = Field(
         default=15, ge=0.1, le=600, description="Seconds after which who follows a run is told that it is still there."
     )
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_addresses(cls, value: str) -> str:
+        try:
+            Proxies(value)
+        except ValueError as error:
+            raise ValueError(
+                f"names addresses and networks of proxies, such as 10.0.0.5 or 10.1.0.0/24: {error}"
+            ) from error
+        return value

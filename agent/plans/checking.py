@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from agent.evidence import Evidence
 from agent.frontier import Path
@@ -51,26 +52,39 @@ async def known(document: PlanDocument, evidence: Evidence) -> Path:
     return path
 
 
+MOST_PROBLEMS = 100
+"""Told of a plan."""
+
+
 def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem, ...]:
-    """All that is wrong with a plan; what is merely left open is not: it is found when its step is reached."""
-    found = [*_whole(document, around), *_parameters(document, around)]
+    """What is wrong with a plan, up to ``MOST_PROBLEMS``; what is merely left open is not: it is found when its step is reached.
+
+    The work grows with the plan's size, and is a thread's rather than an event loop's. A plan of too many steps is not looked into.
+    """
+    if len(document.steps) > around.depth:
+        said = f"A plan has at most {around.depth} steps; this one has {len(document.steps)}."
+        return (PlanProblem(None, None, said),)
+    found = chain(_whole(document, around), _parameters(document, around), _steps(document, around))
+    return tuple(islice(found, MOST_PROBLEMS))
+
+
+def _steps(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
+    path = [*around.given, *(step.tool for step in document.steps)]
     for number, step in enumerate(document.steps, start=1):
         tool = (around.docs or {}).get(step.tool)
+        early = _early(number, step, around)
         if tool is None and around.docs is None:
-            found += [PlanProblem(number, name, _late(take)) for name, take in _early(number, step, around)]
+            yield from (PlanProblem(number, name, _late(take)) for name, take in early.items())
         elif tool is None:
-            found.append(PlanProblem(number, None, f"There is no tool {clean(step.tool, 120)}."))
+            yield PlanProblem(number, None, f"There is no tool {clean(step.tool, 120)}.")
         else:
-            found += [PlanProblem(number, name, said) for name, said in _step(step, tool)]
-            found += [PlanProblem(number, name, said) for name, said in _takes(number, step, tool, document, around)]
-    return tuple(found)
+            yield from (PlanProblem(number, name, said) for name, said in _step(step, tool))
+            yield from (PlanProblem(number, name, said) for name, said in _takes(step, tool, early, path, around))
 
 
 def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
     if not document.steps:
         yield PlanProblem(None, None, "A plan needs at least one step; deny it if nothing is to be called.")
-    if len(document.steps) > around.depth:
-        yield PlanProblem(None, None, f"A plan has at most {around.depth} steps; this one has {len(document.steps)}.")
     changes: Counter[tuple[ToolId, str]] = Counter()
     for number, step in enumerate(document.steps, start=1):
         tool = (around.docs or {}).get(step.tool)
@@ -116,23 +130,22 @@ def _step(step: PlannedStep, tool: ToolDoc) -> Iterator[tuple[str | None, str]]:
 
 
 def _takes(
-    number: int, step: PlannedStep, tool: ToolDoc, document: PlanDocument, around: Surroundings
+    step: PlannedStep, tool: ToolDoc, early: Mapping[str, Take], path: Sequence[ToolId], around: Surroundings
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with the values that a step takes from others."""
-    path, early = [*around.given, *(one.tool for one in document.steps)], _early(number, step, around)
+    """What is wrong with the values that a step takes from others. ``path``: all tools, those of the given steps first."""
+    own = {parameter.name: parameter for parameter in tool.parameters}
     for name, take in step.takes.items():
-        parameter = next((own for own in tool.parameters if own.name == name), None)
-        if (name, take) in early:
+        if name in early:
             yield name, _late(take)
-        elif parameter is not None and (producer := (around.docs or {}).get(path[take.step - 1])) is not None:
-            said = _unfit(take, parameter, producer)
+        elif name in own and (producer := (around.docs or {}).get(path[take.step - 1])) is not None:
+            said = _unfit(take, own[name], producer)
             if said:
                 yield name, said
 
 
-def _early(number: int, step: PlannedStep, around: Surroundings) -> list[tuple[str, Take]]:
+def _early(number: int, step: PlannedStep, around: Surroundings) -> dict[str, Take]:
     """The values that a step takes from one that is not made before it."""
-    return [(name, take) for name, take in step.takes.items() if take.step >= len(around.given) + number]
+    return {name: take for name, take in step.takes.items() if take.step >= len(around.given) + number}
 
 
 def _late(take: Take) -> str:

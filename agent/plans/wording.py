@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 
 from pydantic.types import JsonValue
 
@@ -15,6 +16,8 @@ from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
+_LONGEST = 4_000
+"""Characters of one value in a request."""
 _ANY_DAY = date(2000, 1, 1)
 """Names are the same on every day."""
 
@@ -71,9 +74,12 @@ def _within(place: tuple[int, int], names: Sequence[tuple[int, int]]) -> bool:
 def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonObject]) -> str:
     """The words of :func:`spoken` with values in their places, as people write them. ``schemas``: JSON Schema of each name."""
 
+    @cache
+    def words_of(name: str) -> str:
+        return _as_words(values[name], _allowed(schemas.get(name, {})))[:_LONGEST]
+
     def words(hit: re.Match[str]) -> str:
-        name = hit[1]
-        return _as_words(values[name], _allowed(schemas.get(name, {}))) if name in values else hit[0]
+        return words_of(hit[1]) if hit[1] in values else hit[0]
 
     return _NAMED.sub(words, text)
 

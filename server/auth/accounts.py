@@ -5,7 +5,9 @@ from datetime import timedelta
 from math import ceil
 from typing import Literal
 
-from domain.errors import LockedOutError, RegistrationError, WrongPasswordError
+from domain.addresses import counted_place
+from domain.errors import ConflictError, LockedOutError, RegistrationError, WrongPasswordError
+from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.storage.attempts import Patience
 from server.storage.storage import Storage
@@ -18,40 +20,55 @@ _ADDRESS_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """``attempts``: failed log-ins of an account before one has to wait."""
+    """``attempts``: failed log-ins of an account before one has to wait; ``registrations``: accounts made from one address before that."""
 
     storage: Storage
     passwords: Passwords
     registration: Registration
     attempts: int = 5
+    registrations: int = 20
 
     async def register(self, name: str, password: str, invitation: str = "", address: str = "") -> User:
         """Make an account.
 
         Raises:
             RegistrationError: nobody may, or not without an invitation that counts. ConflictError: the name is taken.
-            LockedOutError: too many invitations from this address that did not count.
+            WeakPasswordError: it is among the first that anybody would try. BusyError: too many accounts are being made.
+            LockedOutError: too many accounts were made from this address, or invitations tried that did not count.
         """
         if self.registration == "closed":
             raise RegistrationError("registration is closed; an administrator makes accounts")
         if self.registration == "invited" and not invitation:
             raise RegistrationError("registration needs an invitation; ask an administrator for one")
-        if not invitation:
-            return await self.storage.users.add(name, await self.passwords.hash(password))
-        place = f"invitation:{address}"
-        await self._count(place, self._patience_with_addresses)
-        user = await self.storage.invitations.redeem(invitation, name, await self.passwords.hash(password))
-        await self.storage.attempts.forgive(place)
+        check_password(password, name, "body.password")
+        place = counted_place(address)
+        if invitation:
+            await self._count(f"invitation:{place}", self._patience_with_addresses)
+        else:
+            await self._count(f"registration:{place}", self._patience_with_newcomers)
+        if await self.storage.users.by_name(name) is not None:  # before the work; the row decides
+            raise ConflictError(f"the name {name} is taken; choose another")
+        kept = await self.passwords.hash_of_newcomer(password)
+        if invitation:
+            user = await self.storage.invitations.redeem(invitation, name, kept)
+            await self.storage.attempts.forgive(f"invitation:{place}")
+        else:
+            user = await self.storage.users.add(name, kept)
+        await self.storage.places.remember(user.id, place)
         return user
 
     async def log_in(self, name: str, password: str, *, address: str = "", label: str = "") -> tuple[User, TokenPair]:
         """Open a session.
 
+        Failures are counted apart for where the user has logged in before, so that nobody elsewhere locks them out there.
+
         Raises:
             WrongPasswordError: name and password do not belong together, or the account is disabled.
             LockedOutError: too many failures of this account or from this address.
         """
-        account, place = f"account:{name_key(name)}", f"address:{address}"
+        where = counted_place(address)
+        known = await self.storage.places.known(name, where)
+        account, place = f"account:{name_key(name)}" + (f" at {where}" if known else ""), f"address:{where}"
         await self._count(place, self._patience_with_addresses)
         await self._count(account, Patience(self.attempts))
         found = await self.storage.users.by_name(name)
@@ -61,19 +78,21 @@ class Accounts:
             raise WrongPasswordError("name and password do not belong together")
         await self.storage.attempts.clear(account)
         await self.storage.attempts.forgive(place)
+        await self.storage.places.remember(user.id, where)
         if fresh is not None:
             await self.storage.users.set_password(user.id, fresh, instead_of=kept)
         return user, await self.storage.tokens.open(user.id, label)
 
     async def change_password(self, user: User, session_id: str, old: str, new: str) -> None:
-        """Set a new password and end the user's other sessions. Raises as :meth:`log_in`."""
+        """Set a new password and end the user's other sessions. Raises as :meth:`log_in`, and ``WeakPasswordError``."""
+        check_password(new, user.name, "body.new")
         await self.confirm(user, old)
         await self.storage.users.set_password(user.id, await self.passwords.hash(new))
         await self.storage.tokens.revoke_all(user.id, "the password was changed", but=session_id)
 
     async def confirm(self, user: User, password: str) -> None:
         """Ask for the password again, before something that a borrowed session must not do. Raises as :meth:`log_in`."""
-        account = f"account:{name_key(user.name)}"
+        account = f"confirmation:{user.id}"  # only who is logged in fails at it, so that nobody else locks them out
         await self._count(account, Patience(self.attempts))
         good, _ = await self.passwords.verify(password, await self.storage.users.password_hash(user.id))
         if not good:
@@ -85,6 +104,11 @@ class Accounts:
         """Many people may share an address, a page's server above all: more attempts, and a shorter memory."""
         minute = timedelta(minutes=1)
         return Patience(_ADDRESS_FACTOR * self.attempts, timedelta(seconds=5), minute, forgotten=15 * minute)
+
+    @property
+    def _patience_with_newcomers(self) -> Patience:
+        """Every account counts, and is remembered for a day."""
+        return Patience(self.registrations, timedelta(minutes=1), timedelta(hours=1))
 
     async def _count(self, key: str, patience: Patience) -> None:
         if wait := await self.storage.attempts.begin(key, patience):

@@ -7,7 +7,7 @@ from pydantic.types import JsonValue
 from domain.errors import NotFoundError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
-from server.dependencies import CurrentServices, CurrentUser
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.drawn_documents import (
     check_document,
@@ -15,6 +15,7 @@ from server.routes.drawn_documents import (
     schema_for,
     settings_with,
 )
+from server.routes.given_documents import GivenDocument
 from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId
 from server.routes.tools import tools_of
@@ -40,7 +41,7 @@ class ShownDocument(BaseModel):
 
 
 class RerunBody(BaseModel):
-    document: PlanDocument | None = Field(
+    document: GivenDocument | None = Field(
         default=None, description="The steps to carry out; without them the same is asked once more."
     )
 
@@ -68,17 +69,17 @@ async def document(run_id: RowId, user: CurrentUser, services: CurrentServices) 
     summary="Run the same once more, or with a changed document",
     responses=problems(400, 429),
 )
-async def rerun(run_id: RowId, body: RerunBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
-    run = await own(run_id, user.id, services)
+async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services: CurrentServices) -> ShownRun:
+    run = await own(run_id, caller.user.id, services)
     settings = run.settings
     if body.document is not None:
         proven = (await drawn_from(run, services))[0] if run.status == "finished" else None
         docs = await tools_of(body.document, services)
-        check_document(body.document, docs, services, proven)
+        await check_document(body.document, docs, services, proven)
         settings = settings_with(body.document, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})
-    return await begun(user.id, run.conversation_id, run.request, choices, services)
+    return await begun(caller, run.conversation_id, run.request, choices, services)
 
 
 async def own(run_id: str, user_id: str, services: Services) -> Run:

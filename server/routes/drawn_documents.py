@@ -8,12 +8,13 @@ from agent.plans.drawn import Offered, drawn
 from agent.plans.places import any_item
 from agent.validation import value_schema
 from domain.errors import ConflictError
-from domain.event import CallFinished, EventRecord
+from domain.event import CallFinished
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import Parameter, ToolDoc, ToolId
 from server.routes.tools import tools
 from server.runs.plans import refuse
+from server.runs.records import records_of
 from server.services import Services
 from server.storage.runs import Run
 
@@ -35,13 +36,13 @@ async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[O
     events = await services.storage.events.of_run(run.id, _KINDS)
     if not events and (await services.storage.events.last([run.id])).get(run.id, 0) > 1:
         raise ConflictError("the run ended long ago, and what it did in detail is kept no more; ask it anew")
-    records = [EventRecord.model_validate_json(event.body) for event in events]
+    records = await records_of(events)
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
     docs = await tools(called, services)
     return await asyncio.to_thread(drawn, records, docs)  # long answers are read anew
 
 
-def check_document(
+async def check_document(
     document: PlanDocument,
     docs: Mapping[ToolId, ToolDoc] | None,
     services: Services,
@@ -53,7 +54,8 @@ def check_document(
 
     ``proven``: what was carried out: the places it took from are there.
     """
-    wrong = problems(document, Surroundings(docs, depth=services.settings.max_depth, template=template))
+    around = Surroundings(docs, depth=services.settings.max_depth, template=template)
+    wrong = await asyncio.to_thread(problems, document, around)
     refuse([one for one in wrong if not (proven and _taken_before(one, document, proven))])
 
 

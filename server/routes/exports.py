@@ -13,7 +13,7 @@ from server.routes.conversations import own_conversation
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId
 from server.storage.conversations import Conversation, Message
-from server.storage.runs import Run
+from server.storage.runs import ListedRun
 from server.storage.storage import Storage
 from server.storage.unbroken import unbroken
 
@@ -79,7 +79,7 @@ async def _messages(conversation_id: str, user_id: str, storage: Storage) -> Asy
         after = page[-1].id
 
 
-async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[tuple[Run, int]]:
+async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[tuple[ListedRun, int]]:
     """Each with the number of its last event."""
     after = ""
     while page := await unbroken(storage.runs.in_order(user_id, conversation_id, after=after, limit=_PAGE)):

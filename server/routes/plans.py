@@ -1,5 +1,6 @@
 """Developer mode: the plan that a run waits with is looked at, edited, tried out, and approved by answering its question."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from fastapi import APIRouter
@@ -17,6 +18,7 @@ from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems as responses
+from server.routes.given_documents import GivenDocument
 from server.routes.texts import RowId
 from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan, refuse
 from server.services import Services
@@ -32,7 +34,7 @@ class PlanBody(BaseModel):
     """``version``: of the plan that this one is put in place of."""
 
     version: int = Field(ge=0, le=2**31 - 1)
-    document: PlanDocument
+    document: GivenDocument
 
 
 class ShownTool(BaseModel):
@@ -85,7 +87,7 @@ async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -
     found = await open_plan(services.storage, run_id, user.id)
     agents, chosen = services.agents, services.settings
     docs = await _read(await agents.evidence(found.request, user.id), found)
-    wrong = problems(found.document, Surroundings(docs, found.given, chosen.max_depth))
+    wrong = await asyncio.to_thread(problems, found.document, Surroundings(docs, found.given, chosen.max_depth))
     refuse(wrong)
     rules = (await agents.container()).policy("offline")
     given = await given_results(services.storage, found)
@@ -112,7 +114,7 @@ async def approved(services: Services, run_id: str, input_id: str, user_id: str)
     found = await open_plan(services.storage, run_id, user_id)
     if found.input != input_id:
         raise NotFoundError("the run does not wait with this plan")
-    wrong = problems(found.document, await surroundings(services, found))
+    wrong = await asyncio.to_thread(problems, found.document, await surroundings(services, found))
     refuse(wrong)
     return await approve(services.storage, found)
 
@@ -126,8 +128,10 @@ async def surroundings(services: Services, found: OpenPlan) -> Surroundings:
 async def _shown(services: Services, found: OpenPlan) -> ShownPlan:
     evidence = await services.agents.evidence(found.request, found.run.user_id)
     docs = await _read(evidence, found)
-    wrong = problems(found.document, Surroundings(docs, found.given, services.settings.max_depth))
-    proposed = await suggestions(found.document, found.given, found.request, evidence)
+    around = Surroundings(docs, found.given, services.settings.max_depth)
+    wrong = await asyncio.to_thread(problems, found.document, around)
+    fits = len(found.document.steps) <= around.depth
+    proposed = await suggestions(found.document, found.given, found.request, evidence) if fits else ()
     known = dict(docs) | {one.tool: evidence.doc(one.tool) for one in proposed}
     return ShownPlan(
         version=found.version,

@@ -10,15 +10,15 @@ from pydantic import BaseModel, Field, StringConstraints
 from domain.errors import NotFoundError, UsageError
 from domain.event import Outcome
 from domain.model import JsonObject
-from server.dependencies import CurrentServices, CurrentUser
+from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.choices import check_choices
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
-from server.runs.following import follow
+from server.runs.following import follow, while_logged_in
 from server.services import Services
 from server.storage.days import Used
-from server.storage.runs import Run, RunChoices, RunStatus
+from server.storage.runs import ListedRun, Run, RunChoices, RunStatus
 
 router = APIRouter(tags=["runs"], responses=problems(401))
 Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
@@ -68,16 +68,20 @@ class ShownRun(BaseModel):
     summary="Ask something; follow the run's events for the answer",
     responses=problems(400, 404, 429),
 )
-async def start_run(conversation_id: RowId, body: RunBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
+async def start_run(
+    conversation_id: RowId, body: RunBody, caller: CurrentCaller, services: CurrentServices
+) -> ShownRun:
     check_choices(body.planner, body.policy, body.model, services)
     if body.stop_at_plan and body.planner == "react":
         raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
     settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
     choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model, settings=settings)
-    return await begun(user.id, conversation_id, body.request, choices, services)
+    return await begun(caller, conversation_id, body.request, choices, services)
 
 
-async def begun(user_id: str, conversation_id: str, request: str, choices: RunChoices, services: Services) -> ShownRun:
+async def begun(
+    caller: Caller, conversation_id: str, request: str, choices: RunChoices, services: Services
+) -> ShownRun:
     """A new run, queued.
 
     Raises:
@@ -89,7 +93,16 @@ async def begun(user_id: str, conversation_id: str, request: str, choices: RunCh
     def within(used: Used) -> None:
         services.limits.quotas.check_run(used, choices.policy)
 
-    run = await runs.add(user_id, conversation_id, request, choices, say=True, most=most, within=within)
+    run = await runs.add(
+        caller.user.id,
+        conversation_id,
+        request,
+        choices,
+        say=True,
+        most=most,
+        session_id=caller.session_id,
+        within=within,
+    )
     services.traces.asked(run.id)
     services.worker.look()
     return shown(run)
@@ -124,7 +137,7 @@ async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> Sh
 )
 async def run_events(
     run_id: RowId,
-    user: CurrentUser,
+    caller: CurrentCaller,
     services: CurrentServices,
     last_event_id: Annotated[
         int | None,
@@ -132,10 +145,11 @@ async def run_events(
     ] = None,
     after: Annotated[int, Query(ge=0, le=2**31 - 1, description="The same, where a header cannot be set.")] = 0,
 ) -> StreamingResponse:
-    await _own(run_id, user.id, services)
+    await _own(run_id, caller.user.id, services)
     start = after if last_event_id is None else last_event_id
     heartbeat = services.settings.heartbeat_seconds
-    return sent(follow(services.storage, services.board, run_id, start, heartbeat=heartbeat))
+    allowed = while_logged_in(services.storage, caller.session_id, caller.user.role)
+    return sent(follow(services.storage, services.board, run_id, start, allowed=allowed, heartbeat=heartbeat))
 
 
 @router.post(
@@ -156,6 +170,6 @@ async def _own(run_id: str, user_id: str, services: CurrentServices) -> Run:
     return found
 
 
-def shown(run: Run, last: int = 0) -> ShownRun:
+def shown(run: Run | ListedRun, last: int = 0) -> ShownRun:
     """A run as its user sees it."""
     return ShownRun(**run.model_dump(include=set(ShownRun.model_fields)), last_event=last)

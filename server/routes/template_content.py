@@ -1,7 +1,9 @@
 """Workflow templates as runs make them and are made from them: which values are parameters, and the document with values put in."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from orjson import dumps
 from pydantic.types import JsonValue
 
 from agent.plans.drawn import Offered
@@ -12,6 +14,7 @@ from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.tool import ToolDoc, ToolId
 from server.routes.drawn_documents import check_document, drawn_from, schema_for
+from server.routes.given_documents import MOST_CHARACTERS
 from server.routes.tools import tools_of
 from server.services import Services
 from server.storage.runs import Run
@@ -42,7 +45,7 @@ async def content(
     at = names_at(places, offered)
     for (step, parameter), name in at.items():
         named = _with_parameter(named, name, Place(step=step, parameter=parameter), docs or {})
-    check_document(named, docs, services, document if run else None, template=True)
+    await check_document(named, docs, services, document if run else None, template=True)
     if run is not None and not request:
         request = spoken(run.request, words_of(offered, at))
     return TemplateContent(
@@ -98,8 +101,13 @@ def _naming(step: PlannedStep, name: str, parameter: str) -> PlannedStep:
 
 
 def put_in(version: TemplateVersion, values: Mapping[str, JsonValue], name: str) -> tuple[PlanDocument, str]:
-    """The document with these values, and what its run asks. ``UsageError`` with a sentence for each value that does not fit."""
+    """The document with these values, and what its run asks. ``UsageError`` with a sentence for each value that does not fit.
+
+    Checking takes time with long values and schemas: it is a thread's work.
+    """
     document = PlanDocument.model_validate(version.plan)
+    if _characters(document, values) > MOST_CHARACTERS:
+        raise UsageError(f"with these values the plan has more than {MOST_CHARACTERS:,} characters; shorten them")
     wrong = misfits(document, values)
     if wrong:
         faults = tuple((f"parameters.{parameter}".rstrip("."), said) for parameter, said in wrong)
@@ -107,3 +115,9 @@ def put_in(version: TemplateVersion, values: Mapping[str, JsonValue], name: str)
     defaults = {own: schema["default"] for own, schema in document.parameters.items() if "default" in schema}
     request = said(version.note, {**defaults, **values}, document.parameters) if version.note else name
     return filled(document, values), request[:4000]
+
+
+def _characters(document: PlanDocument, values: Mapping[str, JsonValue]) -> int:
+    """How many the values take, each as often as steps name it."""
+    places = Counter(name for step in document.steps for name in step.named.values())
+    return sum(max(1, places[name]) * len(dumps(value)) for name, value in values.items())

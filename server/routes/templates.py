@@ -1,5 +1,6 @@
 """Workflow templates: good runs with names for what may differ, kept in versions and run again."""
 
+import asyncio
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -10,32 +11,36 @@ from pydantic.types import JsonValue
 from domain.errors import ForbiddenError, NotFoundError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
-from server.dependencies import CurrentServices, CurrentUser
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.choices import check_choices
 from server.routes.documents import own
 from server.routes.drawn_documents import settings_with
+from server.routes.given_documents import GivenDocument
 from server.routes.runs import ModelName, Policy, ShownRun, begun
+from server.routes.taken_templates import seen, version_to_run
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
 from server.runs.voices import by_another
 from server.services import Services
 from server.storage.runs import RunChoices
-from server.storage.templates import MAY_SHARE, Template, TemplateContent, TemplateVersion
-from server.storage.users import User
+from server.storage.templates import Template, TemplateContent, TemplateVersion
+from server.storage.users import MAY_SHARE, User
 
 router = APIRouter(prefix="/templates", tags=["templates"], responses=problems(401))
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whitespace=True), Plain]
 LongText = Annotated[str, StringConstraints(max_length=4000, strip_whitespace=True), Plain]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+_VERSIONS = 10
+"""At a time: each may be long."""
 
 
 class VersionBody(BaseModel):
     """Made from a finished run or a document, one of the two. ``request``: what its runs ask, with ``{name}`` for a parameter's value."""
 
     run_id: RowId | None = None
-    document: PlanDocument | None = None
+    document: GivenDocument | None = None
     request: LongText = Field(default="", examples=["How many inhabitants does {city} have?"])
     parameters: dict[ParameterName, Place] = Field(
         default_factory=dict[str, Place],
@@ -70,7 +75,7 @@ class TemplateRunBody(BaseModel):
 
 
 class ShownTemplate(BaseModel):
-    """``version``: the latest. ``own``: whether it is the caller's."""
+    """``version``: the latest. ``own``: whether it is the caller's. ``taken``: of another's, the version that the caller runs."""
 
     id: str
     name: str
@@ -78,6 +83,7 @@ class ShownTemplate(BaseModel):
     shared: bool
     own: bool
     version: int
+    taken: int | None = None
     created_at: datetime
     updated_at: datetime
 
@@ -106,10 +112,11 @@ async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentS
 @router.get("", summary="Your templates, and those that are shared")
 async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownTemplate]:
     found = await services.storage.templates.all(user.id, admin=_admin(user))
-    return [ShownTemplate(**_shown(one, user.id)) for one in found]
+    taken = await services.storage.takes.all(user.id)
+    return [ShownTemplate(**_shown(one, user.id, taken.get(one.id))) for one in found]
 
 
-@router.get("/{template_id}", summary="A template at its latest version, or another", responses=problems(404))
+@router.get("/{template_id}", summary="A template at the version taken, its latest or another", responses=problems(404))
 async def template(
     template_id: RowId,
     user: CurrentUser,
@@ -119,12 +126,20 @@ async def template(
     return await _whole(template_id, user, services, version or 0)
 
 
-@router.get("/{template_id}/versions", summary="All versions of a template, the first first", responses=problems(404))
-async def versions(template_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownVersion]:
-    found = await services.storage.templates.versions(template_id, user.id, admin=_admin(user))
-    if not found:
+@router.get("/{template_id}/versions", summary="A template's versions, the first first", responses=problems(404))
+async def versions(
+    template_id: RowId,
+    user: CurrentUser,
+    services: CurrentServices,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those after this one.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=_VERSIONS)] = _VERSIONS,
+) -> list[ShownVersion]:
+    found = await services.storage.templates.versions(
+        template_id, user.id, after=after, limit=limit, admin=_admin(user)
+    )
+    if not found and not after:
         raise _none()
-    return [_version(one) for one in found]
+    return await asyncio.to_thread(lambda: [_version(one) for one in found])
 
 
 @router.post("/{template_id}/versions", status_code=201, summary="Add a version", responses=problems(400, 404, 409))
@@ -148,7 +163,7 @@ async def change_template(
     changed = await services.storage.templates.change(
         template_id, user.id, description=body.description, shared=body.shared, admin=_admin(user)
     )
-    return ShownTemplate(**_shown(changed, user.id))
+    return ShownTemplate(**_shown(changed, user.id, await services.storage.takes.get(user.id, template_id)))
 
 
 @router.delete(
@@ -168,16 +183,17 @@ async def remove_template(template_id: RowId, user: CurrentUser, services: Curre
     "/{template_id}/runs",
     status_code=202,
     summary="Run a template with these values; calls that change something ask as ever",
-    responses=problems(400, 404, 429),
+    responses=problems(400, 404, 409, 429),
 )
 async def run_template(
-    template_id: RowId, body: TemplateRunBody, user: CurrentUser, services: CurrentServices
+    template_id: RowId, body: TemplateRunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:
-    found = await services.storage.templates.get(template_id, user.id, body.version or 0, admin=_admin(user))
-    if found is None:
-        raise _none()
-    about, version = found
-    document, request = put_in(version, body.parameters, about.name)
+    """Another's is run at the version that was taken; the first run names one, and takes it."""
+    user, storage = caller.user, services.storage
+    about, _ = await seen(template_id, user, storage)
+    wanted = await version_to_run(about, body.version, user, storage)
+    _, version = await seen(template_id, user, storage, wanted)
+    document, request = await asyncio.to_thread(put_in, version, body.parameters, about.name)
     check_choices("dfs", body.policy, body.model, services)
     written = PlanDocument.model_validate(version.plan)
     others = {} if about.user_id == user.id else by_another(written, document, body.parameters)
@@ -189,7 +205,9 @@ async def run_template(
         template_id=about.id,
         template_version=version.version,
     )
-    return await begun(user.id, body.conversation_id, request, choices, services)
+    if about.user_id != user.id:
+        await storage.takes.take(user.id, about.id, version.version)
+    return await begun(caller, body.conversation_id, request, choices, services)
 
 
 async def _content(body: VersionBody, user_id: str, services: Services) -> TemplateContent:
@@ -198,18 +216,17 @@ async def _content(body: VersionBody, user_id: str, services: Services) -> Templ
 
 
 async def _whole(template_id: str, user: User, services: Services, version: int = 0) -> WholeTemplate:
-    found = await services.storage.templates.get(template_id, user.id, version, admin=_admin(user))
-    if found is None:
-        raise _none()
-    return WholeTemplate(**_shown(found[0], user.id), content=_version(found[1]))
+    taken = await services.storage.takes.get(user.id, template_id)
+    about, found = await seen(template_id, user, services.storage, version or taken or 0)
+    return WholeTemplate(**_shown(about, user.id, taken), content=_version(found))
 
 
 def _admin(user: User) -> bool:
     return user.role == "admin"
 
 
-def _shown(one: Template, user_id: str) -> dict[str, Any]:
-    return one.model_dump(include=set(ShownTemplate.model_fields)) | {"own": one.user_id == user_id}
+def _shown(one: Template, user_id: str, taken: int | None = None) -> dict[str, Any]:
+    return one.model_dump(include=set(ShownTemplate.model_fields)) | {"own": one.user_id == user_id, "taken": taken}
 
 
 def _version(one: TemplateVersion) -> ShownVersion:

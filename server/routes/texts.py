@@ -34,7 +34,12 @@ UserName = Annotated[
 ]
 Password = Annotated[
     SecretStr,
-    Field(min_length=8, max_length=256, description="At least 8 characters.", examples=["correct horse battery"]),
+    Field(
+        min_length=8,
+        max_length=256,
+        description="At least 8 characters, and none of the common ones.",
+        examples=["correct horse battery"],
+    ),
     AfterValidator(_secret_storable),
 ]
 GivenPassword = Annotated[SecretStr, Field(max_length=256), AfterValidator(_secret_storable)]

@@ -10,9 +10,11 @@ from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.texts import RowId, ShortText
 from server.storage.invitations import Invitation
+from server.storage.tokens import Session
 from server.storage.users import Role, User
 
 router = APIRouter(tags=["users"], responses=problems(401, 403))
+_ENDED = "an administrator ended the session"
 
 
 class UserChange(BaseModel):
@@ -48,12 +50,44 @@ async def user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> Us
 
 @router.patch("/users/{user_id}", summary="Give a role, disable or enable", responses=problems(404, 409))
 async def change_user(user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices) -> User:
-    return await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
+    """Where the account is disabled or its role falls, its runs end before their next call."""
+    changed = await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
+    services.worker.look()
+    return changed
 
 
 @router.delete("/users/{user_id}", status_code=204, summary="Remove an account", responses=problems(404, 409))
 async def remove_user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
     await services.storage.users.delete(user_id)
+
+
+@router.get("/users/{user_id}/sessions", summary="Where a user is logged in", responses=problems(404))
+async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> list[Session]:
+    await user(user_id, admin, services)
+    return await services.storage.tokens.sessions(user_id)
+
+
+@router.delete(
+    "/users/{user_id}/sessions", status_code=204, summary="End all of a user's sessions", responses=problems(404)
+)
+async def end_user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
+    """The user's runs end before their next call."""
+    await user(user_id, admin, services)
+    await services.storage.tokens.revoke_for(user_id, None, _ENDED)
+    services.worker.look()
+
+
+@router.delete(
+    "/users/{user_id}/sessions/{session_id}",
+    status_code=204,
+    summary="End one of a user's sessions",
+    responses=problems(404),
+)
+async def end_user_session(user_id: RowId, session_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
+    """The runs that were asked for in it end before their next call."""
+    if not await services.storage.tokens.revoke_for(user_id, session_id, _ENDED):
+        raise NotFoundError("this user has no such session")
+    services.worker.look()
 
 
 @router.get("/invitations", summary="All invitations, the newest first")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from agent.budget import Budget
@@ -21,6 +22,7 @@ from server.runs.lending import Lending
 from server.runs.questions import Asks, Questions
 from server.runs.settling import SettlingExecutor
 from server.runs.spending import Spending, counting, spending
+from server.runs.standing import StandingExecutor
 from server.runs.turns import Turns
 from server.runs.voices import voices_of
 from server.storage.runs import Run
@@ -37,12 +39,14 @@ from wiring.settings import Settings
 @dataclass(frozen=True, slots=True)
 class Hand:
     """What a run has to do with who makes it. ``told``: has every event that was told so far stored; ``held``: whether it is still
-    made here, so that its end is its end; ``waits``: tells a question to the user and has the run put down until it is answered.
+    made here, so that its end is its end; ``waits``: tells a question to the user and has the run put down until it is answered;
+    ``stop``: has it ended at once, and says why.
     """
 
     told: Callable[[], Awaitable[None]]
     held: Callable[[], bool]
     waits: Callable[[InputNeeded], None]
+    stop: Callable[[str], None]
 
 
 class Begins(Protocol):
@@ -98,7 +102,8 @@ class Agents:
         async with self._outfits.lent(run.user_id) as outfit:
             ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
             questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
-            caller = SettlingExecutor(ledger, questions)
+            stopped = partial(self._storage.held.stopped, run.id)
+            caller = StandingExecutor(SettlingExecutor(ledger, questions), stopped, hand.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             leave = AskingLeave(questions, flows=self._settings.flows == "ask")

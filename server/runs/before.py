@@ -1,7 +1,7 @@
 """What came before a run in its conversation: the runs that had ended when it was asked for, so that it sees the same however often it is taken up."""
 
 from agent.earlier import MOST_RUNS, EarlierRun, earlier_run
-from domain.event import EventRecord
+from server.runs.records import records_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -19,7 +19,7 @@ async def runs_before(run: Run, storage: Storage) -> list[EarlierRun]:
             continue
         events = await storage.events.of_run(one.id, _KINDS)
         if events:
-            found.append(earlier_run([EventRecord.model_validate_json(event.body) for event in events]))
+            found.append(earlier_run(await records_of(events)))
         if len(found) == MOST_RUNS:
             break
     return found[::-1]

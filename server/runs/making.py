@@ -17,6 +17,7 @@ from server.runs.gathering import Appends
 from server.runs.journal import Journal, as_stored
 from server.runs.outage import Patience
 from server.runs.questions import subtask_of
+from server.runs.records import records_of
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -64,6 +65,7 @@ class Making:
         self.out_of_reach: FootpathError | None = None
         self._patience = patience
         self._cancelled = run.cancel_at is not None
+        self._why = run.cancel_why or ""
         self._board = board
         self._journal = Journal(events, self._stored, self.lose)
         self._tell_stored = stored
@@ -78,10 +80,10 @@ class Making:
         self._stream: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._make())
 
-    def cancel(self) -> None:
-        """Its user wants its end."""
+    def cancel(self, why: str = "") -> None:
+        """It is to end: its user wants that, or may not go on, as ``why`` says."""
         if not self._cancelled:
-            self._cancelled = True
+            self._cancelled, self._why = True, why
             self._stop()
 
     def put_down(self) -> None:
@@ -156,7 +158,7 @@ class Making:
 
     async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
         """The run's events; None where what they are made with is another process's, to which the run is left."""
-        hand = Hand(self._journal.flush, lambda: not self._left, self._wait)
+        hand = Hand(self._journal.flush, lambda: not self._left, self._wait, self.cancel)
         try:
             return await self._begin(self._run, past, hand)
         except StoreBusyError as error:
@@ -183,8 +185,8 @@ class Making:
     async def _past(self) -> AsyncIterator[EventRecord]:
         after = 0
         while page := await self._storage.events.after(self._run.id, after, _PAGE):
-            for event in page:
-                yield EventRecord.model_validate_json(event.body)
+            for record in await records_of(page):
+                yield record
             after = page[-1].seq
 
     def _note(self, records: list[EventRecord]) -> None:
@@ -202,12 +204,20 @@ class Making:
 
     def _add(self, record: EventRecord) -> None:
         """Have an event stored: soon, or, the last one, with the run's end."""
+        record = self._reasoned(record)
         self._told.append(record)
         if isinstance(record.event, RunFinished):
             self._to_store = record
         else:
             self._journal.add(record)
         self._note([record])
+
+    def _reasoned(self, record: EventRecord) -> EventRecord:
+        """The end of a run that was ended says why."""
+        event = record.event
+        if not self._why or not isinstance(event, RunFinished) or event.outcome != "cancelled":
+            return record
+        return record.model_copy(update={"event": event.model_copy(update={"error": self._why})})
 
     def _stored(self, stored: Sequence[StoredEvent]) -> None:
         """These are in the rows: everybody who wants to know may."""

@@ -1,5 +1,6 @@
 """The plan that a run waits with: read, edited, approved."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -8,12 +9,13 @@ from typing import Any, cast
 from agent.plans.checking import PlanProblem
 from agent.reuse import key_of
 from domain.errors import NotFoundError, UsageError
-from domain.event import CallFinished, EventRecord
+from domain.event import CallFinished
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId
 from server.runs.before import runs_before
+from server.runs.records import records_of
 from server.storage.inputs import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -45,7 +47,7 @@ async def open_plan(storage: Storage, run_id: str, user_id: str) -> OpenPlan:
     question = next((one for one in asked if one.kind == "plan"), None)
     if run is None or question is None or run.status == "finished":
         raise NotFoundError("no run of yours waits with a plan under this id")
-    return _read(run, question)
+    return await asyncio.to_thread(_read, run, question)
 
 
 async def edited(storage: Storage, plan: OpenPlan, document: PlanDocument, version: int) -> OpenPlan:
@@ -73,7 +75,7 @@ def _read(run: Run, question: Input) -> OpenPlan:
 async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, StepResult | None]]:
     """The steps that a plan builds on, with the results that its run, or an earlier one of the conversation, has stored."""
     stored = await storage.events.of_run(plan.run.id, ("call.finished",))
-    told = [EventRecord.model_validate_json(one.body).event for one in stored]
+    told = [record.event for record in await records_of(stored)]
     results = [result for run in await runs_before(plan.run, storage) for _, result in run.steps]
     results += [event.result for event in told if isinstance(event, CallFinished)]
     found = {key_of(result.tool, result.arguments): result for result in results if result.status == "ok"}

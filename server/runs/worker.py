@@ -129,9 +129,9 @@ class Worker:
 
     async def _end_cancelled(self) -> None:
         if self._made:
-            for run_id in await self._storage.held.cancelled(self.name):
+            for run_id, why in (await self._storage.held.cancelled(self.name)).items():
                 if run_id in self._made:
-                    self._made[run_id].cancel()
+                    self._made[run_id].cancel(why)
 
     def stop(self) -> None:
         """Take no more runs. What it asks of the rows just now it asks to the end: a question that is cut off costs a connection."""

@@ -43,8 +43,8 @@ class RunEvents:
     async def of_run(self, run_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
         """A run's events of these kinds, in order."""
         chosen = (EventRow.run_id == run_id) & EventRow.kind.in_(kinds)
-        async with self._database.reading() as session:
-            return [_event(row) for row in await session.scalars(select(EventRow).where(chosen).order_by(EventRow.seq))]
+        statement = select(EventRow).where(chosen).order_by(EventRow.seq)
+        return await self._database.read(lambda session: [_event(row) for row in session.scalars(statement)])
 
     async def last(self, run_ids: Sequence[str]) -> dict[str, int]:
         """The greatest number of each of these runs; those without events are left out."""

@@ -14,9 +14,11 @@ from server.storage.conversations import said
 from server.storage.database import Database
 from server.storage.events import StoredEvent
 from server.storage.fairness import next_runs
+from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
 from server.storage.rows.runs import EventRow, InputRow, RunRow
 from server.storage.runs import Run, run_of
+from server.storage.users import DISABLED
 
 
 class HeldRuns:
@@ -119,11 +121,23 @@ class HeldRuns:
                 session.add(EventRow(**last.model_dump()))
         return row is not None
 
-    async def cancelled(self, worker: str) -> set[str]:
-        """Those of this worker's runs whose end was asked for."""
+    async def cancelled(self, worker: str) -> dict[str, str]:
+        """Those of this worker's runs whose end was asked for, and why; empty where their users wanted it."""
         asked = (RunRow.worker == worker) & (RunRow.status == "running") & RunRow.cancel_at.is_not(None)
         async with self._database.reading() as session:
-            return set(await session.scalars(select(RunRow.id).where(asked)))
+            found = await session.execute(select(RunRow.id, RunRow.cancel_why).where(asked))
+            return {row.id: row.cancel_why or "" for row in found}
+
+    async def stopped(self, run_id: str) -> str | None:
+        """Why a run is to make no further call, None where it may: its end was asked for, its user is disabled, it is gone."""
+        statement = select(RunRow.cancel_at, RunRow.cancel_why, UserRow.disabled_at)
+        chosen = statement.join(UserRow, UserRow.id == RunRow.user_id).where(RunRow.id == run_id)
+        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        if found is None:
+            return "the run was removed"
+        if found.cancel_at is not None:
+            return found.cancel_why or ""
+        return DISABLED if found.disabled_at is not None else None
 
     async def release(self, workers: Sequence[str]) -> int:
         """Queue the runs of workers that are no more; how many."""

@@ -63,6 +63,8 @@ class Inputs:
                 raise ConflictError("this was answered already")
             if run.status == "finished":
                 raise ConflictError("the run has ended, so that there is nothing to answer")
+            if run.cancel_at is not None:
+                raise ConflictError("the run is being ended, so that there is nothing to answer")
             if plan_version is not None and run.plan_version != plan_version:
                 raise ConflictError("the plan was edited meanwhile; read it again")
             row.answer, row.answered_at = answer, self._clock()
@@ -80,9 +82,8 @@ class Inputs:
         statement = select(InputRow).where(InputRow.run_id == run_id)
         if open_only:
             statement = statement.where(InputRow.answered_at.is_(None))
-        async with self._database.reading() as session:
-            rows = await session.scalars(statement.order_by(InputRow.asked_at, InputRow.key))
-            return [_input(row) for row in rows]
+        ordered = statement.order_by(InputRow.asked_at, InputRow.key)
+        return await self._database.read(lambda session: [_input(row) for row in session.scalars(ordered)])
 
 
 def _input(row: InputRow) -> Input:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.errors import BusyError, ConflictError, NotFoundError
+from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
 from domain.event import Outcome
 from domain.model import JsonObject, Model
 from server.storage.clock import Clock
@@ -16,7 +16,7 @@ from server.storage.conversations import said
 from server.storage.database import Database
 from server.storage.days import Used, count
 from server.storage.identity import new_id
-from server.storage.rows.accounts import UserRow
+from server.storage.rows.accounts import SessionRow, UserRow
 from server.storage.rows.conversations import ConversationRow
 from server.storage.rows.runs import InputRow, RunRow
 
@@ -52,8 +52,34 @@ class Run(RunChoices):
     started_at: datetime | None
     finished_at: datetime | None
     cancel_at: datetime | None
+    cancel_why: str | None = None
+    session_id: str | None = None
     worker: str | None
     lease_until: datetime | None
+
+
+class ListedRun(Model):
+    """A run without what may be long: its settings, which may hold a plan, and its plan as it was edited."""
+
+    id: str
+    conversation_id: str
+    request: str
+    planner: str
+    policy: str
+    model: str
+    rerun_of: str | None
+    template_id: str | None
+    template_version: int | None
+    status: RunStatus
+    outcome: Outcome | None
+    usage: JsonObject | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    cancel_at: datetime | None
+
+
+_LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
 
 
 class Runs:
@@ -72,13 +98,16 @@ class Runs:
         *,
         say: bool = False,
         most: int | None = None,
+        session_id: str | None = None,
         within: Callable[[Used], None] = lambda _: None,
     ) -> Run:
         """A new one, queued. ``say``: with a message of the user that asks for it. ``most``: how many of a user's may not have ended.
-        ``within``: told what the user has used today with this run; raises where that is too much, and then there is no run.
+        ``session_id``: in which it is asked for. ``within``: told what the user has used today with this run; raises where that is too much,
+        and then there is no run.
 
         Raises:
-            NotFoundError: this user has no such conversation. BusyError: so many have not ended.
+            NotFoundError: this user has no such conversation. BusyError: so many have not ended. UnauthenticatedError: the account was
+                disabled, or the session ended, while this was on its way.
         """
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         at = self._clock()
@@ -90,9 +119,11 @@ class Runs:
             status="queued",
             plan_version=0,
             created_at=at,
+            session_id=session_id,
             **choices.model_dump(),
         )
         async with self._database.writing() as session:
+            await _standing(session, user_id, session_id)
             if most is not None and await _open_count(session, user_id) >= most:
                 raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
             touched = update(ConversationRow).where(owned).values(updated_at=at).returning(ConversationRow.id)
@@ -111,22 +142,28 @@ class Runs:
         row = await self._database.read(lambda session: session.scalar(select(RunRow).where(chosen)))
         return run_of(row) if row else None
 
-    async def page(self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50) -> list[Run]:
+    async def page(
+        self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50
+    ) -> list[ListedRun]:
         """A user's runs, the latest first, those older than the run with id ``before``."""
-        statement = select(RunRow).where(RunRow.user_id == user_id)
+        statement = select(*_LISTED).where(RunRow.user_id == user_id)
         if conversation_id:
             statement = statement.where(RunRow.conversation_id == conversation_id)
         if before:
             statement = statement.where(RunRow.id < before)
-        async with self._database.reading() as session:
-            rows = await session.scalars(statement.order_by(RunRow.id.desc()).limit(limit))
-            return [run_of(row) for row in rows]
+        return await self._listed(statement.order_by(RunRow.id.desc()).limit(limit))
 
-    async def in_order(self, user_id: str, conversation_id: str, *, after: str = "", limit: int = 50) -> list[Run]:
+    async def _listed(self, statement: Select[Any]) -> list[ListedRun]:
+        async with self._database.reading() as session:
+            rows = await session.execute(statement)
+            return [ListedRun.model_validate(dict(row)) for row in rows.mappings()]
+
+    async def in_order(
+        self, user_id: str, conversation_id: str, *, after: str = "", limit: int = 50
+    ) -> list[ListedRun]:
         """A conversation's runs, the oldest first, those newer than the run with id ``after``."""
         chosen = (RunRow.user_id == user_id) & (RunRow.conversation_id == conversation_id) & (RunRow.id > after)
-        statement = select(RunRow).where(chosen).order_by(RunRow.id).limit(limit)
-        return await self._database.read(lambda session: [run_of(row) for row in session.scalars(statement)])
+        return await self._listed(select(*_LISTED).where(chosen).order_by(RunRow.id).limit(limit))
 
     async def open_by_status(self) -> dict[str, int]:
         """How many of all users' have not ended, by status; every status that there can be."""
@@ -174,9 +211,18 @@ class Runs:
         return row
 
 
+async def _standing(session: AsyncSession, user_id: str, session_id: str | None) -> None:
+    """``UnauthenticatedError`` where the user is disabled or the session revoked; it stays so until the transaction ends."""
+    user = select(UserRow.disabled_at).where(UserRow.id == user_id).with_for_update()
+    ended = await session.scalar(user)
+    if ended is None and session_id is not None:
+        ended = await session.scalar(select(SessionRow.revoked_at).where(SessionRow.id == session_id))
+    if ended is not None:
+        raise UnauthenticatedError("this account or session has ended; log in again")
+
+
 async def _open_count(session: AsyncSession, user_id: str) -> int:
-    """How many of a user's runs have not ended; it stays so until the transaction ends."""
-    await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+    """How many of a user's runs have not ended; the user's row is held, so that it stays so until the transaction ends."""
     return await session.scalar(_still_open(user_id)) or 0
 
 

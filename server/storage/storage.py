@@ -20,10 +20,12 @@ from server.storage.flows import Flows
 from server.storage.held_runs import HeldRuns
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
+from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.retention import Retention
 from server.storage.runs import Runs
 from server.storage.sealing import Keys
+from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
@@ -48,6 +50,7 @@ class Storage:
         self.invitations = Invitations(database, clock)
         self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
         self.attempts = Attempts(database, clock)
+        self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.flows = Flows(database, clock)
@@ -60,6 +63,7 @@ class Storage:
         self.inputs = Inputs(database, clock)
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)
+        self.takes = TemplateTakes(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""

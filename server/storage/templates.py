@@ -11,10 +11,7 @@ from server.storage.database import Database
 from server.storage.identity import new_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
-from server.storage.users import Role
-
-MAY_SHARE: tuple[Role, ...] = ("author", "admin")
-"""What others share counts while they have one of these roles."""
+from server.storage.users import MAY_SHARE
 
 
 class Template(Model):
@@ -98,13 +95,15 @@ class Templates:
             found = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
             return (_template(row), _version(found)) if row and found else None
 
-    async def versions(self, template_id: str, user_id: str, *, admin: bool = False) -> list[TemplateVersion]:
-        """All versions of one that is this user's or shared, the first first."""
+    async def versions(
+        self, template_id: str, user_id: str, *, after: int = 0, limit: int = 10, admin: bool = False
+    ) -> list[TemplateVersion]:
+        """Versions of one that is this user's or shared, the first first, those after a number."""
         seen = _seen(user_id, admin=admin)
         statement = select(TemplateVersionRow).join(TemplateRow, TemplateRow.id == TemplateVersionRow.template_id)
-        chosen = statement.where(TemplateRow.id == template_id, seen)
-        async with self._database.reading() as session:
-            return [_version(row) for row in await session.scalars(chosen.order_by(TemplateVersionRow.version))]
+        chosen = statement.where(TemplateRow.id == template_id, TemplateVersionRow.version > after, seen)
+        paged = chosen.order_by(TemplateVersionRow.version).limit(limit)
+        return await self._database.read(lambda session: [_version(row) for row in session.scalars(paged)])
 
     async def all(self, user_id: str, *, admin: bool = False) -> list[Template]:
         """A user's own and those that are shared, by name."""
@@ -143,7 +142,8 @@ class Templates:
 def _seen(user_id: str, *, admin: bool) -> ColumnElement[bool]:
     shared: ColumnElement[bool] = TemplateRow.shared.is_(True)
     if not admin:
-        shared &= TemplateRow.user_id.in_(select(UserRow.id).where(UserRow.role.in_(MAY_SHARE)))
+        may = UserRow.role.in_(MAY_SHARE) & UserRow.disabled_at.is_(None)
+        shared &= TemplateRow.user_id.in_(select(UserRow.id).where(may))
     return or_(TemplateRow.user_id == user_id, shared)
 
 

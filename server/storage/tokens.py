@@ -13,10 +13,12 @@ from domain.errors import UnauthenticatedError
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
+from server.storage.ending import end_runs
 from server.storage.identity import new_id
 from server.storage.opaque import hash_of, new_secret
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
-from server.storage.users import User, user_of
+from server.storage.rows.runs import RunRow
+from server.storage.users import ROLES, Role, User, user_of
 
 _REFUSED = "this token does not count any more; log in again"
 
@@ -108,6 +110,27 @@ class Tokens:
         """End one of this user's sessions. Whether it was there."""
         async with self._database.writing() as session:
             return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id == session_id), why) > 0
+
+    async def revoke_for(self, user_id: str, session_id: str | None, why: str) -> bool:
+        """End one of a user's sessions, or all of them (None), and the runs that were asked for in them. Whether there was one."""
+        mine, runs = SessionRow.user_id == user_id, RunRow.user_id == user_id
+        if session_id is not None:
+            mine, runs = mine & (SessionRow.id == session_id), runs & (RunRow.session_id == session_id)
+        async with self._database.writing() as session:
+            # The user's row first, as by who adds a run: none is added meanwhile in a session that ends.
+            await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+            ended = await self._end(session, mine, why)
+            if ended or session_id is None:
+                await end_runs(session, runs, why, self._clock())
+            return ended > 0
+
+    async def counts(self, session_id: str, role: Role) -> bool:
+        """Whether a session still counts, of a user who has at least this role."""
+        good = SessionRow.revoked_at.is_(None) & (SessionRow.expires_at > self._clock()) & UserRow.disabled_at.is_(None)
+        joined = select(UserRow.role).join(SessionRow, SessionRow.user_id == UserRow.id)
+        statement = joined.where(SessionRow.id == session_id, good)
+        found = await self._database.read(lambda session: session.scalar(statement))
+        return found in ROLES[ROLES.index(role) :]
 
     async def revoke_all(self, user_id: str, why: str, *, but: str = "") -> int:
         """End all of a user's sessions, ``but`` one if named. How many."""

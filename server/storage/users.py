@@ -2,7 +2,7 @@
 
 import unicodedata
 from datetime import datetime
-from typing import Literal
+from typing import Literal, cast
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,12 +11,21 @@ from domain.errors import ConflictError, NotFoundError
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
+from server.storage.ending import end_runs, end_runs_of_others
 from server.storage.identity import new_id
 from server.storage.rows.accounts import SessionRow, UserRow
+from server.storage.rows.runs import RunRow
 
 Role = Literal["user", "author", "admin"]
 ROLES: tuple[Role, ...] = ("user", "author", "admin")
 """Each may do what those before it may."""
+MAY_SHARE: tuple[Role, ...] = ("author", "admin")
+"""What others share counts while they have one of these roles, and are not disabled."""
+
+
+DISABLED = "the account was disabled"
+_ROLE_FELL = "the account's role was lowered; ask once more"
+_SHARES_NO_MORE = "its template is not shared any more"
 
 
 class User(Model):
@@ -27,6 +36,14 @@ class User(Model):
     role: Role
     created_at: datetime
     disabled_at: datetime | None = None
+
+
+def _rank(role: str) -> int:
+    return ROLES.index(cast("Role", role))
+
+
+def _may_share(row: UserRow) -> bool:
+    return row.role in MAY_SHARE and row.disabled_at is None
 
 
 def name_key(name: str) -> str:
@@ -84,11 +101,15 @@ class Users:
     async def change(self, user_id: str, *, role: Role | None = None, disabled: bool | None = None) -> User:
         """Give it another role, lock it out (its tokens end at once) or let it in again.
 
+        Where it is locked out or its role falls, its runs end before their next call, and with its right to share those that others
+        have made from its templates.
+
         Raises:
             NotFoundError: there is none. ConflictError: nobody would be left who may administer.
         """
         async with self._database.writing() as session:
             row = await self._locked(session, user_id)
+            before, shared = row.role, _may_share(row)
             if role is not None:
                 row.role = role
             if disabled is not None:
@@ -96,9 +117,14 @@ class Users:
             await session.flush()
             await self._keep_an_admin(session)
             if disabled:
-                ended = {"revoked_at": self._clock(), "revoked_why": "the account was disabled"}
+                ended = {"revoked_at": self._clock(), "revoked_why": DISABLED}
                 open_ones = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
                 await session.execute(update(SessionRow).where(open_ones).values(ended))
+            if disabled or _rank(row.role) < _rank(before):
+                why = DISABLED if disabled else _ROLE_FELL
+                await end_runs(session, RunRow.user_id == user_id, why, self._clock())
+            if shared and not _may_share(row):
+                await end_runs_of_others(session, user_id, _SHARES_NO_MORE, self._clock())
             return user_of(row)
 
     async def delete(self, user_id: str) -> None:

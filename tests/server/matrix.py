@@ -39,6 +39,10 @@ async def a_session(world: World) -> Mapping[str, str]:
     return {"session_id": (await world.services.storage.tokens.sessions(user.id))[0].id}
 
 
+async def a_users_session(world: World) -> Mapping[str, str]:
+    return {**await a_user(world), **await a_session(world)}
+
+
 async def a_tool_key(world: World) -> Mapping[str, str]:
     await world.services.storage.tool_keys.put(world.people["user"].id, "weather", "secret", ["api.example.com"])
     return {"name": "weather"}
@@ -182,6 +186,9 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/users/{user_id}"): for_admins(200, a_user),
     ("PATCH", "/api/v1/users/{user_id}"): for_admins(200, a_user, {"role": "author"}),
     ("DELETE", "/api/v1/users/{user_id}"): for_admins(204, a_user),
+    ("GET", "/api/v1/users/{user_id}/sessions"): for_admins(200, a_user),
+    ("DELETE", "/api/v1/users/{user_id}/sessions"): for_admins(204, a_users_session),
+    ("DELETE", "/api/v1/users/{user_id}/sessions/{session_id}"): for_admins(204, a_users_session),
     ("GET", "/api/v1/invitations"): for_admins(200),
     ("POST", "/api/v1/invitations"): for_admins(201, none, {"role": "user"}),
     ("DELETE", "/api/v1/invitations/{invitation_id}"): for_admins(204, an_invitation),
@@ -216,6 +223,9 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("PATCH", "/api/v1/templates/{template_id}"): own(200, a_template, {"description": "new"}),
     ("DELETE", "/api/v1/templates/{template_id}"): own(204, a_template),
     # The template is found; the conversation, whose id is made up, is not.
+    ("GET", "/api/v1/templates/{template_id}/differences"): own(200, a_template),
+    # One's own needs no taking.
+    ("PUT", "/api/v1/templates/{template_id}/taken"): own(409, a_template, {"version": 1}),
     ("POST", "/api/v1/templates/{template_id}/runs"): own(404, a_template, {"conversation_id": NO_ID}),
 }
 OTHERS = "/api/v1/templates/{template_id}"
@@ -229,6 +239,8 @@ ALSO: list[tuple[str, str, Access]] = [
     ("GET", OTHERS, Access(401, 200, 404, 404, 200, None, a_template_that_is_shared_no_more)),
     ("GET", f"{OTHERS}/versions", Access(401, 200, 404, 404, 200, None, a_template_that_is_shared_no_more)),
     ("PATCH", OTHERS, Access(401, 200, 404, 404, 200, END, a_template_that_is_shared_no_more)),
+    ("PUT", f"{OTHERS}/taken", Access(401, 204, 204, 409, 204, {"version": 1}, a_shared_template)),
+    ("GET", f"{OTHERS}/differences", Access(401, 200, 200, 200, 200, None, a_shared_template)),
     ("DELETE", OTHERS, Access(401, 204, 404, 404, 204, None, a_template_that_is_shared_no_more)),
 ]
 """The same operations about other things, where that makes a difference."""

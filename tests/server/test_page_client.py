@@ -121,10 +121,13 @@ def test_a_template_is_listed_run_and_removed(ada: Client) -> None:
     assert [one.name for one in again.templates(ada)] == ["Rivers"]
     assert again.template(ada, made.id) == made
     assert list(made.content.parameters) == ["land"]
-    run = again.run_template(ada, made.id, ada.begin("rivers").id, {"land": "Caldera"})
+    run = again.run_template(ada, made.id, ada.begin("rivers").id, {"land": "Caldera"}, 1)
     assert (run.template_id, run.template_version) == (made.id, 1)
     with pytest.raises(ServerError, match="lake"):
-        again.run_template(ada, made.id, ada.begin("rivers").id, {"lake": "Caldera"})
+        again.run_template(ada, made.id, ada.begin("rivers").id, {"lake": "Caldera"}, 1)
+    assert (again.differences(ada, made.id).changes, made.newer) == ([], None)
+    with pytest.raises(ServerError, match="needs no taking"):
+        again.take(ada, made.id, 1)
     again.remove_template(ada, made.id)
     assert again.templates(ada) == []
 

@@ -13,7 +13,7 @@ async def test_a_demoted_author_shares_nothing_and_an_administrator_still_sees_i
         return [one["id"] for one in answer.json()]
 
     async def run_by_other() -> str:
-        body = {"conversation_id": NO_ID}
+        body = {"conversation_id": NO_ID, "version": 1}
         headers = await world.headers_of("other")
         return (await world.client.post(f"/api/v1/templates/{template}/runs", json=body, headers=headers)).json()[
             "detail"

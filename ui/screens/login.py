@@ -44,7 +44,7 @@ def _register(*, invited: bool) -> None:
             max_chars=256,
             autocomplete="new-password",
             key="new-password",
-            help="At least 8 characters.",
+            help="At least 8 characters, and none of the common passwords.",
         )
         invitation = st.text_input("Invitation", type="password", max_chars=200) if invited else ""
         if st.form_submit_button("Make an account", type="primary"):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from domain.model import JsonObject
-from ui.again import Template, WholeTemplate, remove_template, run_template, template, templates
+from ui.again import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
 from ui.client import Client
 from ui.draw import unmarked
 from ui.problems import ServerError
@@ -23,6 +23,8 @@ def choosing_template(client: Client, conversation: str) -> None:
     chosen = st.selectbox("Template", list(by_id), format_func=lambda one: _title(by_id[one]), key="template")
     found = template(client, chosen)
     _about(found)
+    if found.newer:
+        _offer(client, found, found.newer)
     _form(client, found, conversation)
     if found.own:
         _remove(client, found)
@@ -36,17 +38,30 @@ def _about(found: WholeTemplate) -> None:
     if found.description:
         st.text(found.description)
     steps = " → ".join(tool_name(step.tool) for step in found.content.document.steps)
-    st.caption(unmarked(f"Version {found.version}, calls {steps}"))
+    st.caption(unmarked(f"Version {found.content.version}, calls {steps}"))
     if found.content.request:
         st.caption("Asks: " + unmarked(found.content.request))
+
+
+def _offer(client: Client, found: WholeTemplate, newer: int) -> None:
+    """A newer version of another's, with what it does otherwise: it is run by nobody who has not taken it."""
+    with st.expander(f"Version {newer} is there; you run version {found.taken}", icon=":material/update:"):
+        changes = differences(client, found.id).changes
+        st.caption("What it does otherwise:" if changes else "It does nothing otherwise.")
+        for change in changes:
+            st.text(change.said)
+        key = f"take-{found.id}-{newer}"
+        if st.button(f"Take version {newer}", key=key) and told(lambda: take(client, found.id, newer)):
+            st.rerun()
 
 
 def _form(client: Client, found: WholeTemplate, conversation: str) -> None:
     """A field for each parameter, of its kind, with what it is where nothing else is said."""
     values: JsonObject = {}
-    with st.form(f"run-{found.id}-{found.version}"):
+    version = found.content.version
+    with st.form(f"run-{found.id}-{version}"):
         for name, schema in found.content.parameters.items():
-            key = f"value-{found.id}-{found.version}-{name}"
+            key = f"value-{found.id}-{version}-{name}"
             value = field(name, schema, key, schema.get("default"), required="default" not in schema)
             if value is not None:
                 values[name] = value
@@ -63,7 +78,7 @@ def _run(client: Client, found: WholeTemplate, conversation: str, values: JsonOb
     begun = ""
     try:
         begun = conversation or client.begin(found.name).id
-        run_template(client, found.id, begun, values)
+        run_template(client, found.id, begun, values, found.content.version)
     except ServerError as error:
         if begun and not conversation:
             client.remove(begun)

@@ -76,6 +76,16 @@ class AttemptRow(Row):
     locked_until: Mapped[datetime | None]
 
 
+class LoginPlaceRow(Row):
+    """Where a user has logged in from, hashed: who fails at their name elsewhere does not lock them out there."""
+
+    __tablename__ = "login_places"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    place: Mapped[str] = mapped_column(primary_key=True)
+    last_at: Mapped[datetime]
+
+
 class ToolKeyRow(Row):
     """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
 

@@ -13,6 +13,7 @@ class RunRow(Row):
     """One turn. ``worker`` holds it until ``lease_until``; ``plan``: as it was last edited, its ``plan_version`` counting edits.
 
     ``not_before``: put back because a store was out of reach, it is not taken until then; ``tried_until``: when it is given up.
+    ``session_id``: in which it was asked for; ``cancel_why``: why it is to be ended, where its user did not ask for that.
     ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost, once it has ended.
     """
 
@@ -50,6 +51,8 @@ class RunRow(Row):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     cancel_at: Mapped[datetime | None]
+    cancel_why: Mapped[str | None]
+    session_id: Mapped[str | None]
     worker: Mapped[str | None]
     lease_until: Mapped[datetime | None]
     not_before: Mapped[datetime | None]

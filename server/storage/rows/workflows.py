@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, UniqueConstraint
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
@@ -37,3 +37,21 @@ class TemplateVersionRow(Row):
     note: Mapped[str]
     run_id: Mapped[str | None]
     created_at: Mapped[datetime]
+
+
+class TemplateTakeRow(Row):
+    """The version of another's template that a user has looked at and runs, until they take another."""
+
+    __tablename__ = "template_takes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["template_id", "version"],
+            ["template_versions.template_id", "template_versions.version"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    template_id: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int]
+    taken_at: Mapped[datetime]

@@ -12,7 +12,8 @@ import pytest
 from qdrant_client.common.version_check import is_compatible
 from ruamel.yaml import YAML
 
-from ui import SERVER_ADDRESS
+from domain.addresses import Proxies
+from ui import PAGE_PROXIES, SERVER_ADDRESS
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = ROOT / "docker-compose.yml"
@@ -144,6 +145,28 @@ def test_the_server_is_the_application_and_the_page_knows_it_alone() -> None:
     assert not page["volumes"]
     assert "secrets" not in page
     assert page["depends_on"]["server"]["condition"] == "service_healthy"
+
+
+def test_the_server_believes_the_page_and_the_page_what_is_in_front_of_it() -> None:
+    """By addresses that are known beforehand: a name has none until it is up."""
+    found = compose()
+
+    def plain(text: str) -> str:
+        """Without variables: their defaults, the inner ones first."""
+        while (shorter := re.sub(r"\$\{\w+:-([^${}]*)\}", r"\1", text)) != text:
+            text = shorter
+        return text
+
+    page, server = found["services"]["page"], found["services"]["server"]
+    address = plain(page["networks"]["default"]["ipv4_address"])
+    (network,) = found["networks"]["default"]["ipam"]["config"]
+    assert ip_address(address) in ip_network(plain(network["subnet"]))
+    believed = Proxies(plain(server["environment"]["FOOTPATH_TRUSTED_PROXIES"]))
+    assert believed.client(address, ["203.0.113.9"]) == "203.0.113.9"
+    gateway = plain(network["gateway"])
+    assert believed.client(gateway, ["203.0.113.9"]) == gateway
+    in_front = Proxies(plain(page["environment"][PAGE_PROXIES]))
+    assert in_front.client(gateway, ["203.0.113.9"]) == "203.0.113.9"
 
 
 def test_the_image_has_stages_a_pinned_base_and_no_root() -> None:

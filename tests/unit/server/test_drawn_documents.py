@@ -14,6 +14,6 @@ FORWARD = PlanDocument(steps=(PlannedStep(tool=ToolId("a/b/c"), takes={"p": Take
 
 
 @pytest.mark.parametrize("proven", [None, PlanDocument(steps=())])
-def test_a_value_from_nowhere_is_refused_whatever_the_run_did(proven: PlanDocument | None) -> None:
+async def test_a_value_from_nowhere_is_refused_whatever_the_run_did(proven: PlanDocument | None) -> None:
     with pytest.raises(UsageError):
-        check_document(FORWARD, None, SERVICES, proven)
+        await check_document(FORWARD, None, SERVICES, proven)
