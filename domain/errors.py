@@ -161,7 +161,7 @@ class ForbiddenError(FootpathError):
 
 
 class NotAllowedError(FootpathError):
-    """A call that changes something, and that its user did not allow. Nothing was sent."""
+    """A call that changes something, or carries what one host answered to another, and that its user did not allow. Nothing was sent."""
 
     code = "not_allowed"
 

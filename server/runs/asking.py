@@ -72,7 +72,9 @@ class AskingLeave:
                 "sent" if allowed else "not sent",
             )
             if not allowed:
-                raise NotAllowedError(f"{refused(one)} You do not want that; take it back under /me/flows.")
+                raise NotAllowedError(
+                    f"{refused(one)} You said so; DELETE /api/v1/me/flows/{one.source}/{one.target} has it asked again."
+                )
 
     async def _asked_to_go(self, call: Intended, crossing: Crossing) -> bool:
         tool = call.tool
