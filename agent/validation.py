@@ -24,7 +24,7 @@ from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.json_schema import Schema, sound_schema
-from graph.literals import MAX_DEPTH, too_deep
+from graph.literals import too_deep
 
 __all__ = ["checked", "coerce", "schema_of", "validate"]
 
@@ -34,6 +34,8 @@ _MAX_FOUND = 200
 """Complaints that are looked for: sorted, the first of them are told."""
 _MAX_STEPS = 100_000
 """Of one check. A schema with many parts against a value with many parts takes the product of both, or more."""
+_DEEPEST = 60
+"""Levels of an argument: what keeps and reads events takes a value that stands this deep, and not one much deeper."""
 
 
 def schema_of(tool: ToolDoc) -> dict[str, JsonValue]:
@@ -102,8 +104,8 @@ def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObje
 
 def _unsound(value: JsonValue) -> str:
     """Why a value cannot be sent or stored, whatever the schema says; empty where it can."""
-    if too_deep(value):
-        return f"is nested deeper than {MAX_DEPTH} levels"
+    if too_deep(value, _DEEPEST):
+        return f"is nested deeper than {_DEEPEST} levels"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:  # a number that is none, one of thousands of digits, half of a character

@@ -10,9 +10,10 @@ import orjson
 from pydantic.types import JsonValue
 
 MAX_CHARACTERS = 2_000_000
-MAX_DEPTH = 60
-"""Lists and objects inside each other. No API needs more; each of our walks through a value, and each library's, ends far above."""
+MAX_DEPTH = 250
+"""Lists and objects inside each other. No API needs more; each of our walks through a value, and each library's, ends above."""
 _MAX_PYTHON_CHARACTERS = 100_000
+_MAX_GUESSED_DEPTH = 60
 _MOST_BITS = 64
 _HALVES = re.compile("[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
@@ -38,10 +39,10 @@ def read_value(text: str) -> JsonValue:
     return _cut_json(stripped) if value is None else value
 
 
-def too_deep(value: JsonValue) -> bool:
-    """Whether a value is nested deeper than ``MAX_DEPTH``."""
+def too_deep(value: JsonValue, most: int = MAX_DEPTH) -> bool:
+    """Whether a value is nested deeper than so many levels."""
     level = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(most):
         nested = (
             outer.values() if isinstance(outer, dict) else outer for outer in level if isinstance(outer, (dict, list))
         )
@@ -88,7 +89,7 @@ def _python(text: str) -> JsonValue:
 
 
 def _as_json(value: object, depth: int) -> JsonValue:
-    if depth > MAX_DEPTH:
+    if depth > _MAX_GUESSED_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, str):
         return _HALVES.sub("\ufffd", value)
@@ -136,7 +137,7 @@ def _last_complete(text: str) -> tuple[int, str] | None:
             in_string = True
         elif character in "{[":
             stack.append(character)
-            if len(stack) > MAX_DEPTH:
+            if len(stack) > _MAX_GUESSED_DEPTH:
                 return None
             kept = (position + 1, "".join(stack))
         elif character in "}]":

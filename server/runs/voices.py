@@ -32,7 +32,7 @@ def by_another(template: PlanDocument, filled: PlanDocument, given: Collection[s
 
 async def voices_of(run: Run, storage: Storage) -> Voices:
     """The same however often a run is taken up: messages after it do not count."""
-    before = await storage.runs.page(run.user_id, conversation_id=run.conversation_id, before=run.id, limit=_MESSAGES)
+    before = await storage.runs.before(run, _MESSAGES)
     asked = [*before[::-1], run]
     others = _fixed_by_others(run)
     return Voices(

@@ -153,10 +153,18 @@ class Runs:
             statement = statement.where(RunRow.id < before)
         return await self._listed(statement.order_by(RunRow.id.desc()).limit(limit))
 
-    async def _listed(self, statement: Select[Any]) -> list[ListedRun]:
+    async def _listed(self, statement: Select[*tuple[Any, ...]]) -> list[ListedRun]:
         async with self._database.reading() as session:
             rows = await session.execute(statement)
             return [ListedRun.model_validate(dict(row)) for row in rows.mappings()]
+
+    async def before(self, run: Run, limit: int) -> list[Run]:
+        """Those of a run's conversation that were asked for before it, with all that was chosen for them; the latest first."""
+        chosen = (
+            (RunRow.conversation_id == run.conversation_id) & (RunRow.user_id == run.user_id) & (RunRow.id < run.id)
+        )
+        statement = select(RunRow).where(chosen).order_by(RunRow.id.desc()).limit(limit)
+        return await self._database.read(lambda session: [run_of(row) for row in session.scalars(statement)])
 
     async def in_order(
         self, user_id: str, conversation_id: str, *, after: str = "", limit: int = 50

@@ -21,11 +21,11 @@ def nested(depth: int, opens: str = "[", closes: str = "]") -> str:
 
 
 BODIES = {
-    **{f"lists {depth}": nested(depth) for depth in (300, 1_000, 3_000, 10_000)},
-    **{f"objects {depth}": nested(depth, '{"a":', "}") for depth in (300, 1_000, 10_000)},
+    **{f"lists {depth}": nested(depth) for depth in (240, 300, 1_000, 3_000, 10_000)},
+    **{f"objects {depth}": nested(depth, '{"a":', "}") for depth in (240, 300, 1_000, 10_000)},
     **{
         f"inside {depth}": f'{{"books": [{{"title": "Dune", "deep": {nested(depth)}}}]}}'
-        for depth in (300, 1_000, 10_000)
+        for depth in (240, 300, 1_000, 10_000)
     },
     "infinite": '{"books": [{"title": "Dune", "pages": 1e999}]}',
     "long number": f'{{"books": [{{"title": "Dune", "pages": {"9" * 5_000}}}]}}',
