@@ -98,6 +98,7 @@ NAMED_ONLY = {
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",
     "retriever.backends.qdrant_failures": "errors of the client",
     "retriever.backends.qdrant_memories": "models of Qdrant's requests",
+    "retriever.backends.qdrant_memory_points": "models of Qdrant's requests",
     "ui.account": "types and errors; the client is given",
     "ui.problems": "types and errors of answers",
     "ui.session": "types",

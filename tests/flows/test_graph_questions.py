@@ -1,7 +1,7 @@
 """How often a run asks the graph: where it is a server far away, each question is a round trip before the next one."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -41,12 +41,17 @@ class Counting:
         return counted
 
 
-@pytest.mark.timeout(300)
-async def test_a_run_asks_the_graph_a_dozen_times(tmp_path: Path) -> None:
+@pytest.fixture
+def address() -> Iterator[str]:
     with running_playground(0) as address:
-        await _demo.build_demo(address, tmp_path / "store")
-        async with _demo.opened(address, tmp_path / "store") as container:
-            asked = {one.request: await questions(one.request, container) for one in demo_requests()}
+        yield address
+
+
+@pytest.mark.timeout(300)
+async def test_a_run_asks_the_graph_a_dozen_times(address: str, tmp_path: Path) -> None:
+    await _demo.build_demo(address, tmp_path / "store")
+    async with _demo.opened(address, tmp_path / "store") as container:
+        asked = {one.request: await questions(one.request, container) for one in demo_requests()}
     assert {name for counts in asked.values() for name in counts} == {"around", "edges_beside", "get_tools", "learn"}
     assert max(counts.total() for counts in asked.values()) <= MOST, asked
     assert sum(counts.total() for counts in asked.values()) <= 12 * len(asked), asked
