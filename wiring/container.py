@@ -204,7 +204,7 @@ class Container:
         return executor
 
 
-def _told_settings() -> Settings:
+def told_settings() -> Settings:
     """The settings of the process; what is set and ignored is told on stderr."""
     warn_of_mistyped([*os.environ, *named_in(Path(".env"))])
     return read_settings()
@@ -221,7 +221,7 @@ async def open_container(
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
-    settings = settings or _told_settings()
+    settings = settings or told_settings()
     if settings.encoder_folder:
         await asyncio.to_thread(encoder_named, settings.encoder_folder)
     folder = StoreFolder(store or settings.store)

@@ -25,6 +25,7 @@ from server.storage.templates import Templates
 from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
 from server.storage.users import Users
+from server.storage.vault_keys import VaultKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Storage:
         self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
         self.attempts = Attempts(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
+        self.vault_keys = VaultKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
