@@ -52,7 +52,7 @@ async def _rotate(settings: Settings, *, forget: bool, lost: bool) -> dict[str, 
     forgotten = 0
     if forget and file is not None and len(left) <= 1:
         forgotten = await asyncio.to_thread(drop_keys, file)
-    return {"sealed": sealed, "forgotten": forgotten, "removed": removed}
+    return {"sealed": sealed, "forgotten": forgotten} | ({"removed": removed} if lost else {})
 
 
 if __name__ == "__main__":
