@@ -67,7 +67,8 @@ async def _beside(container: Container, wanted: Counts | None = None) -> Beside:
     """What lies beside the graph already, and what ``wanted`` needs a place for."""
     folder, wanted = container.folder, wanted or Counts()
     memories = container.vectors_on_server or wanted.memories or await asyncio.to_thread(folder.memories.exists)
-    flows = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
+    counted = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
+    flows = container.graph_on_server or counted
     return Beside(await container.memories() if memories else None, await container.flows() if flows else None)
 
 
