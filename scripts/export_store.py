@@ -28,8 +28,15 @@ def main(
         exported = _export(to=to, store=store, recordings=recordings, replace=force)
         size = to.stat().st_size
     console.print(f"{to}: {said(exported.counts)}; {size:,} bytes", markup=False, soft_wrap=True)
+    if exported.learnt_meanwhile:
+        console.print(
+            f"the graph's server has learnt from {exported.learnt_meanwhile} runs meanwhile: their lessons may be in it by half",
+            markup=False,
+            soft_wrap=True,
+        )
     if as_json:
-        print_json({"file": str(to), **asdict(exported.counts), "bytes": size, "digest": exported.digest})
+        learnt = {"learnt_meanwhile": exported.learnt_meanwhile}
+        print_json({"file": str(to), **asdict(exported.counts), "bytes": size, "digest": exported.digest, **learnt})
 
 
 def _export(*, to: Path, store: Path | None, **options: Any) -> "Exported":

@@ -110,14 +110,19 @@ async def _traced(settings: Settings) -> AsyncGenerator[Tracing]:
 
 
 @asynccontextmanager
-async def open_storage(settings: Settings) -> AsyncGenerator[Storage]:
-    """The rows, with their tables up to date; for commands, which need no more. Raises as :func:`open_services`."""
+async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGenerator[Storage]:
+    """The rows, with their tables up to date; for commands, which need no more. Raises as :func:`open_services`.
+
+    ``any_keys``: also with keys of the vault that are not those of the rows.
+    """
     url = await asyncio.to_thread(database_url, settings)
-    keys = await asyncio.to_thread(_keys, settings)
+    keys = await asyncio.to_thread(vault_keys, settings)
     await migrate(url)
     lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
     storage = Storage(url, keys, lifetimes)
     try:
+        if not any_keys:
+            await storage.vault_keys.agree()
         yield storage
     finally:
         await storage.close()
@@ -145,7 +150,8 @@ def keys_file(settings: Settings) -> Path:
     return settings.server_home / "vault.keys"
 
 
-def _keys(settings: Settings) -> Keys:
+def vault_keys(settings: Settings) -> Keys:
+    """Those of the settings, or of the file in the home, which is made where there is none."""
     if given := settings.vault_keys.get_secret_value():
         fixed = parse_keys(given)
         return Keys(lambda: fixed)

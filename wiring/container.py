@@ -24,6 +24,7 @@ from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
+from wiring.graph_beside import flows_of, kept_fields_of, take_over
 from wiring.layout import StoreFolder
 from wiring.memories import memories_of, within_reach
 from wiring.mistyped import named_in, warn_of_mistyped
@@ -46,6 +47,7 @@ class Container:
     ) -> None:
         self.settings = settings
         self.vectors_on_server = bool(settings.vector_url) and not embedded
+        self.graph_on_server = bool(settings.graph_url) and not embedded
         self.folder = folder
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
@@ -145,9 +147,10 @@ class Container:
         return await self._flows.get()
 
     async def _open_flows(self) -> FlowStore:
-        from graph.backends.flows import SqliteFlows
-
-        return await set_up(SqliteFlows(self.folder.flows), self._stack)
+        flows = await set_up(flows_of(self.settings, self.folder, on_server=self.graph_on_server), self._stack)
+        if self.graph_on_server:
+            await take_over(flows, self.folder)
+        return flows
 
     def embedder(self) -> Embedder:
         """The encoder of the settings; it reads its weights, or is connected to, when first used."""
@@ -157,11 +160,9 @@ class Container:
         return self._embedder
 
     def field_choices(self) -> FieldChoices:
-        """Which fields of long responses to keep, shared by all runs of this process and kept in the store's folder."""
+        """Which fields of long responses to keep, shared by all runs of this process and kept with the graph."""
         if self._field_choices is None:
-            from graph.backends.kept_fields import SqliteKeptFields
-
-            kept = SqliteKeptFields(self.folder.kept_fields)
+            kept = kept_fields_of(self.settings, self.folder, on_server=self.graph_on_server)
             self._stack.push_async_callback(kept.close)
             self._field_choices = FieldChoices(kept)
         return self._field_choices
@@ -206,7 +207,7 @@ class Container:
         return executor
 
 
-def _told_settings() -> Settings:
+def told_settings() -> Settings:
     """The settings of the process; what is set and ignored is told on stderr."""
     warn_of_mistyped([*os.environ, *named_in(Path(".env")), *secret_files()])
     return read_settings()
@@ -223,7 +224,7 @@ async def open_container(
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
     """
-    settings = settings or _told_settings()
+    settings = settings or told_settings()
     if settings.encoder_folder:
         await asyncio.to_thread(encoder_named, settings.encoder_folder)
     folder = StoreFolder(store or settings.store)

@@ -8,9 +8,11 @@ from graph.transfer.beside import Beside
 from graph.transfer.exporting import Exported, Progress, export_store
 from graph.transfer.importing import Checked, check_export, import_store
 from graph.transfer.lines import Counts
-from wiring.container import Container, open_container
+from wiring.container import Container, open_container, told_settings
+from wiring.layout import StoreFolder
 from wiring.links import link
 from wiring.settings import Settings
+from wiring.snapshot import snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,14 @@ async def export_to(
     recordings: bool = False,
     replace: bool = False,
 ) -> Exported:
-    """Export the store that ``store`` or the settings name. Raises as ``export_store``."""
-    async with open_container(settings, store) as container:
+    """Export the store that ``store`` or the settings name, its files as they are at one moment. Raises as ``export_store``."""
+    settings = settings or told_settings()
+    folder = StoreFolder(store or settings.store)
+    await asyncio.to_thread(folder.open, create=store is None and bool(settings.graph_url))
+    async with (
+        snapshot(folder, path.parent) as copy,
+        open_container(settings.model_copy(update={"store": copy.root}), copy.root if store else None) as container,
+    ):
         kept = await container.recordings() if recordings and await _has_recordings(container) else None
         beside = await _beside(container)
         return await export_store(container.graph, kept, path, progress, replace=replace, beside=beside)
@@ -59,7 +67,8 @@ async def _beside(container: Container, wanted: Counts | None = None) -> Beside:
     """What lies beside the graph already, and what ``wanted`` needs a place for."""
     folder, wanted = container.folder, wanted or Counts()
     memories = container.vectors_on_server or wanted.memories or await asyncio.to_thread(folder.memories.exists)
-    flows = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
+    counted = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
+    flows = container.graph_on_server or counted
     return Beside(await container.memories() if memories else None, await container.flows() if flows else None)
 
 

@@ -3,6 +3,7 @@
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from wiring.graph_beside import graph_connection
 from wiring.once import Once
 from wiring.settings import Settings
 
@@ -37,12 +38,7 @@ class StoreServers:
         await self.vectors()
 
     async def _open_graph(self) -> "Connection":
-        from graph.backends.bolt import Connection
-        from graph.backends.bolt_errors import Server
-
-        chosen = self._settings
-        server = Server(chosen.graph_url, chosen.graph_user, chosen.graph_database)
-        connection = Connection(server, chosen.graph_password.get_secret_value(), retry_seconds=0)
+        connection = graph_connection(self._settings, retry_seconds=0)
         await connection.open()
         self._stack.push_async_callback(connection.close)
         return connection

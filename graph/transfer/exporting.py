@@ -27,10 +27,14 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written. Equal digests: equal stores."""
+    """What was written. Equal digests: equal stores.
+
+    ``learnt_meanwhile``: runs that a server taught the graph while it was read, so that their lessons may be in the file by half.
+    """
 
     counts: Counts
     digest: str
+    learnt_meanwhile: int = 0
 
 
 async def export_store(
@@ -48,7 +52,7 @@ async def export_store(
 
     Raises:
         UsageError: the file is there and ``replace`` is false.
-        StoreBusyError: the store was written to meanwhile, so that its parts may not fit together.
+        StoreBusyError: tools were written to the store meanwhile, so that its parts may not fit together.
         UnavailableError: the store cannot be read, or the file cannot be written.
     """
     writer = ExportWriter(path, replace=replace)
@@ -62,13 +66,13 @@ async def export_store(
         async for chunk in _chunks(_remembered(beside or Beside())):
             await asyncio.to_thread(writer.write, chunk)
             progress("memories and flows", writer.counts.memories + writer.counts.flows, None)
-        _check_unchanged(writer.counts, before, await graph.statistics())
+        learnt = _learnt_meanwhile(writer.counts, before, await graph.statistics())
         if recordings is not None:
             calls = await recordings.count()
             async for key, recorded in recordings.batches():
                 await asyncio.to_thread(writer.write, [RecordedBatch(key, tuple(recorded))])
                 progress("recorded calls", writer.counts.calls, calls)
-        return Exported(writer.counts, await asyncio.to_thread(writer.finish))
+        return Exported(writer.counts, await asyncio.to_thread(writer.finish), learnt)
     finally:
         # After an interruption a thread may still be writing; discard waits for it, and nothing interrupts discard.
         await asyncio.shield(asyncio.to_thread(writer.discard))
@@ -107,12 +111,15 @@ async def _chunks(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:
         yield chunk
 
 
-def _check_unchanged(written: Counts, before: GraphStatistics, after: GraphStatistics) -> None:
-    """Every batch and every run leaves a key, so equal statistics mean that no count has moved."""
-    edges = before.transitions + before.finish_transitions
+def _learnt_meanwhile(written: Counts, before: GraphStatistics, after: GraphStatistics) -> int:
+    """How many runs were learnt from while the graph was read: each leaves a key. Raises where its tools have changed.
+
+    An embedded store is read from a copy of one moment; a server holds no moment still for as long as an export takes.
+    """
     # Finish is a node of the file, which the statistics leave out.
-    whole = (written.documents, written.edges, written.keys) == (before.documents, edges, before.batches)
-    if before != after or not whole or written.nodes - before.nodes not in (0, 1):
+    tools = (before.documents, before.nodes) == (after.documents, after.nodes)
+    if not tools or written.documents != before.documents or written.nodes - before.nodes not in (0, 1):
         raise StoreBusyError(
-            "the store was written to while it was exported: let the other program end, and export again"
+            "tools were written to the store while it was exported: let the other program end, and export again"
         )
+    return after.batches - before.batches

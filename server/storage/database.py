@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 30
 """How long a write waits for another program's."""
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _CONNECTIONS = 8
 """Kept open; as many again in a rush. What is over waits its turn."""
 
@@ -120,6 +121,7 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
         event.listen(engine.sync_engine, "begin", _begin)
         return engine
     if parsed.drivername == "postgresql+asyncpg":
+        parsed = _asyncpg_url(parsed)
         if pooled:
             given = {"pool_size": _CONNECTIONS, "max_overflow": _CONNECTIONS, "pool_pre_ping": True}
         # Times are told apart by their zone; JSON travels as text, and nothing else is cast.
@@ -129,6 +131,17 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
     raise UsageError(
         "FOOTPATH_DATABASE_URL must begin with postgresql+asyncpg:// or name a file: sqlite+aiosqlite:///…"
     )
+
+
+def _asyncpg_url(url: URL) -> URL:
+    """The URL with PostgreSQL's ``sslmode`` under the driver's name for it. ``UsageError`` for what the driver does not take."""
+    given = dict(url.query)
+    mode = given.pop("sslmode", given.get("ssl"))
+    if mode is not None and mode not in _SSL_MODES:
+        raise UsageError(f"FOOTPATH_DATABASE_URL: sslmode is one of {', '.join(_SSL_MODES)}")
+    if unknown := given.keys() - {"ssl", "prepared_statement_cache_size"}:
+        raise UsageError(f"FOOTPATH_DATABASE_URL: nothing is known of ?{min(unknown)}=; it takes ?sslmode=")
+    return url.set(query=given | ({} if mode is None else {"ssl": mode}))
 
 
 def file_url(path: Path) -> str:

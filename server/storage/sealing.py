@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -31,6 +32,14 @@ class Keys:
         """The version that seals."""
         return max(self._keys)
 
+    def all(self) -> dict[int, bytes]:
+        """Every key by its version, for a file of keys."""
+        return dict(self._keys)
+
+    def fingerprints(self) -> dict[int, str]:
+        """By version: what a key is known by. It says nothing of the key."""
+        return {version: fingerprint(key) for version, key in self._keys.items()}
+
     def seal(self, value: str, place: str) -> tuple[int, bytes]:
         """The version and the sealed bytes. ``place``: what names the row; it must be the same to open it."""
         version, nonce = self.newest, secrets.token_bytes(_NONCE)
@@ -49,6 +58,11 @@ class Keys:
         except (InvalidTag, ValueError) as error:  # ValueError: too short to be anything that was sealed
             raise SecretError("a stored key cannot be opened; it was changed, or the vault's keys were") from error
         return opened.decode("utf-8", "surrogatepass")
+
+
+def fingerprint(key: bytes) -> str:
+    """What a key is known by. Keys are 32 bytes by chance, so nobody finds one by trying."""
+    return blake2b(key, digest_size=16, person=b"footpath vault").hexdigest()
 
 
 def parse_keys(text: str) -> dict[int, bytes]:
@@ -80,6 +94,19 @@ def keys_of_file(path: Path) -> Keys:
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, {1: secrets.token_bytes(32)}, replace=False)
     return Keys(lambda: _read_file(path))
+
+
+def keys_of_text(given: Path | str) -> Keys:
+    """Keys as they stand in a file or a setting; nothing is made."""
+    found = _read_file(given) if isinstance(given, Path) else parse_keys(given)
+    return Keys(lambda: found)
+
+
+def write_keys(path: Path, keys: Keys) -> None:
+    """Put keys into a new file, for its owner only. ``UnavailableError`` where it cannot be written."""
+    with _said(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, keys.all(), replace=False)
 
 
 def add_key(path: Path) -> int:

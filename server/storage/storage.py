@@ -30,6 +30,7 @@ from server.storage.templates import Templates
 from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
 from server.storage.users import Users
+from server.storage.vault_keys import VaultKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Storage:
         self.attempts = Attempts(database, clock)
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
+        self.vault_keys = VaultKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.flows = Flows(database, clock)
         self.conversations = Conversations(database, clock)

@@ -30,7 +30,7 @@ class ToolKeys:
 
     async def put(self, user_id: str, name: str, value: str, hosts: Sequence[str]) -> ToolKey:
         """Keep a key, in place of one of the same name."""
-        version, sealed = self._keys.seal(value, _place(user_id, name))
+        version, sealed = self._keys.seal(value, place(user_id, name))
         row = ToolKeyRow(
             user_id=user_id,
             name=name,
@@ -57,7 +57,7 @@ class ToolKeys:
         """The value; None where there is none. ``SecretError`` where it cannot be opened."""
         async with self._database.reading() as session:
             row = await session.get(ToolKeyRow, (user_id, name))
-        return self._keys.open(row.key_version, row.sealed, _place(user_id, name)) if row else None
+        return self._keys.open(row.key_version, row.sealed, place(user_id, name)) if row else None
 
     async def remove(self, user_id: str, name: str) -> bool:
         """Whether there was one."""
@@ -71,8 +71,8 @@ class ToolKeys:
         async with self._database.reading() as session:
             rows = list(await session.scalars(select(ToolKeyRow).where(ToolKeyRow.key_version != newest)))
         for row in rows:
-            value = self._keys.open(row.key_version, row.sealed, _place(row.user_id, row.name))
-            version, sealed = self._keys.seal(value, _place(row.user_id, row.name))
+            value = self._keys.open(row.key_version, row.sealed, place(row.user_id, row.name))
+            version, sealed = self._keys.seal(value, place(row.user_id, row.name))
             # Only where it is still what was read: its owner may have changed it meanwhile.
             same = (
                 (ToolKeyRow.user_id == row.user_id) & (ToolKeyRow.name == row.name) & (ToolKeyRow.sealed == row.sealed)
@@ -88,7 +88,8 @@ class ToolKeys:
             return set(await session.scalars(select(ToolKeyRow.key_version).distinct()))
 
 
-def _place(user_id: str, name: str) -> str:
+def place(user_id: str, name: str) -> str:
+    """What a key is sealed for: the row that it lies in."""
     return f"tool key\n{user_id}\n{name}"
 
 

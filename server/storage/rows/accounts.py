@@ -100,6 +100,16 @@ class ToolKeyRow(Row):
     updated_at: Mapped[datetime]
 
 
+class VaultKeyRow(Row):
+    """A key that the vault is, or was, sealed with. ``fingerprint``: by which it is known, and which tells nothing of it."""
+
+    __tablename__ = "vault_keys"
+
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    fingerprint: Mapped[str]
+    noted_at: Mapped[datetime]
+
+
 class AllowedToolRow(Row):
     """A tool that changes something and may be called without asking this user each time.
 

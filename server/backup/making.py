@@ -1,0 +1,95 @@
+"""A backup of all that a server has, made while it serves: rows, graph with memories and flows, recorded calls, kept fields."""
+
+import asyncio
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+from domain.errors import UnavailableError, UsageError
+from graph.backends.sqlite_copy import copy_database
+from graph.transfer.exporting import Exported, Progress
+from server.backup import manifest as described
+from server.backup.manifest import Manifest
+from server.backup.rows import copy_rows, is_empty, kind_of
+from server.services import database_url, vault_keys
+from server.storage.migrate import newest
+from server.storage.sealing import Keys, write_keys
+from server.storage.storage import Storage
+from wiring.layout import StoreFolder
+from wiring.moving import export_to
+from wiring.settings import Settings
+
+
+async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to: Path | None = None) -> Exported:
+    """Write everything into a new folder; under its name it is there whole, or not at all.
+
+    The rows come first: whatever they say has ended is learnt in the graph that comes after. ``keys_to``: a file for the vault's keys,
+    without which nobody opens the tool keys in the rows; never in the backup itself.
+
+    Raises:
+        UsageError: the folder, or the file of keys, is there already, or the one lies in the other.
+        UnavailableError: something cannot be read or written.
+    """
+    part = await asyncio.to_thread(_part_of, folder, keys_to)
+    url, at = await asyncio.to_thread(database_url, settings), datetime.now(UTC)
+    keys = await asyncio.to_thread(vault_keys, settings)
+    await _check_rows(url, keys)
+    try:
+        await asyncio.to_thread(_begin, part)
+        rows = described.ROWS[kind_of(url)]
+        await copy_rows(url, part / rows)
+        exported = await export_to(part / described.STORE, None, progress, settings, recordings=True)
+        names = [rows, described.STORE]
+        fields = StoreFolder(settings.store).kept_fields
+        if await asyncio.to_thread(fields.exists):
+            await asyncio.to_thread(copy_database, fields, part / described.FIELDS)
+            names.append(described.FIELDS)
+        if keys_to is not None:
+            await asyncio.to_thread(write_keys, keys_to, keys)
+        files = {name: await asyncio.to_thread(described.held, part / name) for name in names}
+        tables = await asyncio.to_thread(newest)
+        said = Manifest(at=at, rows=kind_of(url), tables=tables, vault=keys.fingerprints(), files=files)
+        await asyncio.to_thread(_finish, part, folder, said)
+        return exported
+    finally:
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, part, ignore_errors=True))
+
+
+def _part_of(folder: Path, keys_to: Path | None) -> Path:
+    """Where the backup is made, beside its place."""
+    if folder.exists():
+        raise UsageError(f"{folder} is there already: name a new folder, one for each backup")
+    if keys_to is not None and keys_to.exists():
+        raise UsageError(f"{keys_to} is there already: name a new file")
+    if keys_to is not None and folder.absolute() in keys_to.absolute().parents:
+        raise UsageError("the keys must not lie beside what they open: name a file outside of the backup")
+    return folder.absolute().with_name(f"{folder.name}.part")
+
+
+async def _check_rows(url: str, keys: Keys) -> None:
+    """There are rows, of this version, and these are the keys of their vault."""
+    if await is_empty(url):
+        raise UnavailableError("there are no rows to back up: set FOOTPATH_SERVER_HOME or FOOTPATH_DATABASE_URL")
+    storage = Storage(url, keys)
+    try:
+        await storage.check()
+        await storage.vault_keys.agree()
+    finally:
+        await storage.close()
+
+
+def _begin(part: Path) -> None:
+    """What an interrupted backup left is made anew. For its owner only: rows hold what people asked."""
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        raise UnavailableError(f"cannot make {part}: {error.strerror}; name another folder") from error
+
+
+def _finish(part: Path, folder: Path, said: Manifest) -> None:
+    try:
+        described.write(part, said)
+        part.rename(folder)
+    except OSError as error:
+        raise UnavailableError(f"cannot write {folder}: {error.strerror}; name another folder") from error

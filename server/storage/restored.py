@@ -1,0 +1,49 @@
+"""Rows that come out of a backup: what was under way then is not gone on with, and nobody is still logged in."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from domain.event import EventRecord, RunFinished
+from domain.usage import Usage
+from server.storage.database import Database
+from server.storage.rows.accounts import SessionRow
+from server.storage.rows.runs import EventRow, RunRow
+
+
+async def settle(database: Database, backed_up: datetime) -> int:
+    """End the runs that had not ended, and all sessions; how many runs.
+
+    A run may have made changes after the backup of which these rows know nothing: gone on with, it would make them again. A session
+    may have been ended since, because somebody else had its token.
+    """
+    at = datetime.now(UTC)
+
+    def settled(session: Session) -> int:
+        ended = update(SessionRow).where(SessionRow.revoked_at.is_(None))
+        session.execute(ended.values(revoked_at=at, revoked_why="restored from a backup"))
+        rows = session.scalars(select(RunRow).where(RunRow.status != "finished")).all()
+        for row in rows:
+            _end(session, row, at, backed_up)
+        return len(rows)
+
+    return await database.write(settled, durable=True)
+
+
+def _end(session: Session, row: RunRow, at: datetime, backed_up: datetime) -> None:
+    last = session.scalar(select(func.max(EventRow.seq)).where(EventRow.run_id == row.id)) or 0
+    why = (
+        f"restored: the server was restored from a backup of {backed_up:%Y-%m-%d %H:%M} UTC, and what this run did after "
+        "that is not known; look at what it was to change, then ask again"
+    )
+    end = RunFinished(outcome="failed", answer="", usage=Usage(), error=why)
+    told = session.scalar(select(EventRow).where(EventRow.run_id == row.id, EventRow.kind == end.kind))
+    if told is not None:  # its end was told, and only its row lacked it
+        event = EventRecord.model_validate_json(told.body).event
+        end = event if isinstance(event, RunFinished) else end
+    else:
+        record = EventRecord(run=row.id, seq=last + 1, at=at, event=end)
+        session.add(EventRow(run_id=row.id, seq=record.seq, kind=end.kind, body=record.model_dump_json()))
+    row.status, row.outcome, row.finished_at = "finished", end.outcome, at
+    row.usage, row.worker, row.lease_until = end.usage.model_dump(mode="json"), None, None

@@ -1,0 +1,66 @@
+"""Where flows and kept fields lie: with the graph. On its server every machine plans with the same; in the store's folder otherwise."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from graph.flows import FlowStore
+from graph.kept_fields import KeptFields
+from wiring.layout import StoreFolder
+from wiring.settings import Settings
+
+if TYPE_CHECKING:
+    from graph.backends.bolt import Connection
+
+_PAGE = 500
+
+
+def flows_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> FlowStore:
+    """A store of flows that is not open yet."""
+    if on_server:
+        from graph.backends.neo4j_beside import Neo4jFlows
+
+        return Neo4jFlows(graph_connection(settings))
+    from graph.backends.flows import SqliteFlows
+
+    return SqliteFlows(folder.flows)
+
+
+def kept_fields_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> KeptFields:
+    """Opened when first asked."""
+    if on_server:
+        from graph.backends.neo4j_beside import Neo4jKeptFields
+
+        return Neo4jKeptFields(graph_connection(settings))
+    from graph.backends.kept_fields import SqliteKeptFields
+
+    return SqliteKeptFields(folder.kept_fields)
+
+
+def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
+    """A connection to the graph's server that is not open yet."""
+    from graph.backends.bolt import Connection
+    from graph.backends.bolt_errors import Server
+
+    server = Server(settings.graph_url, settings.graph_user, settings.graph_database)
+    return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)
+
+
+async def take_over(flows: FlowStore, folder: StoreFolder) -> None:
+    """Flows that this machine counted before they lay on the server: brought there, where there are none yet."""
+    if not await asyncio.to_thread(folder.flows.exists) or await flows.keys("", 1):
+        return
+    from graph.backends.flows import SqliteFlows
+
+    mine = SqliteFlows(folder.flows)
+    await mine.setup()
+    try:
+        place = ("", "", "")
+        while page := await mine.counts(place, _PAGE):
+            await flows.restore([], page)
+            place = page[-1].place
+        after = ""
+        while keys := await mine.keys(after, _PAGE):  # last: where they are, all of it is
+            await flows.restore(keys, [])
+            after = keys[-1]
+    finally:
+        await mine.close()
