@@ -64,6 +64,12 @@ _EVENT: Example = {
     "event": {"kind": "answer.delta", "text": _ANSWER},
 }
 _TEMPLATE_ID = "01980f6e-c5d4-7a07-9b02-3e7f9d0a0c07"
+_SESSION: Example = {
+    "id": "01980f6e-b4c3-7f06-8a01-2d6e8c9f0c06",
+    "label": "Firefox on Linux",
+    "created_at": _AT,
+    "expires_at": _UNTIL,
+}
 _STEP: Example = {
     "tool": "places/search/country_code",
     "arguments": {"country": "Caldera"},
@@ -138,13 +144,8 @@ EXAMPLES: dict[str, Example] = {
     "User": _USER,
     "Tokens": _TOKENS,
     "LoggedIn": _TOKENS | {"user": _USER},
-    "OwnSession": {
-        "id": "01980f6e-b4c3-7f06-8a01-2d6e8c9f0c06",
-        "label": "Firefox on Linux",
-        "created_at": _AT,
-        "expires_at": _UNTIL,
-        "current": True,
-    },
+    "Session": _SESSION,
+    "OwnSession": _SESSION | {"current": True},
     "ToolKey": {"name": "weather", "hosts": ["api.example.com"], "updated_at": _AT},
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},

@@ -8,7 +8,7 @@ down_revision = "0002"
 branch_labels = None
 depends_on = None
 
-_USED = """
+USED = """
 INSERT INTO template_takes (user_id, template_id, version, taken_at)
 SELECT runs.user_id, runs.template_id, runs.template_version, runs.created_at
 FROM runs JOIN templates ON templates.id = runs.template_id
@@ -34,7 +34,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("user_id", "template_id"),
     )
-    op.execute(_USED)
+    op.execute(USED)
     op.create_table(
         "login_places",
         sa.Column("user_id", sa.Text(), nullable=False),
