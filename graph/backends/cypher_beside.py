@@ -31,6 +31,7 @@ UNWIND $rows AS row
 MERGE (f:Flow {place: row.place})
 SET f.target = row.target, f.parameter = row.parameter, f.source = row.source, f.total = row.total, f.fields = row.fields
 """
+FORGET: Final = "MATCH (f:Flow) WHERE f.target IN $tools OR f.source IN $tools DELETE f"
 
 INTO: Final = """
 UNWIND $values AS target MATCH (f:Flow {target: target})

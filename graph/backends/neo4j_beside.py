@@ -55,6 +55,14 @@ class Neo4jFlows(Neo4jWork):
 
         return await self._connection.write(work)
 
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        gone = {"tools": list(tools)}
+
+        async def work(transaction: Transaction) -> None:
+            await (await transaction.run(cypher_beside.FORGET, gone)).consume()
+
+        await self._connection.write(work)
+
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         counts = [_count(row) for row in await self._by_chunks(cypher_beside.INTO, tools)]
         known = [

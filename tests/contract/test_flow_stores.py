@@ -65,6 +65,20 @@ async def test_flows_are_counted_once_and_seen_by_the_other_machine(makes: Makes
     await other.close()
 
 
+async def test_what_a_tool_gave_and_took_is_forgotten_and_not_counted_again(makes: Makes) -> None:
+    flows = makes[0]()
+    await flows.setup()
+    taken = [*TAKEN, Taken(FIND, PERSON, "id", ("c",))]
+    await flows.add("one", taken)
+    await flows.forget([CREDITS])
+    assert not await flows.add("one", taken)
+    known = await flows.into([PERSON, CREDITS])
+    left = [(one.target, one.source) for one in await flows.counts(("", "", ""), 9)]
+    await flows.close()
+    assert {tool: [flow.field for flow in found] for tool, found in known.items()} == {PERSON: ["c"]}
+    assert left == [(PERSON, FIND)]
+
+
 async def test_flows_are_paged_and_set_as_they_were(makes: Makes) -> None:
     flows = makes[0]()
     await flows.setup()

@@ -81,26 +81,6 @@ async def test_flows_are_counted_once_per_key(tmp_path: Path) -> None:
     assert FIND not in found
 
 
-async def test_what_a_tool_gave_and_took_is_forgotten_and_not_counted_again(tmp_path: Path) -> None:
-    flows = SqliteFlows(tmp_path / "flows.db")
-    await flows.setup()
-    taken = [
-        Taken(CREDITS, PERSON, "id", ("a",)),
-        Taken(FIND, CREDITS, "id", ("b",)),
-        Taken(FIND, PERSON, "id", ("c",)),
-    ]
-    await flows.add("one", taken)
-    await flows.forget([CREDITS])
-    assert not await flows.add("one", taken)
-    known = await flows.into([PERSON, CREDITS])
-    left = [(one.target, one.source) for one in await flows.counts(("", "", ""), 9)]
-    await flows.close()
-    assert ({tool: [flow.field for flow in found] for tool, found in known.items()}, left) == (
-        {PERSON: ["c"]},
-        [(PERSON, FIND)],
-    )
-
-
 async def test_recorded_flows_decide_where_names_say_nothing(tmp_path: Path) -> None:
     answer = document(CREDITS, example='{"cast": [{"id": 1}], "crew": [{"id": 2}]}')
     person = document(PERSON, Parameter(name="ref", type="integer", required=True))
