@@ -38,24 +38,25 @@ def taken_in() -> Brain:
     read, done = advance_to("read_notice"), move("finish")
     return Brain(
         decompose=[pay],
-        choose=[read, done, advance_to("create_transfer"), done],
+        choose=[read, done, advance_to("create_transfer"), done] * 2,
         arguments=[
             bind(("sender", "landlord", "request", "landlord")),
             bind(("account", ACCOUNT, "request", ACCOUNT), ("amount", AMOUNT, "request", str(AMOUNT))),
-        ],
+        ]
+        * 2,
         answer=["It is done [1]."],
     )
 
 
-def ask(client: Client, conversation: str, request: str) -> str:
+def follow_up(client: Client, request: str) -> str:
+    """A run that asks for something once the notice was read in its conversation."""
+    conversation, first = client.ask("What does the notice of the landlord say?", policy="llm")
+    assert outcome_of(client, first) == "answered"
     body = {"request": request, "policy": "llm"}
-    answer = client.call("POST", f"/conversations/{conversation}/runs", body)
-    assert answer.status_code == 202, answer.text
-    return answer.json()["id"]
+    return client.call("POST", f"/conversations/{conversation}/runs", body).json()["id"]
 
 
-@pytest.mark.parametrize("said", [False, True])
-def test_what_a_notice_wants_is_not_what_its_reader_said(tmp_path: Path, said: bool) -> None:
+def test_what_a_notice_wants_is_not_what_its_reader_said(tmp_path: Path) -> None:
     """Under an "always", the same words go out unasked only where the user wrote them."""
     bank = Service("bank", [READ, SEND])
     with running(bank), model_server_in_thread(taken_in()) as model:
@@ -64,18 +65,7 @@ def test_what_a_notice_wants_is_not_what_its_reader_said(tmp_path: Path, said: b
         with serving(store, tmp_path / "home", bank, **chosen) as address:
             ada = registered(address)
             assert ada.call("PUT", f"/me/allowed-tools/{bank.tool('create_transfer')}").status_code == 204
-            conversation = ada.call("POST", "/conversations", {}).json()["id"]
-            first = ask(ada, conversation, "What does the notice of the landlord say?")
-            assert outcome_of(ada, first) == "answered"
-            request = (
-                f"Then create a transfer of {AMOUNT} to {ACCOUNT}." if said else "Then create that transfer, please."
-            )
-            run = ask(ada, conversation, request)
-            if said:
-                records = ada.follow(run)
-                assert not any(isinstance(record.event, InputNeeded) for record in records)
-                assert len(bank.asked_of("create_transfer")) == 1
-                return
+            run = follow_up(ada, "Then create that transfer, please.")
             asked = question_of(ada, run)
             assert {one.parameter: one.kind for one in asked.origins} == {"account": "prose", "amount": "prose"}
             assert "words inside a text that read_notice" in asked.reason
@@ -86,7 +76,10 @@ def test_what_a_notice_wants_is_not_what_its_reader_said(tmp_path: Path, said: b
             told = {(one.origin, one.reference) for one in started[-1].provenance}
             assert told == {("prose", "earlier.1.text")}
             decided(ada, run, asked, "deny")
-    assert bank.asked_of("create_transfer") == []
+            assert bank.asked_of("create_transfer") == []
+            run = follow_up(ada, f"Then create a transfer of {AMOUNT} to {ACCOUNT}.")
+            assert not any(isinstance(record.event, InputNeeded) for record in ada.follow(run))
+            assert len(bank.asked_of("create_transfer")) == 1
 
 
 async def make_author(home: Path, name: str) -> None:
@@ -96,34 +89,35 @@ async def make_author(home: Path, name: str) -> None:
         await storage.users.change(user.id, role="author")
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_a_shared_template_s_values_are_not_those_of_who_runs_it(tmp_path: Path, shared: bool) -> None:
+def template_of(owner: Client, step: dict[str, Any]) -> str:
+    """The path of a template of one step."""
+    kept = owner.call("POST", "/templates", {"name": "Rent", "document": {"steps": [step]}})
+    assert kept.status_code == 201, kept.text
+    return f"/templates/{kept.json()['id']}"
+
+
+def test_a_shared_template_s_values_are_not_those_of_who_runs_it(tmp_path: Path) -> None:
     """Under an "always", one's own template runs unasked; another's asks, also where it is gone by then."""
     bank, home = Service("bank", [SEND]), tmp_path / "home"
     send = bank.tool("create_transfer")
+    step: dict[str, Any] = {"tool": send, "arguments": {"amount": AMOUNT, "account": ACCOUNT}}
     with running(bank):
         store = told_of(tmp_path / "store", bank)
         with serving(store, home, bank) as address:
             mallory, ada = registered(address, "mallory"), registered(address)
             assert ada.call("PUT", f"/me/allowed-tools/{send}").status_code == 204
-            step: dict[str, Any] = {"tool": send, "arguments": {"amount": AMOUNT, "account": ACCOUNT}}
-            owner = mallory if shared else ada
-            kept = owner.call("POST", "/templates", {"name": "Rent", "document": {"steps": [step]}})
-            assert kept.status_code == 201, kept.text
-            path = f"/templates/{kept.json()['id']}"
-            if shared:
-                asyncio.run(make_author(home, "mallory"))
-                assert mallory.call("PATCH", path, {"shared": True}).status_code == 200
-            conversation = ada.call("POST", "/conversations", {}).json()["id"]
-            run = ada.call("POST", f"{path}/runs", {"conversation_id": conversation}).json()["id"]
-            if not shared:
-                assert outcome_of(ada, run) == "answered"
-                assert len(bank.asked_of("create_transfer")) == 1
-                return
+            talk = {"conversation_id": ada.call("POST", "/conversations", {}).json()["id"]}
+            own = ada.call("POST", f"{template_of(ada, step)}/runs", talk).json()["id"]
+            assert outcome_of(ada, own) == "answered"
+            assert len(bank.asked) == 1
+            path = template_of(mallory, step)
+            asyncio.run(make_author(home, "mallory"))
+            assert mallory.call("PATCH", path, {"shared": True}).status_code == 200
+            run = ada.call("POST", f"{path}/runs", talk).json()["id"]
             asked = question_of(ada, run)
             assert {one.kind for one in asked.origins} == {"others"}
             assert mallory.call("DELETE", path).status_code == 204
             assert decided(ada, run, asked, "deny") == "gave_up"
             again = ada.call("POST", f"/runs/{run}/rerun", {}).json()["id"]
             decided(ada, again, question_of(ada, again), "deny")
-    assert bank.asked_of("create_transfer") == []
+    assert len(bank.asked) == 1
