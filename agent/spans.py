@@ -215,10 +215,8 @@ def _terms(request: str) -> Iterator[Span]:
     for at, token in enumerate(tokens):
         for size in (2, 1):
             last = tokens[min(at + size, len(tokens)) - 1]
-            text = request[token.start() : last.end()]
-            counted = _COUNTED.search(request, max(0, token.start() - 20), token.start()) and not _WITHIN.match(
-                request, token.start()
-            )
+            start, text = token.start(), request[token.start() : last.end()]
+            counted = _COUNTED.search(request, start - 20, start) and not _WITHIN.match(request, start)
             term = _term(text, after_number=bool(counted))
             if term and (size == 1 or len(tokens) > at + 1):
                 yield Span(term[0], text, term[1], token.start(), last.end())
