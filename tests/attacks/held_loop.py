@@ -1,5 +1,6 @@
 """How long the event loop is held: the processor's time of its longest piece of work, whatever else the machine does meanwhile."""
 
+import gc
 import time
 from asyncio.events import Handle
 from collections.abc import Generator
@@ -16,7 +17,7 @@ class Held:
 
 @contextmanager
 def measured() -> Generator[Held]:
-    """Every callback of every loop is measured within the block."""
+    """Every callback of every loop is measured within the block; what other tests have left is not collected meanwhile."""
     held, plain = Held(), Handle._run
 
     def timed(self: Handle) -> None:
@@ -25,7 +26,9 @@ def measured() -> Generator[Held]:
         held.longest = max(held.longest, time.thread_time() - began)
 
     Handle._run = timed
+    gc.freeze()
     try:
         yield held
     finally:
+        gc.unfreeze()
         Handle._run = plain
