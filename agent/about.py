@@ -96,7 +96,10 @@ def _opens(request: str, span: Span) -> bool:
 
 
 def beside_the_point(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
-    """Whether a request names something, and its calls have to do with nothing of it."""
+    """Whether a request names something, and its calls have to do with nothing of it: none took a value of it, or of an earlier answer."""
+    good = [result for _, result in steps if result.status == "ok"]
+    if any(binding.origin in _OF_THE_REQUEST for result in good for binding in result.provenance):
+        return False
     named = [one for one in _named_in(request) if one.kind in _NAMING]
     lost = unused(request, steps)
     return bool(named) and all(one in lost for one in named)
