@@ -86,12 +86,20 @@ def _in(spoken: str, span: Span) -> bool:
 
 def _named_in(request: str) -> list[Span]:
     today = current_day()
-    found = spans(request, today)
+    found = [one for one in spans(request, today) if not (one.kind == "name" and _opens(request, one))]
     return [one for one in found if one.kind in _NAMING or (one.kind == "date" and one.value != f"{today}")]
 
 
+def _opens(request: str, span: Span) -> bool:
+    """Whether a sentence begins with a span, which may owe its capital to that: ``Mark Water the lemon tree as done``."""
+    return request[: span.start].rstrip()[-1:] in ("", ".", "!", "?", ":", "\n")
+
+
 def beside_the_point(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
-    """Whether a request names something, and its calls have to do with nothing of it."""
+    """Whether a request names something, and its calls have to do with nothing of it: none took a value of it, or of an earlier answer."""
+    good = [result for _, result in steps if result.status == "ok"]
+    if any(binding.origin in _OF_THE_REQUEST for result in good for binding in result.provenance):
+        return False
     named = [one for one in _named_in(request) if one.kind in _NAMING]
     lost = unused(request, steps)
     return bool(named) and all(one in lost for one in named)
@@ -107,7 +115,7 @@ def _taken(result: StepResult) -> str:
 def _named(tool: ToolDoc, request: str) -> list[Span]:
     """What a request names and the tool does not bear in its own name or description."""
     own = _own_words(tool)
-    return [one for one in spans(request, current_day()) if one.kind in _NAMING and not text_words(one.text) <= own]
+    return [one for one in _named_in(request) if one.kind in _NAMING and not text_words(one.text) <= own]
 
 
 def _own_words(tool: ToolDoc) -> frozenset[str]:

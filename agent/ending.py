@@ -46,7 +46,8 @@ def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str,
     shown = (1.1,) * len(evidence.clauses)
     at_hand = tuple((doc, shown if tool in tried else relevance) for tool, (doc, relevance) in judged.items())
     question = UnservedQuestion(evidence.clauses, at_hand, tuple(judged[tool] for tool in made))
-    return tuple(dict.fromkeys((*progress.left, *policy.unserved(question))))
+    said = (progress.left,) if progress.left else ()
+    return tuple(dict.fromkeys((*said, *policy.unserved(question))))
 
 
 def changed(steps: Steps, called: Steps, undone: Sequence[str], unmade: Sequence[ToolDoc] = ()) -> Iterator[str]:

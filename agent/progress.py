@@ -13,7 +13,6 @@ from domain.event import (
     CandidatesConsidered,
     Event,
     PathEnded,
-    ReflectionMade,
     StepBacktracked,
 )
 from domain.plan import StepResult
@@ -33,8 +32,7 @@ class Progress:
     after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of its paths that
     change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
     was gone around, with that step's place among their own (from 1). ``lost_changes``: the
-    tools by which the rest of such a path was to change something, with the changes that were made before. ``lacking``: paths that were judged to be right as far as they go,
-    with what they leave to do.
+    tools by which the rest of such a path was to change something, with the changes that were made before.
     """
 
     meter: Meter
@@ -49,7 +47,6 @@ class Progress:
     lost_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
         default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
     )
-    lacking: dict[Path, str] = field(default_factory=dict[Path, str])
     ended: PathEnded | None = None
     starts: tuple[ToolId, ...] = ()
     considered: int = 0
@@ -69,8 +66,6 @@ class Progress:
             case PathEnded():
                 self.ended = event
                 self._keep_common(event.path)
-            case ReflectionMade(first_wrong=first_wrong) if first_wrong == len(event.path) + 1:
-                self.lacking[event.path] = event.reason
             case CallFinished():
                 self.done[event.step] = event.result
                 self.called.append(event.result)
@@ -103,10 +98,9 @@ class Progress:
         return frozenset((result.tool, repr(result.arguments)) for result in made)
 
     @property
-    def left(self) -> tuple[str, ...]:
-        """What the path leaves undone, as whoever finished or judged it said."""
-        said = (self.ended.unserved if self.ended else "", self.lacking.get(self.path, ""))
-        return tuple(one for one in said if one)
+    def left(self) -> str:
+        """What the path leaves undone, as whoever finished it said."""
+        return self.ended.unserved if self.ended else ""
 
     @property
     def unreplaced(self) -> tuple[ToolId, ...]:
