@@ -111,6 +111,8 @@ def test_states_of_a_postgres_server_that_cannot_be_made_here(state: str, kind: 
         sqlstate = state
 
     with pytest.raises(kind) as raised, translated():
-        raise DBAPIError("SELECT", None, SaidError("<class 'asyncpg.exceptions.Some'>: the database system is starting up"))
+        raise DBAPIError(
+            "SELECT", None, SaidError("<class 'asyncpg.exceptions.Some'>: the database system is starting up")
+        )
     assert type(raised.value) is kind
     assert "asyncpg" not in str(raised.value)
