@@ -10,6 +10,8 @@ from domain.errors import UnavailableError
 from graph.backends.sqlite_copy import copy_database
 from wiring.layout import StoreFolder
 
+__all__ = ["copy_database", "snapshot"]
+
 
 @asynccontextmanager
 async def snapshot(folder: StoreFolder, beside: Path) -> AsyncGenerator[StoreFolder]:

@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from domain.errors import UnavailableError, UsageError
-from graph.backends.sqlite_copy import copy_database
 from graph.transfer.exporting import Exported, Progress
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.backup.rows import copy_rows, is_empty, kind_of
 from server.services import database_url, vault_keys
+from server.storage.copies import copy_rows, is_empty, kind_of
 from server.storage.migrate import newest
 from server.storage.sealing import Keys, write_keys
 from server.storage.storage import Storage
 from wiring.layout import StoreFolder
 from wiring.moving import export_to
 from wiring.settings import Settings
+from wiring.snapshot import copy_database
 
 
 async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to: Path | None = None) -> Exported:

@@ -6,17 +6,17 @@ from datetime import datetime
 from pathlib import Path
 
 from domain.errors import UsageError
-from graph.backends.sqlite_copy import copy_database
 from graph.transfer.exporting import Progress
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.backup.rows import check_same_kind, is_empty, put_rows
 from server.services import database_url, keys_file, open_storage
+from server.storage.copies import check_same_kind, is_empty, put_rows
 from server.storage.restored import settle
 from server.storage.sealing import Keys, keys_of_text, write_keys
 from wiring.layout import StoreFolder
 from wiring.moving import import_from
 from wiring.settings import Settings
+from wiring.snapshot import copy_database
 
 
 @dataclass(frozen=True, slots=True)

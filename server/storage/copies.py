@@ -10,9 +10,9 @@ from typing import Literal
 from sqlalchemy import URL, inspect, make_url
 
 from domain.errors import UnavailableError, UsageError
-from graph.backends.sqlite_copy import copy_database
 from server.storage.database import engine_for
 from server.storage.failures import translated
+from wiring.snapshot import copy_database
 
 Kind = Literal["sqlite", "postgresql"]
 _DUMPED = ("--format=custom", "--no-owner", "--no-privileges")
