@@ -107,9 +107,7 @@ class StepBacktracked(Model):
 
 
 class PathEnded(Model):
-    """``open``: the calls of this path are made before the planner goes on from what they gave. ``unserved``: what of the request the path
-    leaves undone, as whoever finished it says; empty where nothing.
-    """
+    """``open``: its calls are made before the planner goes on. ``unserved``: what of the request it leaves undone, as who finished it says."""
 
     kind: Literal["path.ended"] = "path.ended"
     path: tuple[ToolId, ...]

@@ -2,26 +2,25 @@
 
 from typing import Any
 
-Example = dict[str, Any]
+from server.example_plans import AT, LATER, PLAN, RUN, TEMPLATE, UNTIL, VERSION, VERSION_BODY, Example
+
 _ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
-_RUN = "01980f6e-8a77-7a03-a5e2-0b6d4c8f0c03"
-_AT, _LATER, _UNTIL = "2026-03-01T12:00:00Z", "2026-03-01T12:00:02.5Z", "2026-03-31T12:00:00Z"
 _PASSWORD = "correct horse battery"  # noqa: S105  # an example
 _ASKED = "Which public holidays does Caldera have in 2026?"
 _ANSWER = "Caldera has 9 public holidays in 2026."
 
-_USER: Example = {"id": _ADA, "name": "ada", "role": "user", "created_at": _AT, "disabled_at": None}
+_USER: Example = {"id": _ADA, "name": "ada", "role": "user", "created_at": AT, "disabled_at": None}
 _TOKENS: Example = {
     "access_token": "fpa_3kTMd…",
     "refresh_token": "fpr_9sQvX…",
     "token_type": "bearer",
     "access_expires_at": "2026-03-01T12:15:00Z",
-    "session_expires_at": _UNTIL,
+    "session_expires_at": UNTIL,
 }
-_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": _AT, "updated_at": _LATER}
+_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": AT, "updated_at": LATER}
 _SHOWN_RUN: Example = {
-    "id": _RUN,
+    "id": RUN,
     "conversation_id": _TALK,
     "request": _ASKED,
     "planner": "dfs",
@@ -33,9 +32,9 @@ _SHOWN_RUN: Example = {
     "status": "finished",
     "outcome": "answered",
     "usage": {"decisions": 4, "backtracks": 0, "model_calls": 0, "total_seconds": 0.42},
-    "created_at": _AT,
-    "started_at": _AT,
-    "finished_at": _LATER,
+    "created_at": AT,
+    "started_at": AT,
+    "finished_at": LATER,
     "cancel_at": None,
     "last_event": 12,
 }
@@ -43,70 +42,32 @@ _MESSAGE: Example = {
     "id": "01980f6e-9c01-7d04-b1c0-6f2e8a9d0c04",
     "speaker": "assistant",
     "text": _ANSWER,
-    "run_id": _RUN,
-    "created_at": _LATER,
+    "run_id": RUN,
+    "created_at": LATER,
 }
 _INVITATION: Example = {
     "id": "01980f6e-a3b2-7e05-9f00-1c5d7b8e0c05",
     "role": "user",
     "note": "for Ada",
     "created_by": _ADA,
-    "created_at": _AT,
-    "expires_at": _UNTIL,
+    "created_at": AT,
+    "expires_at": UNTIL,
     "used_at": None,
     "used_by": None,
 }
 _EVENT: Example = {
-    "run": _RUN,
+    "run": RUN,
     "seq": 11,
-    "at": _LATER,
+    "at": LATER,
     "subtask": 0,
     "event": {"kind": "answer.delta", "text": _ANSWER},
 }
-_TEMPLATE_ID = "01980f6e-c5d4-7a07-9b02-3e7f9d0a0c07"
 _SESSION: Example = {
     "id": "01980f6e-b4c3-7f06-8a01-2d6e8c9f0c06",
     "label": "Firefox on Linux",
-    "created_at": _AT,
-    "expires_at": _UNTIL,
+    "created_at": AT,
+    "expires_at": UNTIL,
 }
-_STEP: Example = {
-    "tool": "places/search/country_code",
-    "arguments": {"country": "Caldera"},
-    "takes": {},
-    "named": {},
-}
-_NEXT: Example = {
-    "tool": "calendars/holidays/list_holidays",
-    "arguments": {"year": 2026},
-    "takes": {"country_code": {"step": 1, "field": "code"}},
-    "named": {},
-}
-_PLAN: Example = {"steps": [_STEP, _NEXT], "parameters": {}}
-_COUNTRY: Example = {"type": "string", "default": "Caldera"}
-_NAMED: Example = {
-    "steps": [_STEP | {"arguments": {}, "named": {"country": "country"}}, _NEXT],
-    "parameters": {"country": _COUNTRY},
-}
-_TEMPLATE: Example = {
-    "id": _TEMPLATE_ID,
-    "name": "Public holidays",
-    "description": "Those of a country in 2026.",
-    "shared": False,
-    "own": True,
-    "version": 1,
-    "taken": None,
-    "created_at": _AT,
-    "updated_at": _LATER,
-}
-_VERSION: Example = {
-    "version": 1,
-    "parameters": {"country": _COUNTRY},
-    "document": _NAMED,
-    "request": "Which public holidays does {country} have in 2026?",
-    "created_at": _AT,
-}
-_VERSION_BODY: Example = {"run_id": _RUN, "parameters": {"country": {"step": 1, "parameter": "country"}}}
 _TOOL: Example = {
     "id": "places/search/country_code",
     "api": "country_code",
@@ -139,14 +100,17 @@ EXAMPLES: dict[str, Example] = {
         "requests": {"used": 3, "most": 1200, "left": 1197},
     },
     "Share": {"used": 12, "most": 2000, "left": 1988},
-    "Ready": {"status": "ready"},
+    "Ready": {
+        "status": "ready",
+        "checks": {"database": "ok", "disk": "ok", "graph": "ok", "store": "ok", "vectors": "ok"},
+    },
     "RegistrationRule": {"registration": "open"},
     "User": _USER,
     "Tokens": _TOKENS,
     "LoggedIn": _TOKENS | {"user": _USER},
     "Session": _SESSION,
     "OwnSession": _SESSION | {"current": True},
-    "ToolKey": {"name": "weather", "hosts": ["api.example.com"], "updated_at": _AT},
+    "ToolKey": {"name": "weather", "hosts": ["api.example.com"], "updated_at": AT},
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
     "Conversation": _CONVERSATION,
@@ -158,10 +122,10 @@ EXAMPLES: dict[str, Example] = {
         "method": "POST",
         "source": "openapi:tasks.json",
         "origins": ["said", "document"],
-        "created_at": _AT,
+        "created_at": AT,
         "holds": True,
     },
-    "HostFlow": {"source": "api.example.com", "target": "other.example.com", "allowed": True, "decided_at": _AT},
+    "HostFlow": {"source": "api.example.com", "target": "other.example.com", "allowed": True, "decided_at": AT},
     "ShownInput": {
         "id": "b1946ac92492d2347c6235b4d2611184b1946ac92492d2347c6235b4d2611184",
         "asks": "call",
@@ -172,7 +136,7 @@ EXAMPLES: dict[str, Example] = {
         "origins": [
             {"parameter": "title", "kind": "said", "words": "you said it", "tool": "", "host": "", "place": ""}
         ],
-        "asked_at": _AT,
+        "asked_at": AT,
         "decision": None,
         "answered_at": None,
     },
@@ -184,16 +148,16 @@ EXAMPLES: dict[str, Example] = {
         "default_model": "",
     },
     "ShownDocument": {
-        "document": _PLAN,
+        "document": PLAN,
         "parameters": [
             {"name": "country", "step": 1, "parameter": "country", "value": "Caldera", "schema": {"type": "string"}}
         ],
     },
-    "RerunBody": {"document": _PLAN},
+    "RerunBody": {"document": PLAN},
     "ShownPlan": {
         "version": 1,
         "input": "plan-1",
-        "document": _PLAN,
+        "document": PLAN,
         "given": [],
         "tools": [_TOOL],
         "problems": [{"step": 2, "parameter": "year", "message": "year must be of type integer."}],
@@ -208,7 +172,7 @@ EXAMPLES: dict[str, Example] = {
             }
         ],
     },
-    "PlanBody": {"version": 0, "document": _PLAN},
+    "PlanBody": {"version": 0, "document": PLAN},
     "DryRun": {
         "calls": [
             {
@@ -228,11 +192,11 @@ EXAMPLES: dict[str, Example] = {
         "cost": None,
         "note": "Nothing was called.",
     },
-    "ShownTemplate": _TEMPLATE,
-    "WholeTemplate": _TEMPLATE | {"content": _VERSION},
-    "ShownVersion": _VERSION,
-    "TemplateBody": _VERSION_BODY | {"name": "Public holidays", "description": "Those of a country in 2026."},
-    "VersionBody": _VERSION_BODY,
+    "ShownTemplate": TEMPLATE,
+    "WholeTemplate": TEMPLATE | {"content": VERSION},
+    "ShownVersion": VERSION,
+    "TemplateBody": VERSION_BODY | {"name": "Public holidays", "description": "Those of a country in 2026."},
+    "VersionBody": VERSION_BODY,
     "TakeBody": {"version": 2},
     "Differences": {
         "before": 1,

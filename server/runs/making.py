@@ -17,7 +17,7 @@ from server.runs.gathering import Appends
 from server.runs.journal import Journal, as_stored
 from server.runs.outage import Patience
 from server.runs.questions import subtask_of
-from server.runs.records import records_of
+from server.runs.records import reasoned, records_of
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -204,20 +204,13 @@ class Making:
 
     def _add(self, record: EventRecord) -> None:
         """Have an event stored: soon, or, the last one, with the run's end."""
-        record = self._reasoned(record)
+        record = reasoned(record, self._why)
         self._told.append(record)
         if isinstance(record.event, RunFinished):
             self._to_store = record
         else:
             self._journal.add(record)
         self._note([record])
-
-    def _reasoned(self, record: EventRecord) -> EventRecord:
-        """The end of a run that was ended says why."""
-        event = record.event
-        if not self._why or not isinstance(event, RunFinished) or event.outcome != "cancelled":
-            return record
-        return record.model_copy(update={"event": event.model_copy(update={"error": self._why})})
 
     def _stored(self, stored: Sequence[StoredEvent]) -> None:
         """These are in the rows: everybody who wants to know may."""

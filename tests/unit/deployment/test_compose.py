@@ -158,8 +158,8 @@ def test_the_server_believes_the_page_and_the_page_what_is_in_front_of_it() -> N
         return text
 
     page, server = found["services"]["page"], found["services"]["server"]
-    address = plain(page["networks"]["default"]["ipv4_address"])
-    (network,) = found["networks"]["default"]["ipam"]["config"]
+    address = plain(page["networks"]["front"]["ipv4_address"])
+    (network,) = found["networks"]["front"]["ipam"]["config"]
     assert ip_address(address) in ip_network(plain(network["subnet"]))
     believed = Proxies(plain(server["environment"]["FOOTPATH_TRUSTED_PROXIES"]))
     assert believed.client(address, ["203.0.113.9"]) == "203.0.113.9"

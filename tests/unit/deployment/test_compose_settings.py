@@ -16,8 +16,8 @@ from wiring.settings import EXAMPLES, Settings, read_settings
 
 FIXED = {"store", "server_home", "graph_url", "vector_url"}
 """Where things are in the containers."""
-OTHERWISE = {"environment": "production", "registration": "invited"}
-"""Stricter in containers than by default."""
+OTHERWISE = {"environment": "production", "hosts": "localhost,server", "registration": "invited"}
+"""Other in containers than by default: stricter, and by the name that the page asks for."""
 SECRETS = {name for name, field in Settings.model_fields.items() if field.annotation is SecretStr}
 
 

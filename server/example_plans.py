@@ -1,0 +1,46 @@
+"""Examples of plans and templates, for the API's document."""
+
+from typing import Any
+
+Example = dict[str, Any]
+RUN = "01980f6e-8a77-7a03-a5e2-0b6d4c8f0c03"
+AT, LATER, UNTIL = "2026-03-01T12:00:00Z", "2026-03-01T12:00:02.5Z", "2026-03-31T12:00:00Z"
+TEMPLATE_ID = "01980f6e-c5d4-7a07-9b02-3e7f9d0a0c07"
+
+STEP: Example = {
+    "tool": "places/search/country_code",
+    "arguments": {"country": "Caldera"},
+    "takes": {},
+    "named": {},
+}
+NEXT: Example = {
+    "tool": "calendars/holidays/list_holidays",
+    "arguments": {"year": 2026},
+    "takes": {"country_code": {"step": 1, "field": "code"}},
+    "named": {},
+}
+PLAN: Example = {"steps": [STEP, NEXT], "parameters": {}}
+COUNTRY: Example = {"type": "string", "default": "Caldera"}
+NAMED: Example = {
+    "steps": [STEP | {"arguments": {}, "named": {"country": "country"}}, NEXT],
+    "parameters": {"country": COUNTRY},
+}
+TEMPLATE: Example = {
+    "id": TEMPLATE_ID,
+    "name": "Public holidays",
+    "description": "Those of a country in 2026.",
+    "shared": False,
+    "own": True,
+    "version": 1,
+    "taken": None,
+    "created_at": AT,
+    "updated_at": LATER,
+}
+VERSION: Example = {
+    "version": 1,
+    "parameters": {"country": COUNTRY},
+    "document": NAMED,
+    "request": "Which public holidays does {country} have in 2026?",
+    "created_at": AT,
+}
+VERSION_BODY: Example = {"run_id": RUN, "parameters": {"country": {"step": 1, "parameter": "country"}}}
