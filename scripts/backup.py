@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _transfer_view import console, ending, print_json, progress_bars, said
 

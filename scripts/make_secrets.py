@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 
 FOLDER = Path(__file__).resolve().parents[1] / "docker" / "secrets"

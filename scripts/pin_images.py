@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _advisories import told
 from _locked import Locked, locked

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
+import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _locked import Locked, locked
 

@@ -111,7 +111,7 @@ def test_a_response_that_is_no_json_is_prose_as_a_whole() -> None:
 
 def test_what_is_deep_or_late_in_a_long_response_is_found() -> None:
     deep: object = "DE89-77"
-    for _ in range(200):
+    for _ in range(120):
         deep = {"in": [deep]}
     long = {"items": [{"n": f"item {number}"} for number in range(30_000)], "deep": deep}
     assert kind(heard(response=long), "account", "DE89-77") == "field"
