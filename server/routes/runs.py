@@ -1,14 +1,12 @@
 """Runs: asked for in a conversation, looked at, followed, ended."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from domain.errors import NotFoundError, UsageError
-from domain.event import Outcome
 from domain.model import JsonObject
 from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
@@ -18,7 +16,7 @@ from server.routes.texts import Plain, RowId
 from server.runs.following import follow, while_logged_in
 from server.services import Services
 from server.storage.days import Used
-from server.storage.runs import ListedRun, Run, RunChoices, RunStatus
+from server.storage.runs import ListedRun, Run, RunChoices
 
 router = APIRouter(tags=["runs"], responses=problems(401))
 Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
@@ -40,25 +38,11 @@ class RunBody(BaseModel):
     stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
 
 
-class ShownRun(BaseModel):
+class ShownRun(ListedRun):
     """``last_event``: the number of the last one stored, 0 while there is none."""
 
-    id: str
-    conversation_id: str
-    request: str
-    planner: str
-    policy: str
-    model: str
-    rerun_of: str | None
-    template_id: str | None
-    template_version: int | None
-    status: RunStatus
-    outcome: Outcome | None
-    usage: JsonObject | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    cancel_at: datetime | None
+    model_config = ConfigDict(extra="ignore")
+
     last_event: int = 0
 
 
