@@ -35,8 +35,8 @@ def check(home: Path) -> None:
     """``UnavailableError`` where a restore was begun in this home, and not ended."""
     if (home / _NAME).exists():
         raise UnavailableError(
-            f"a restore into {home} was interrupted, and its rows still hold what was under way in the backup: "
-            "ask for the same restore again, which goes on"
+            f"a restore into {home} was interrupted, and what was under way in its backup is not ended yet: "
+            "ask for the same restore again, which goes on, or begin in a new home"
         )
 
 
