@@ -29,7 +29,9 @@ def served_hosts(listed: str) -> Serves:
 
 
 class ServedHosts:
-    """Around the operations: who asks another server's name is told so, and gets nothing."""
+    """Around the operations: who asks another server's name is told so, gets nothing, and no further answer on the connection: where the
+    request ends has not been looked at yet.
+    """
 
     def __init__(self, app: ASGIApp, serves: Callable[[], Serves]) -> None:
         self._app = app
@@ -40,7 +42,9 @@ class ServedHosts:
             hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
             if not all(map(self._serves(), hosts)) or len(hosts) > 1:
                 detail = "this server does not go by that name; FOOTPATH_HOSTS lists those it answers to"
-                await answer(HTTPStatus.MISDIRECTED_REQUEST, "misdirected", detail)(scope, receive, send)
+                close = {"Connection": "close"}
+                refused = answer(HTTPStatus.MISDIRECTED_REQUEST, "misdirected", detail, headers=close)
+                await refused(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

@@ -12,6 +12,7 @@ from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
+from server.backup import interrupted
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
 from server.readiness import Readiness
@@ -75,6 +76,7 @@ async def open_services(
         accounts = Accounts(
             storage, passwords or Passwords(), settings.registration, settings.login_attempts, settings.registrations
         )
+        await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (

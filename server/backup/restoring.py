@@ -7,6 +7,7 @@ from pathlib import Path
 
 from domain.errors import UsageError
 from graph.transfer.exporting import Progress
+from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.services import database_url, keys_file, open_storage
@@ -15,6 +16,7 @@ from server.storage.restored import settle
 from server.storage.sealing import Keys, keys_of_text, write_keys
 from wiring.layout import StoreFolder
 from wiring.moving import import_from
+from wiring.private_files import FOLDER
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
 
@@ -32,7 +34,7 @@ async def restore(settings: Settings, folder: Path, progress: Progress, keys_fro
     """Make the server of the backup where the settings say. ``keys_from``: the file of the vault's keys; without it, those of the settings.
 
     All is checked before anything is written: digests, keys, and that nothing is there yet. An interrupted one goes on where it was
-    when it is asked for again; the rows come last.
+    when it is asked for again; the rows come last, and no server starts in the home until they are settled.
 
     Raises:
         BrokenInputError: the backup is not whole. UsageError: something is there already, or the keys are others.
@@ -41,42 +43,48 @@ async def restore(settings: Settings, folder: Path, progress: Progress, keys_fro
     said = await asyncio.to_thread(described.read, folder)
     url = await asyncio.to_thread(database_url, settings)
     check_same_kind(url, said.rows)
-    if not await is_empty(url):
+    tools, home = 0, settings.server_home
+    there = not await is_empty(url)
+    if there and not await asyncio.to_thread(interrupted.was_begun, home, folder):
         raise UsageError("the database of the rows is not empty: a backup is restored into an empty one, or a new home")
-    keys = await asyncio.to_thread(_keys, settings, keys_from)
-    _check_keys(said, keys)
-    done = await import_from(folder / described.STORE, None, progress, settings)
-    await asyncio.to_thread(_fields, folder, StoreFolder(settings.store))
-    if keys is not None and not settings.vault_keys.get_secret_value():
-        await asyncio.to_thread(_put_keys, keys_file(settings), keys)
-    await put_rows(url, folder / described.ROWS[said.rows])
+    keys, place = await asyncio.to_thread(_keys, settings, keys_from)
+    _check_keys(said, keys, place)
+    if not there:
+        tools = (await import_from(folder / described.STORE, None, progress, settings)).embedded or 0
+        await asyncio.to_thread(_fields, folder, StoreFolder(settings.store))
+        if keys is not None and place == keys_from:
+            await asyncio.to_thread(write_keys, keys_file(settings), keys)
+        await asyncio.to_thread(_begin, home, folder)
+        await put_rows(url, folder / described.ROWS[said.rows])
     async with open_storage(settings) as storage:
         ended = await settle(storage.database, said.at)
-    return Restored(said.at, done.embedded or 0, ended)
+    await asyncio.to_thread(interrupted.end, home)
+    return Restored(said.at, tools, ended)
 
 
-def _keys(settings: Settings, keys_from: Path | None) -> Keys | None:
-    """Those that the restored server is to have; None where there are none."""
-    if keys_from is not None:
-        return keys_of_text(keys_from)
+def _begin(home: Path, folder: Path) -> None:
+    """The home is there also where the rows lie elsewhere."""
+    home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+    interrupted.begin(home, folder)
+
+
+def _keys(settings: Settings, keys_from: Path | None) -> tuple[Keys | None, Path | str]:
+    """Those that the restored server will work with, and where they are: the setting and the home's own file count before a given one."""
     if given := settings.vault_keys.get_secret_value():
-        return keys_of_text(given)
-    file = keys_file(settings)
-    return keys_of_text(file) if file.exists() else None
+        return keys_of_text(given), "FOOTPATH_VAULT_KEYS"
+    own = keys_file(settings)
+    if keys_from is not None and not own.exists():
+        return keys_of_text(keys_from), keys_from
+    return (keys_of_text(own), own) if own.exists() else (None, own)
 
 
-def _check_keys(said: Manifest, keys: Keys | None) -> None:
+def _check_keys(said: Manifest, keys: Keys | None, place: Path | str) -> None:
     mine = keys.fingerprints() if keys is not None else {}
     if any(mine.get(version) != known for version, known in said.vault.items()):
         raise UsageError(
-            "these are not the keys of the backup's vault, which open its users' tool keys: give the file that --keys-to wrote "
-            "(--keys FILE), or set FOOTPATH_VAULT_KEYS"
+            f"the server would work with the keys of {place}, and these are not the keys of the backup's vault, which open its users' "
+            "tool keys: in a home without vault.keys give the file that --keys-to wrote (--keys FILE), or set FOOTPATH_VAULT_KEYS"
         )
-
-
-def _put_keys(file: Path, keys: Keys) -> None:
-    if not file.exists():
-        write_keys(file, keys)
 
 
 def _fields(folder: Path, store: StoreFolder) -> None:

@@ -36,7 +36,7 @@ async def put_rows(url: str, copy: Path) -> None:
     """The rows of a file into an empty database; all of them, or none."""
     if kind_of(url) == "sqlite":
         part = _file(url).with_name(f"{_file(url).name}.part")
-        part.unlink(missing_ok=True)
+        await asyncio.to_thread(part.unlink, missing_ok=True)
         await asyncio.to_thread(copy_database, copy, part)
         await asyncio.to_thread(part.replace, _file(url))
     else:

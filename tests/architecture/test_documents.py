@@ -1,10 +1,12 @@
-"""Links between the documents lead somewhere, and each decision has its number."""
+"""Links between the documents lead somewhere, each decision has its number, and each event is told of."""
 
 import re
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
+from domain.event import Event
 from tests.architecture.source_tree import ROOT, files
 
 DOCUMENTS = [path for path in files() if path.suffix == ".md"]
@@ -30,3 +32,10 @@ def test_links_lead_somewhere(document: Path) -> None:
 def test_decisions_are_numbered_without_gaps() -> None:
     numbers = sorted(int(path.name[:4]) for path in (ROOT / "docs" / "adr").glob("*.md"))
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_every_event_is_listed() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listed = text.partition("one discriminated union")[2].partition("An `EventRecord`")[0]
+    kinds = set(TypeAdapter[Event](Event).json_schema()["discriminator"]["mapping"])
+    assert set(re.findall(r"`(\w+\.\w+)`", listed)) == kinds

@@ -15,7 +15,12 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n"
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, int]]:
     folder = tmp_path_factory.mktemp("server")
-    with started({"FOOTPATH_SERVER_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT)}, folder) as (url, _):
+    variables = {
+        "FOOTPATH_SERVER_HOME": str(folder / "home"),
+        "FOOTPATH_HOSTS": "x,evil.example",
+        "PYTHONPATH": str(ROOT),
+    }
+    with started(variables, folder) as (url, _):
         parts = urlsplit(url)
         yield str(parts.hostname), int(parts.port or 0)
 
@@ -51,6 +56,15 @@ def test_of_two_lengths_neither_is_believed(address: tuple[str, int], head: byte
     assert found.startswith(b"HTTP/1.1 400 ")
     assert b"ambiguous_length" in found
     assert b"ready" not in found
+    assert closed
+
+
+def test_nothing_follows_what_was_for_another_name(address: tuple[str, int]) -> None:
+    """Where a request of a stranger's name ends is not looked at, so what comes after it is none."""
+    head = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: other\r\nContent-Length: 44\r\n" + CHUNKED
+    found, closed = answered(address, head + b"\r\n0\r\n\r\n" + SMUGGLED)
+    assert found.startswith(b"HTTP/1.1 421 ")
+    assert found.count(b"HTTP/1.1 ") == 1
     assert closed
 
 
