@@ -1,8 +1,8 @@
 """Calls that wait for their user: those that change something, and those that carry what one host answered to another.
 
 A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
-the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and those of another's template
-ask whatever the list says.
+the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and every change of another's
+template ask whatever the list says.
 """
 
 import logging
@@ -27,17 +27,19 @@ from server.storage.inputs import Input
 from server.storage.unbroken import unbroken
 
 _log = logging.getLogger(__name__)
+_CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
 
 
 class AskingLeave:
-    """One run's. ``flows``: whether values that go from host to host are asked about.
+    """One run's. ``flows``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
-    def __init__(self, questions: Questions, *, flows: bool = True) -> None:
+    def __init__(self, questions: Questions, *, flows: bool = True, by_another: bool = False) -> None:
         self._questions = questions
         self._flows = flows
+        self._by_another = by_another
 
     @asynccontextmanager
     async def to_make(self, call: Intended) -> AsyncGenerator[None]:
@@ -108,7 +110,7 @@ class AskingLeave:
             arguments=call.arguments,
             host=tool.host,
             origins=call.judged.origins,
-            reason=_reason(call),
+            reason=_reason(call) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
         )
         besides = {"reach": reach_of(tool).model_dump()}
         if (await self._questions.answered(question, besides))["decision"] != "allow":
@@ -117,12 +119,15 @@ class AskingLeave:
     async def _has_leave(self, call: Intended) -> bool:
         """By the user's list, or by a plan of theirs; that holds no words out of a response's prose that its user did not see as such."""
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
-        listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
-        if listed is not None and listed.covers(reach_of(call.tool), kinds):
+        if not self._by_another and await self._is_listed(call, kinds):
             return True
         if kinds & {"prose", "others"}:
             return False
         return any(stands_in(plan, call.tool, call.arguments) for plan in await self._approved())
+
+    async def _is_listed(self, call: Intended, kinds: set[ValueKind]) -> bool:
+        listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
+        return listed is not None and listed.covers(reach_of(call.tool), kinds)
 
     async def _approved(self) -> list[PlanDocument]:
         """The plans of this run that its user approved."""

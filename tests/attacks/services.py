@@ -37,7 +37,7 @@ class Operation:
                 {"name": name, "in": "query", "required": True, "schema": {"type": kind}}
                 for name, kind in self.parameters.items()
             ]
-        else:
+        elif self.parameters:
             fields = {name: {"type": kind} for name, kind in self.parameters.items()}
             schema = {"type": "object", "properties": fields, "required": list(fields)}
             told["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
