@@ -6,8 +6,9 @@ template ask whatever the list says.
 """
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
 
@@ -28,6 +29,19 @@ from server.storage.unbroken import unbroken
 
 _log = logging.getLogger(__name__)
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedPlan:
+    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept."""
+
+    document: PlanDocument
+    reach: Mapping[str, Mapping[str, str]]
+
+    def covers(self, call: Intended) -> bool:
+        """Whether a step of it is this very call, to where it went then."""
+        same = self.reach.get(call.tool.id) == reach_of(call.tool).model_dump()
+        return same and stands_in(self.document, call.tool, call.arguments)
 
 
 class AskingLeave:
@@ -123,17 +137,21 @@ class AskingLeave:
             return True
         if kinds & {"prose", "others"}:
             return False
-        return any(stands_in(plan, call.tool, call.arguments) for plan in await self._approved())
+        return any(one.covers(call) for one in await self._approved())
 
     async def _is_listed(self, call: Intended, kinds: set[ValueKind]) -> bool:
         listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
         return listed is not None and listed.covers(reach_of(call.tool), kinds)
 
-    async def _approved(self) -> list[PlanDocument]:
+    async def _approved(self) -> list[ApprovedPlan]:
         """The plans of this run that its user approved."""
         asked = await unbroken(self._questions.storage.inputs.all(self._questions.run.id))
-        answers = [one.answer for one in asked if one.kind == "plan" and isinstance(one.answer, dict)]
-        return [PlanDocument.model_validate(answer["document"]) for answer in answers if "document" in answer]
+        answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
+        return [
+            ApprovedPlan(PlanDocument.model_validate(answer["document"]), answer.get("reach", {}))
+            for answer in answers
+            if "document" in answer
+        ]
 
 
 def _reason(call: Intended) -> str:
