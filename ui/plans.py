@@ -11,12 +11,13 @@ _TOLD = {"answered": "a recorded answer", "unknown": "no recorded answer", "miss
 
 
 class PlanTool(BaseModel):
-    """A tool that the plan names. ``changes``: calling it may change something; ``parameters``: a JSON Schema."""
+    """A tool that the plan names. ``changes``: calling it may change something; ``host``: where it goes; ``parameters``: a JSON Schema."""
 
     id: ToolId
     api: str = ""
     description: str = ""
     changes: bool = False
+    host: str = ""
     parameters: JsonObject = Field(default_factory=dict)
 
 

@@ -38,13 +38,14 @@ class PlanBody(BaseModel):
 
 
 class ShownTool(BaseModel):
-    """``parameters``: JSON Schema of a call's arguments. ``changes``: calling it may change something; ``why``: by which source."""
+    """``parameters``: JSON Schema of a call's arguments. ``changes``: calling it may change something; ``why``: by which source; ``host``: where it goes."""
 
     id: ToolId
     api: str
     description: str
     changes: bool
     why: str
+    host: str
     parameters: JsonObject
 
 
@@ -114,9 +115,9 @@ async def approved(services: Services, run_id: str, input_id: str, user_id: str)
     found = await open_plan(services.storage, run_id, user_id)
     if found.input != input_id:
         raise NotFoundError("the run does not wait with this plan")
-    wrong = await asyncio.to_thread(problems, found.document, await surroundings(services, found))
-    refuse(wrong)
-    return await approve(services.storage, found)
+    around = await surroundings(services, found)
+    refuse(await asyncio.to_thread(problems, found.document, around))
+    return await approve(services.storage, found, (around.docs or {}).values())
 
 
 async def surroundings(services: Services, found: OpenPlan) -> Surroundings:
@@ -152,6 +153,7 @@ def _tools(docs: Mapping[ToolId, ToolDoc]) -> list[ShownTool]:
             description=doc.description,
             changes=not doc.safe,
             why=doc.effect.why,
+            host=doc.host,
             parameters=schema_of(doc),
         )
         for doc in docs.values()

@@ -106,11 +106,12 @@ class Agents:
             caller = StandingExecutor(SettlingExecutor(ledger, questions), stopped, hand.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
-            leave = AskingLeave(questions, flows=self._settings.flows == "ask")
+            voices = await voices_of(run, self._storage)
+            leave = AskingLeave(questions, flows=self._settings.flows == "ask", by_another=bool(voices.others_said))
             deps = replace(
                 deps, secrets=outfit.secrets, ledger=True, taken_up=True, document=given_plan(run), leave=leave
             )
-            deps = replace(deps, voices=await voices_of(run, self._storage), used_up=spent.used_up)
+            deps = replace(deps, voices=voices, used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(

@@ -1,13 +1,14 @@
 """Calls that wait for their user: those that change something, and those that carry what one host answered to another.
 
 A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
-the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and those of another's template
-ask whatever the list says.
+the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and every change of another's
+template ask whatever the list says.
 """
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
 
@@ -27,17 +28,32 @@ from server.storage.inputs import Input
 from server.storage.unbroken import unbroken
 
 _log = logging.getLogger(__name__)
+_CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedPlan:
+    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept."""
+
+    document: PlanDocument
+    reach: Mapping[str, Mapping[str, str]]
+
+    def covers(self, call: Intended) -> bool:
+        """Whether a step of it is this very call, to where it went then."""
+        same = self.reach.get(call.tool.id) == reach_of(call.tool).model_dump()
+        return same and stands_in(self.document, call.tool, call.arguments)
 
 
 class AskingLeave:
-    """One run's. ``flows``: whether values that go from host to host are asked about.
+    """One run's. ``flows``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
-    def __init__(self, questions: Questions, *, flows: bool = True) -> None:
+    def __init__(self, questions: Questions, *, flows: bool = True, by_another: bool = False) -> None:
         self._questions = questions
         self._flows = flows
+        self._by_another = by_another
 
     @asynccontextmanager
     async def to_make(self, call: Intended) -> AsyncGenerator[None]:
@@ -108,7 +124,7 @@ class AskingLeave:
             arguments=call.arguments,
             host=tool.host,
             origins=call.judged.origins,
-            reason=_reason(call),
+            reason=_reason(call) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
         )
         besides = {"reach": reach_of(tool).model_dump()}
         if (await self._questions.answered(question, besides))["decision"] != "allow":
@@ -117,18 +133,25 @@ class AskingLeave:
     async def _has_leave(self, call: Intended) -> bool:
         """By the user's list, or by a plan of theirs; that holds no words out of a response's prose that its user did not see as such."""
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
-        listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
-        if listed is not None and listed.covers(reach_of(call.tool), kinds):
+        if not self._by_another and await self._is_listed(call, kinds):
             return True
         if kinds & {"prose", "others"}:
             return False
-        return any(stands_in(plan, call.tool, call.arguments) for plan in await self._approved())
+        return any(one.covers(call) for one in await self._approved())
 
-    async def _approved(self) -> list[PlanDocument]:
+    async def _is_listed(self, call: Intended, kinds: set[ValueKind]) -> bool:
+        listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
+        return listed is not None and listed.covers(reach_of(call.tool), kinds)
+
+    async def _approved(self) -> list[ApprovedPlan]:
         """The plans of this run that its user approved."""
         asked = await unbroken(self._questions.storage.inputs.all(self._questions.run.id))
-        answers = [one.answer for one in asked if one.kind == "plan" and isinstance(one.answer, dict)]
-        return [PlanDocument.model_validate(answer["document"]) for answer in answers if "document" in answer]
+        answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
+        return [
+            ApprovedPlan(PlanDocument.model_validate(answer["document"]), answer.get("reach", {}))
+            for answer in answers
+            if "document" in answer
+        ]
 
 
 def _reason(call: Intended) -> str:

@@ -8,12 +8,17 @@ from typing import Any, cast
 
 from agent.executor import CallResult, Executor
 from agent.reuse import CUT_OFF
-from domain.errors import FootpathError
+from agent.tool_text import clean
+from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
+from server.storage.allowed_tools import reach_of
 from server.storage.effects import Effect, Effects, NewEffect
 from server.storage.unbroken import unbroken
+
+_REACH = "reach"
+"""Of an entry's result: where the call goes, from its beginning on. Entries of earlier versions lack it."""
 
 
 class LedgerExecutor:
@@ -37,11 +42,11 @@ class LedgerExecutor:
     async def attempt(self, tool: ToolDoc, arguments: JsonObject, number: int = 1) -> CallResult | None:
         """The result of the call as it is made for the first time, or again; each time has an entry of its own, and is made once.
 
-        None: it was begun before, and nobody knows how it ended.
+        None: it was begun before, and nobody knows how it ended. ``NotAllowedError``: it would go elsewhere than the first time.
         """
         if self._told is not None:
             await self._told()
-        key = call_key(tool.id, arguments) + (f":{number}" if number > 1 else "")
+        key, reach = attempt_key(tool.id, arguments, number), reach_of(tool).model_dump()
         begun = NewEffect(
             run_id=self._run_id,
             call_key=key,
@@ -49,20 +54,35 @@ class LedgerExecutor:
             method=tool.method,
             idempotent=tool.idempotent,
             arguments=arguments,
+            result={_REACH: reach},
         )
+        if number > 1:
+            await self._stays(tool, arguments, key)
         there = await unbroken(self._effects.begin(begun))
         if there is not None:
             return written(there)
         try:
             result = await self._executor.call(tool, arguments)
         except FootpathError as error:  # nothing was sent
-            await self._finish(key, CallResult("caller_fault", "", attempts=0, note=str(error)))
+            await self._finish(key, CallResult("caller_fault", "", attempts=0, note=str(error)), reach)
             raise
-        await self._finish(key, result)
+        await self._finish(key, result, reach)
         return result
 
-    async def _finish(self, key: str, result: CallResult) -> None:
+    async def _stays(self, tool: ToolDoc, arguments: JsonObject, key: str) -> None:
+        """``NotAllowedError``: the attempt of this key was not begun, and would go elsewhere than the first one, or nobody knows."""
+        if await unbroken(self._effects.get(self._run_id, key)) is not None:
+            return
+        first = await unbroken(self._effects.get(self._run_id, call_key(tool.id, arguments)))
+        if first is None or (first.result or {}).get(_REACH) != reach_of(tool).model_dump():
+            raise NotAllowedError(
+                f"{clean(tool.api, 80)} was called, and it is not known whether it took effect. It was not called again: its address, "
+                "method or source is not known to be the same as then. Look at what it was to change, then ask again."
+            )
+
+    async def _finish(self, key: str, result: CallResult, reach: JsonObject) -> None:
         told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
+        told[_REACH] = reach
         await unbroken(self._effects.finish(self._run_id, key, result.outcome, told))
 
     async def close(self) -> None:
@@ -74,11 +94,16 @@ def call_key(tool: ToolId, arguments: JsonObject) -> str:
     return sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()
 
 
+def attempt_key(tool: ToolId, arguments: JsonObject, number: int) -> str:
+    """The name of an attempt of a call; that of the first is the call's own."""
+    return call_key(tool, arguments) + (f":{number}" if number > 1 else "")
+
+
 def written(effect: Effect) -> CallResult | None:
     """A call's result as the ledger has it; None where it was begun and did not end."""
     if effect.finished_at is None or effect.result is None:
         return None
-    told = cast("dict[str, Any]", dict(effect.result))
+    told = cast("dict[str, Any]", {name: value for name, value in effect.result.items() if name != _REACH})
     outcome = cast("CallOutcome", told.pop("outcome"))
     bindings = tuple(Binding.model_validate(one) for one in told.pop("secrets"))
     return CallResult(outcome, told.pop("body"), secrets=bindings, **told)

@@ -1,7 +1,7 @@
 """The plan that a run waits with: read, edited, approved."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, cast
@@ -13,9 +13,10 @@ from domain.event import CallFinished
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument
-from domain.tool import ToolId
+from domain.tool import ToolDoc, ToolId
 from server.runs.before import runs_before
 from server.runs.records import records_of
+from server.storage.allowed_tools import reach_of
 from server.storage.inputs import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -57,9 +58,15 @@ async def edited(storage: Storage, plan: OpenPlan, document: PlanDocument, versi
     return OpenPlan(run, plan.input, document, plan.request, plan.given, plan.made)
 
 
-async def approve(storage: Storage, plan: OpenPlan) -> Input:
-    """Let it be carried out as it stands here. ``ConflictError``: it was edited or decided on meanwhile."""
-    answer: JsonObject = {"decision": "allow", "document": plan.document.model_dump(mode="json")}
+async def approve(storage: Storage, plan: OpenPlan, tools: Iterable[ToolDoc]) -> Input:
+    """Let it be carried out as it stands here, with its ``tools`` where they are now. ``ConflictError``: it was edited or decided on
+    meanwhile.
+    """
+    answer: JsonObject = {
+        "decision": "allow",
+        "document": plan.document.model_dump(mode="json"),
+        "reach": {tool.id: reach_of(tool).model_dump() for tool in tools},
+    }
     inputs, run = storage.inputs, plan.run
     return await inputs.answer(run.id, plan.input, run.user_id, answer, plan_version=plan.version)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from agent.executor import CallResult
 from agent.reuse import CUT_OFF
 from agent.tool_text import clean
-from domain.errors import FootpathError
+from domain.errors import FootpathError, NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -20,7 +20,8 @@ class SettlingExecutor:
     """One run's, around its ledger. Called with the turn to ask in hand (``Questions.in_turn``).
 
     Each attempt has its own entry in the ledger and its own question, so that a run that is taken up again goes the same way: an attempt
-    that is cut off in its turn is asked about, and never made a second time unasked.
+    that is cut off in its turn is asked about, and never made a second time unasked. None goes elsewhere than the first
+    (``NotAllowedError``).
     """
 
     def __init__(self, ledger: LedgerExecutor, questions: Questions) -> None:
@@ -58,7 +59,7 @@ class SettlingExecutor:
         try:
             return await self._ledger.attempt(tool, arguments, number)
         except FootpathError as error:
-            if number == first:
+            if number == first or isinstance(error, NotAllowedError):
                 raise
             return CallResult("caller_fault", "", attempts=0, note=str(error))
 

@@ -1,6 +1,6 @@
 """Who has said what before a run's calls: its user's own messages, and what the author of another user's template wrote."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from agent.provenance import Fixed, Voices
@@ -11,7 +11,7 @@ from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _OTHERS = "others"
-"""Of a run's settings: the values that the author of its template fixed, where that is another user."""
+"""Of a run's settings: the values that the author of its template fixed, where that is another user. Runs of earlier versions lack it."""
 _MESSAGES = 50
 """Messages of a conversation that count as its user's word, the latest ones."""
 
@@ -34,13 +34,21 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
     """The same however often a run is taken up: messages after it do not count."""
     before = await storage.runs.before(run, _MESSAGES)
     asked = [*before[::-1], run]
-    others = _fixed_by_others(run)
+    by_others = await _by_others(asked, storage)
+    others = _fixed_by_others(run) if run.id in by_others else []
     return Voices(
-        said=[one.request for one in asked if _OTHERS not in one.settings],
+        said=[one.request for one in asked if one.id not in by_others],
         fixed=[one for one in _fixed(run) if one not in others],
-        others_said=[run.request] if _OTHERS in run.settings else [],
+        others_said=[run.request] if run.id in by_others else [],
         others_fixed=others,
     )
+
+
+async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:
+    """The runs of one user's that are of another's template."""
+    untold = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
+    theirs = await storage.templates.of_others(untold, runs[0].user_id) if untold else set[str]()
+    return {one.id for one in runs if _OTHERS in one.settings or one.template_id in theirs}
 
 
 def _fixed(run: Run) -> list[Fixed]:
@@ -51,5 +59,8 @@ def _fixed(run: Run) -> list[Fixed]:
 
 
 def _fixed_by_others(run: Run) -> list[Fixed]:
+    """Of a run of another's template. Where the run does not tell them from the user's values for its parameters: all of its plan."""
+    if _OTHERS not in run.settings:
+        return _fixed(run)
     told = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])
     return [(ToolId(str(one["tool"])), str(one["parameter"]), one["value"]) for one in told]

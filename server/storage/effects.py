@@ -16,7 +16,10 @@ from server.storage.rows.runs import EffectRow
 
 
 class NewEffect(Model):
-    """A call that is about to be made. ``call_key`` names it within its run, the same when the run is resumed."""
+    """A call that is about to be made. ``call_key`` names it within its run, the same when the run is resumed.
+
+    ``result``: where the call goes, and, once it has ended, what was told of the answer.
+    """
 
     run_id: str
     call_key: str
@@ -24,15 +27,15 @@ class NewEffect(Model):
     method: str
     idempotent: bool
     arguments: JsonObject = Field(default_factory=dict)
+    result: JsonObject | None = None
 
 
 class Effect(NewEffect):
-    """``finished_at`` None: it was begun and nobody knows how it ended. ``result``: what was told of the answer."""
+    """``finished_at`` None: it was begun and nobody knows how it ended."""
 
     started_at: datetime
     finished_at: datetime | None = None
     outcome: CallOutcome | None = None
-    result: JsonObject | None = None
 
 
 class Effects:

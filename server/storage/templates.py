@@ -1,5 +1,6 @@
 """Workflow templates and their versions. A version, once written, stays as it is."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, delete, or_, select, update
@@ -111,6 +112,12 @@ class Templates:
         async with self._database.reading() as session:
             rows = await session.scalars(select(TemplateRow).where(seen).order_by(TemplateRow.name, TemplateRow.id))
             return [_template(row) for row in rows]
+
+    async def of_others(self, template_ids: Collection[str], user_id: str) -> set[str]:
+        """Those of these that belong to other users."""
+        others = TemplateRow.id.in_(template_ids) & (TemplateRow.user_id != user_id)
+        async with self._database.reading() as session:
+            return set(await session.scalars(select(TemplateRow.id).where(others)))
 
     async def change(
         self,

@@ -37,7 +37,7 @@ class Operation:
                 {"name": name, "in": "query", "required": True, "schema": {"type": kind}}
                 for name, kind in self.parameters.items()
             ]
-        else:
+        elif self.parameters:
             fields = {name: {"type": kind} for name, kind in self.parameters.items()}
             schema = {"type": "object", "properties": fields, "required": list(fields)}
             told["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
@@ -120,7 +120,7 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
 def told_of(store: Path, *services: Service) -> Path:
     """A store that has these services' tools, in place of those of the same names that it had."""
     files = tuple(service.document(store.parent) for service in services)
-    options = BuildOptions(tools=files, store=store)
+    options = BuildOptions(tools=files, store=store, replace=True)
     asyncio.run(build(options, lambda stage, done, total: None, Settings(store=store)))
     return store
 

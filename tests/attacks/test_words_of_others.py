@@ -113,7 +113,7 @@ def test_a_shared_template_s_values_are_not_those_of_who_runs_it(tmp_path: Path)
             path = template_of(mallory, step)
             asyncio.run(make_author(home, "mallory"))
             assert mallory.call("PATCH", path, {"shared": True}).status_code == 200
-            run = ada.call("POST", f"{path}/runs", talk).json()["id"]
+            run = ada.call("POST", f"{path}/runs", {**talk, "version": 1}).json()["id"]
             asked = question_of(ada, run)
             assert {one.kind for one in asked.origins} == {"others"}
             assert mallory.call("DELETE", path).status_code == 204

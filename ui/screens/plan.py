@@ -109,6 +109,8 @@ def _step(draft: Draft, number: int) -> None:
             _button("Remove", "close", place, key, True, lambda: put(lambda old: removed(old, number, given)))
         if tool.description:
             st.caption(unmarked(tool.description[:300]))
+        if tool.host:
+            st.caption(f"At {unmarked(tool.host)}")
         arguments(shown, number, key, put)
         for one in shown.problems:
             if one.step == number and one.parameter is None:

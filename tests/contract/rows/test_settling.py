@@ -8,15 +8,16 @@ import pytest
 from agent.executor import CallResult
 from agent.leave import LeaveAskingExecutor
 from agent.provenance import Provenance, Voices
-from domain.errors import ForbiddenAddressError
+from domain.errors import ForbiddenAddressError, NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
 from server.runs.asking import AskingLeave
-from server.runs.ledger import LedgerExecutor
+from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
 from server.runs.settling import HAPPENED, SettlingExecutor
 from server.storage.allowed_tools import reach_of
+from server.storage.effects import NewEffect
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -183,3 +184,34 @@ async def test_what_was_never_sent_and_what_changes_nothing_is_not_asked_about(w
         await world.lives([ForbiddenAddressError("not there")])
     assert await world.lives([LOST], BOOKS) == LOST
     assert world.asked == []
+
+
+@pytest.mark.parametrize("moved", [{"url": "http://127.0.0.2/books"}, {"method": "PUT"}])
+async def test_what_has_moved_is_not_repeated_there(world: World, moved: dict[str, str]) -> None:
+    """Neither unasked, where a repetition is harmless, nor after its user said that nothing happened."""
+    assert await world.lives([CUT], REMOVE) is None
+    with pytest.raises(NotAllowedError, match="not called again"):
+        await world.lives([], REMOVE.model_copy(update=moved))
+    assert await world.lives([CUT]) is None
+    assert await world.lives([]) is None
+    await world.decide("did_not_happen")
+    with pytest.raises(NotAllowedError, match="not called again"):
+        await world.lives([], ORDER.model_copy(update=moved))
+    assert world.made == 2
+    assert await world.lives([DONE]) == DONE
+    assert await world.lives([], ORDER.model_copy(update=moved)) == DONE
+
+
+async def test_what_was_begun_before_places_were_kept_is_not_repeated(world: World) -> None:
+    begun = NewEffect(
+        run_id=world.run.id,
+        call_key=call_key(REMOVE.id, DUNE),
+        tool=REMOVE.id,
+        method=REMOVE.method,
+        idempotent=True,
+        arguments=DUNE,
+    )
+    await world.storage.effects.begin(begun)
+    with pytest.raises(NotAllowedError, match="not called again"):
+        await world.lives([], REMOVE)
+    assert world.made == 0

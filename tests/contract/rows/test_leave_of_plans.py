@@ -1,0 +1,60 @@
+"""An approved plan allows its changes where its tools were when it was approved, and nowhere else."""
+
+import asyncio
+
+import pytest
+
+from agent.leave import Intended
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+from server.runs.asking import AskingLeave
+from server.runs.plans import approve, open_plan
+from server.runs.questions import Asks, Questions
+from server.storage.runs import Run
+from server.storage.storage import Storage
+from tests.contract.rows.people import run, user
+from tests.flows.small_world import REMOVE
+
+DUNE: JsonObject = {"title": "Dune"}
+PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": DUNE}]}
+QUESTION: JsonObject = {"plan": PLAN, "request": "remove Dune", "given": [], "made": []}
+
+
+async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
+    """Whether the run's user is asked before the call is made."""
+    waits = asyncio.Event()
+
+    async def told() -> None:
+        return
+
+    leave = AskingLeave(Questions(storage, of, Asks(told, lambda _: waits.set())))
+
+    async def made() -> None:
+        async with leave.to_make(Intended(tool, DUNE)):
+            return
+
+    tasks = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for one in tasks:
+        one.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return waits.is_set()
+
+
+@pytest.mark.parametrize(
+    ("moved", "asked"), [({}, False), ({"url": "http://127.0.0.2/remove"}, True), ({"method": "PUT"}, True)]
+)
+async def test_it_holds_for_no_place_that_a_tool_moves_to(storage: Storage, moved: dict[str, str], asked: bool) -> None:
+    ada = await user(storage)
+    of, _ = await run(storage, ada)
+    await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
+    await approve(storage, await open_plan(storage, of.id, ada.id), [REMOVE])
+    assert await is_asked(storage, of, REMOVE.model_copy(update=moved)) is asked
+
+
+async def test_one_of_before_places_were_kept_asks(storage: Storage) -> None:
+    ada = await user(storage)
+    of, _ = await run(storage, ada)
+    await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
+    await storage.inputs.answer(of.id, "plan-1", ada.id, {"decision": "allow", "document": PLAN})
+    assert await is_asked(storage, of, REMOVE)
