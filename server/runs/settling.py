@@ -5,7 +5,7 @@ from dataclasses import replace
 from agent.executor import CallResult
 from agent.reuse import CUT_OFF
 from agent.tool_text import clean
-from domain.errors import FootpathError
+from domain.errors import FootpathError, PassingError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -58,7 +58,7 @@ class SettlingExecutor:
         try:
             return await self._ledger.attempt(tool, arguments, number)
         except FootpathError as error:
-            if number == first:
+            if number == first or isinstance(error, PassingError):
                 raise
             return CallResult("caller_fault", "", attempts=0, note=str(error))
 
