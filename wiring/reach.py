@@ -47,7 +47,8 @@ class StoreServers:
         from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 
         chosen = self._settings
-        address = QdrantAddress(chosen.vector_url, chosen.vector_api_key.get_secret_value(), chosen.vector_grpc)
+        key = chosen.vector_api_key.get_secret_value()
+        address = QdrantAddress(chosen.vector_url, key, chosen.vector_grpc, chosen.vector_grpc_port)
         connection = QdrantConnection(address)
         await connection.open()
         self._stack.push_async_callback(connection.close)

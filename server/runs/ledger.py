@@ -9,7 +9,7 @@ from typing import Any, cast
 from agent.executor import CallResult, Executor
 from agent.reuse import CUT_OFF
 from agent.tool_text import clean
-from domain.errors import FootpathError, NotAllowedError
+from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
@@ -63,6 +63,9 @@ class LedgerExecutor:
             return written(there)
         try:
             result = await self._executor.call(tool, arguments)
+        except PassingError:  # nothing was sent: the run breaks off, and makes the call when it goes on
+            await unbroken(self._effects.undo(self._run_id, key))
+            raise
         except FootpathError as error:  # nothing was sent
             await self._finish(key, CallResult("caller_fault", "", attempts=0, note=str(error)), reach)
             raise

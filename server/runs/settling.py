@@ -5,7 +5,7 @@ from dataclasses import replace
 from agent.executor import CallResult
 from agent.reuse import CUT_OFF
 from agent.tool_text import clean
-from domain.errors import FootpathError, NotAllowedError
+from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -59,7 +59,7 @@ class SettlingExecutor:
         try:
             return await self._ledger.attempt(tool, arguments, number)
         except FootpathError as error:
-            if number == first or isinstance(error, NotAllowedError):
+            if number == first or isinstance(error, NotAllowedError | PassingError):
                 raise
             return CallResult("caller_fault", "", attempts=0, note=str(error))
 

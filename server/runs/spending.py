@@ -16,16 +16,19 @@ _log = logging.getLogger(__name__)
 class Spending:
     """One run's. Made by :func:`spending` only."""
 
-    def __init__(self, days: Days, user_id: str, quotas: Quotas, cost: Cost, used: Used) -> None:
+    def __init__(self, days: Days, user_id: str, quotas: Quotas, cost: Cost, used: Used, *, model: bool) -> None:
         self._days = days
         self._user_id = user_id
         self._quotas = quotas
         self._cost = cost
         self._used = used
+        self._model = model
         self._counted = (0, 0)
 
     def used_up(self) -> str:
-        """Why no more may be taken; empty while more may. What other runs take is known as of :meth:`count`."""
+        """Why no more may be taken; empty while more may, or none is. What other runs take is known as of :meth:`count`."""
+        if not self._model:
+            return ""
         refusal = self._quotas.used_up(self._used.plus(*self._uncounted))
         return f"{refusal}; {until(self._used)}" if refusal else ""
 
@@ -61,7 +64,7 @@ async def counting(spent: Spending) -> AsyncGenerator[None]:
 
 async def spending(days: Days, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> Spending:
     """Of a run that begins, or goes on. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
-    begun = Spending(days, user_id, quotas, cost, await days.today(user_id))
-    if model and (refusal := begun.used_up()):
+    begun = Spending(days, user_id, quotas, cost, await days.today(user_id), model=model)
+    if refusal := begun.used_up():
         raise OverLimitError(refusal, 0)
     return begun

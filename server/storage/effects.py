@@ -6,7 +6,7 @@ After a crash, an entry without an end is a call of which nobody knows whether i
 from datetime import datetime
 
 from pydantic import Field
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from domain.model import JsonObject, Model
 from domain.plan import CallOutcome
@@ -61,6 +61,12 @@ class Effects:
         ended = update(EffectRow).where(chosen).values(finished_at=self._clock(), outcome=outcome, result=result)
         async with self._database.writing(durable=True) as session:
             return await session.scalar(ended.returning(EffectRow.call_key)) is not None
+
+    async def undo(self, run_id: str, call_key: str) -> None:
+        """Remove an entry that is open, of a call of which nothing was sent: it may be begun anew."""
+        chosen = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
+        async with self._database.writing(durable=True) as session:
+            await session.execute(delete(EffectRow).where(chosen))
 
     async def get(self, run_id: str, call_key: str) -> Effect | None:
         """A run's entry for a call."""

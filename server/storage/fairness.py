@@ -12,8 +12,8 @@ def next_runs(
 ) -> Select[str]:
     """The ids of runs to be taken up: first of who has the fewest under way, with whatever worker; of one user the oldest first.
 
-    ``due``: which of them are to be taken up now. ``of_one``: how many of one user's runs this worker may have at a time. What several are taken at once is what they would be one by
-    one. Rows are locked, and those that another transaction has locked are left out.
+    ``due``: which of them are to be taken up now. ``of_one``: how many of one user's runs this worker may have at a time, beside those that are to
+    end. What several are taken at once is what they would be one by one. Rows are locked, and those that another transaction has locked are left out.
     """
     columns = select(RunRow.id, RunRow.user_id)
     # In two parts, so that each is read off its index alone.
@@ -40,7 +40,8 @@ def next_runs(
         .with_for_update(of=RunRow, skip_locked=True)
     )
     if of_one is not None:
-        chosen = chosen.where(free.c.number + func.coalesce(under_way.c.here, 0) <= of_one)
+        has_a_place = free.c.number + func.coalesce(under_way.c.here, 0) <= of_one
+        chosen = chosen.where(or_(RunRow.cancel_at.is_not(None), has_a_place))
     return chosen
 
 

@@ -14,13 +14,11 @@ from subprocess import Popen
 import httpx
 
 from domain.event import EventRecord, InputNeeded
-from domain.tool import ToolDoc
-from graph.sources import read_tools
-from playground.record import CATALOGUE, DATA
 from server.services import open_storage
 from server.storage.allowed_tools import reach_of
 from tests.faults.proxy import Exchange
 from tests.flows.served import Place, effects, serving
+from wiring.container import open_container
 from wiring.settings import Settings
 
 LONGEST = 4.0
@@ -156,13 +154,14 @@ def begun(rows: Path) -> set[tuple[str, str]]:
         return set(connection.execute("SELECT run_id, call_key FROM effects WHERE finished_at IS NULL"))
 
 
-async def admitted(home: Path) -> dict[str, str]:
-    """The headers of a new user who lets all tools be called without being asked."""
+async def admitted(place: Place, home: Path) -> dict[str, str]:
+    """The headers of a new user who lets all tools be called without being asked, where the place's store has them."""
     async with open_storage(Settings(server_home=home, access_minutes=600)) as storage:
         user = await storage.users.add("ada", "no password")
-        for tool in await asyncio.to_thread(lambda: list(read_tools(DATA / CATALOGUE))):
-            if isinstance(tool, ToolDoc) and not tool.safe:
-                await storage.allowed_tools.allow(user.id, tool.id, reach_of(tool))
+        async with open_container(Settings(store=place.store)) as container:
+            changing = [tool async for tool in container.graph.documents() if not tool.safe]
+        for tool in changing:
+            await storage.allowed_tools.allow(user.id, tool.id, reach_of(tool))
         pair = await storage.tokens.open(user.id)
     return {"Authorization": f"Bearer {pair.access_token}"}
 

@@ -32,7 +32,7 @@ async def test_killed_at_moments_by_chance(kills: int, seed: int, playground: st
     async with proxying(playground) as proxy:
         proxy.choose(slow_changes(chance))
         place = await asyncio.to_thread(built, tmp_path, playground, proxy.address)
-        life = Life(place, home, await admitted(home), chance)
+        life = Life(place, home, await admitted(place, home), chance)
         for _ in range(kills):
             await life.be_killed(new_runs=6)
         async with asyncio.timeout(300):

@@ -70,7 +70,7 @@ def soon_ready(client: Client, status: int) -> httpx.Response:
 def endured(client: Client, cable: Line, missing: str, first: str = "") -> None:
     """The line is cut; eight runs are asked for, and none but the first of all meets it. Some seconds later it is mended. ``first``: a run before them."""
     answer = soon_ready(client, 503)
-    assert answer.json()["detail"] == f"not ready: {missing}; the server's log says why"
+    assert answer.json()["detail"] == f"not ready: {missing}: the server's log says why"
     asked = [client.ask(INHABITANTS)[1] for _ in range(8)]
     assert client.follow(first or asked[0], until="run.delayed")[-1].event.kind == "run.delayed"
     time.sleep(3)

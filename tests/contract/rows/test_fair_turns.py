@@ -53,6 +53,14 @@ async def test_one_user_cannot_have_all_places_of_a_worker(storage: Storage) -> 
     assert ids(await storage.held.claim("one", LEASE, limit=1, of_one=3)) == modest
 
 
+async def test_a_cancelled_run_is_ended_however_many_of_its_user_are_under_way(storage: Storage) -> None:
+    ada = await user(storage)
+    greedy = [(await run(storage, ada))[0].id for _ in range(4)]
+    assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=2)) == greedy[:2]
+    await storage.runs.cancel(greedy[3], ada.id)
+    assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=2)) == greedy[3:]
+
+
 async def test_runs_of_a_lost_worker_are_under_way_no_more(storage: Storage, clock: Hand) -> None:
     greedy, modest = await of(storage, "ada", 3), await of(storage, "eve", 1)
     assert ids(await storage.held.claim("dead", LEASE, limit=1)) == greedy[:1]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent.executor import CallResult
-from domain.errors import ForbiddenAddressError
+from domain.errors import ForbiddenAddressError, StoreBusyError
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import ToolDoc
@@ -69,6 +69,20 @@ async def test_what_was_never_sent_is_known(storage: Storage) -> None:
         await LedgerExecutor(forbidden, storage.effects, run_id).call(REMOVE, DUNE)
     told = await LedgerExecutor(Calls(), storage.effects, run_id).call(REMOVE, DUNE)
     assert (told.outcome, told.note, told.attempts) == ("caller_fault", "not there", 0)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_what_a_passing_fault_kept_from_being_sent_is_made_by_the_run_that_goes_on(
+    storage: Storage, number: int
+) -> None:
+    run_id, busy, calls = await a_run(storage), Calls(StoreBusyError("the keys cannot be read just now")), Calls()
+    for _ in range(number - 1):
+        assert await LedgerExecutor(calls, storage.effects, run_id).attempt(REMOVE, DUNE) == DONE
+    with pytest.raises(StoreBusyError):
+        await LedgerExecutor(busy, storage.effects, run_id).attempt(REMOVE, DUNE, number)
+    assert len(await storage.effects.all(run_id)) == number - 1
+    assert await LedgerExecutor(calls, storage.effects, run_id).attempt(REMOVE, DUNE, number) == DONE
+    assert calls.made == number
 
 
 async def test_what_changes_nothing_is_not_written_down(storage: Storage) -> None:

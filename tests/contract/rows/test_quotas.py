@@ -59,7 +59,8 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
     assert (used.prompt_tokens, used.completion_tokens) == (800, 250)
     with pytest.raises(OverLimitError):
         await spending(storage.days, ada.id, quotas, Cost(), model=True)
-    await spending(storage.days, ada.id, quotas, Cost(), model=False)
+    without = await spending(storage.days, ada.id, quotas, Cost(), model=False)
+    assert without.used_up() == "", "a run that takes none goes on"
 
 
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:

@@ -8,7 +8,7 @@ import pytest
 from agent.executor import CallResult
 from agent.leave import LeaveAskingExecutor
 from agent.provenance import Provenance, Voices
-from domain.errors import ForbiddenAddressError, NotAllowedError
+from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
@@ -125,6 +125,14 @@ async def test_what_did_not_happen_is_made_again_once(world: World, second: Call
     assert await world.lives([]) == second
     assert (world.made, len(world.asked)) == (2, 1)
     assert len(await world.storage.effects.all(world.run.id)) == 2
+
+
+async def test_a_passing_fault_before_a_repetition_breaks_the_run_off_and_the_next_life_makes_it(world: World) -> None:
+    assert await world.lives([CUT], REMOVE) is None
+    with pytest.raises(StoreBusyError):
+        await world.lives([StoreBusyError("the keys cannot be read just now")], REMOVE)
+    assert await world.lives([DONE], REMOVE) == DONE
+    assert (world.made, world.asked) == (3, [])
 
 
 async def test_a_second_cut_asks_again_and_repeats_nothing(world: World) -> None:

@@ -1,5 +1,5 @@
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
-"""A stand-in for the gRPC port of a Qdrant server: it says that it is one, and that it has no collections."""
+"""A stand-in for the gRPC port of a Qdrant server: it says that it is one, and that it has no collections and no aliases."""
 
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +10,7 @@ import grpc
 from qdrant_client.grpc import (
     CollectionsServicer,
     HealthCheckReply,
+    ListAliasesResponse,
     ListCollectionsResponse,
     QdrantServicer,
     add_CollectionsServicer_to_server,
@@ -25,6 +26,9 @@ class _Health(QdrantServicer):
 class _Collections(CollectionsServicer):
     def List(self, request: Any, context: Any) -> ListCollectionsResponse:  # noqa: N802
         return ListCollectionsResponse()
+
+    def ListAliases(self, request: Any, context: Any) -> ListAliasesResponse:  # noqa: N802
+        return ListAliasesResponse()
 
 
 @contextmanager

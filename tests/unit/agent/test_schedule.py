@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from agent.schedule import side_by_side
+from domain.errors import StoreUnreachableError
 
 
 class Streams:
@@ -56,6 +57,36 @@ async def test_an_error_ends_all_of_them(names: tuple[str, ...]) -> None:
         _ = [item async for item in side_by_side(streams.named(*names, fails="a"), NONE, 3)]
     assert streams.now == 0
     assert "a" in streams.closed
+
+
+async def test_what_passes_by_itself_cuts_off_no_step_under_way_and_begins_none() -> None:
+    done: list[str] = []
+    meets, stays = asyncio.Event(), asyncio.Event()
+
+    async def out_of_reach() -> AsyncIterator[str]:
+        await meets.wait()
+        raise StoreUnreachableError("nothing answers there")
+        yield ""
+
+    async def changing() -> AsyncIterator[str]:
+        yield "begins"
+        meets.set()
+        for _ in range(9):
+            await asyncio.sleep(0)
+        done.append("the change")
+        yield "is told of when the run goes on"
+        done.append("the next")
+
+    async def waiting() -> AsyncIterator[str]:
+        done.append("who waited")
+        await stays.wait()
+        yield ""
+
+    streams = {1: out_of_reach, 2: changing, 3: waiting}
+    with pytest.raises(StoreUnreachableError):
+        async with asyncio.timeout(5):
+            _ = [item async for item in side_by_side(streams, {1: (), 2: (), 3: (1, 2)}, 3)]
+    assert done == ["the change"]
 
 
 async def test_who_stops_listening_ends_all_of_them() -> None:
