@@ -74,6 +74,7 @@ _TOOL: Example = {
     "description": "The code of a country.",
     "changes": False,
     "why": "it is called by GET",
+    "host": "api.example.com",
     "parameters": {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]},
 }
 

@@ -205,9 +205,10 @@ async def run_template(
         template_id=about.id,
         template_version=version.version,
     )
+    run = await begun(caller, body.conversation_id, request, choices, services)
     if about.user_id != user.id:
         await storage.takes.take(user.id, about.id, version.version)
-    return await begun(caller, body.conversation_id, request, choices, services)
+    return run
 
 
 async def _content(body: VersionBody, user_id: str, services: Services) -> TemplateContent:

@@ -1,8 +1,11 @@
 """Runs that were kept: one of them is chosen, gets its values, and is run in the open conversation."""
 
+import json
+
 import streamlit as st
 
 from domain.model import JsonObject
+from domain.plan_document import PlanDocument, PlannedStep
 from ui.again import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
 from ui.client import Client
 from ui.draw import unmarked
@@ -37,10 +40,27 @@ def _title(one: Template) -> str:
 def _about(found: WholeTemplate) -> None:
     if found.description:
         st.text(found.description)
-    steps = " → ".join(tool_name(step.tool) for step in found.content.document.steps)
-    st.caption(unmarked(f"Version {found.content.version}, calls {steps}"))
+    st.caption(f"Version {found.content.version} calls:")
+    for line in said_of(found.content.document):
+        st.text(line)
     if found.content.request:
         st.caption("Asks: " + unmarked(found.content.request))
+
+
+def said_of(document: PlanDocument) -> list[str]:
+    """A line for each step: what it calls, and where each of its values comes from, whole; what would not be seen as its code."""
+    lines = [f"{number}. {_call(step)}" for number, step in enumerate(document.steps, 1)]
+    return ["".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in line) for line in lines]
+
+
+def _call(step: PlannedStep) -> str:
+    values = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in step.arguments.items()]
+    values += [f"{name} = your {own}" for name, own in step.named.items()]
+    values += [
+        f"{name} = what step {take.step} gave" + (f" at {take.field}" if take.field else "")
+        for name, take in step.takes.items()
+    ]
+    return tool_name(step.tool) + (f" with {', '.join(values)}" if values else "")
 
 
 def _offer(client: Client, found: WholeTemplate, newer: int) -> None:

@@ -33,7 +33,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
         async with leave.to_make(Intended(tool, DUNE)):
             return
 
-    tasks = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]
+    tasks: list[asyncio.Task[object]] = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for one in tasks:
         one.cancel()

@@ -1,5 +1,6 @@
 """Who said the values of a run's calls: in runs of another's template its author, also in runs that were asked for before that was kept."""
 
+from domain.model import JsonObject
 from server.runs.voices import voices_of
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
@@ -8,15 +9,15 @@ from server.storage.users import User
 from tests.contract.rows.people import user
 from tests.flows.small_world import REMOVE
 
-PLAN = {"steps": [{"tool": REMOVE.id, "arguments": {"title": "Dune"}}]}
+PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": {"title": "Dune"}}]}
 VALUE = (REMOVE.id, "title", "Dune")
 
 
 async def asked_before(storage: Storage, of: User, owner: User, conversation: str) -> Run:
     """A run of a template, with the settings that such runs had when nobody kept whose the values are."""
-    template = await storage.templates.add(owner.id, "Tidy", TemplateContent(parameters={}, plan={**PLAN}))
+    template = await storage.templates.add(owner.id, "Tidy", TemplateContent(parameters={}, plan=PLAN))
     choices = RunChoices(
-        planner="dfs", policy="offline", settings={"document": {**PLAN}}, template_id=template.id, template_version=1
+        planner="dfs", policy="offline", settings={"document": PLAN}, template_id=template.id, template_version=1
     )
     return await storage.runs.add(of.id, conversation, "Remove Dune", choices)
 
