@@ -26,6 +26,7 @@ from server.watching.logs import RUN_ID
 
 _log = logging.getLogger(__name__)
 _PAGE = 500
+_AWAY = "a store is out of reach"
 Stored = Callable[[Run, EventRecord], None]
 """Told of an event of a run that has been stored, once."""
 
@@ -169,14 +170,15 @@ class Making:
 
     async def _put_back(self, error: FootpathError) -> None:
         """Have it taken up again after a pause, told of once; or end it, where it has been tried for long enough and went no further."""
+        _log.warning("%s: %s", _AWAY, error)  # where it is, is not for users
         at = datetime.now(UTC)
         since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
         waited = at - since
         if waited >= self._patience.whole:
-            self._ended("failed", f"{error.code}: {error}; it was tried again for {waited.total_seconds():.0f} seconds")
+            self._ended("failed", f"{error.code}: {_AWAY}; it was tried again for {waited.total_seconds():.0f} seconds")
             return
         if since is at:
-            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {error}"))
+            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {_AWAY}"))
         await self._journal.flush()
         self._left = "put back"
         pause, trying = self._patience.pause(waited), self._patience.whole - waited
@@ -228,8 +230,7 @@ class Making:
     def _ended(self, outcome: Outcome, error: str = "") -> None:
         """It ends without having told so itself."""
         if self._end is None and not self._left:
-            end = RunFinished(outcome=outcome, answer="", usage=Usage(), error=error)
-            self._tell(end)
+            self._tell(RunFinished(outcome=outcome, answer="", usage=Usage(), error=error))
 
     def _tell(self, event: Event, subtask: int = 0) -> None:
         """An event that the run does not tell itself."""

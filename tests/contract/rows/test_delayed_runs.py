@@ -4,6 +4,8 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 
+import pytest
+
 from domain.errors import StoreUnreachableError, UnavailableError
 from domain.event import AnswerDelta, EventRecord
 from server.runs.agents import Hand
@@ -52,7 +54,9 @@ def pace(whole: float = 60) -> Pace:
     return Pace(1, 30, 0.02, Patience(timedelta(seconds=whole), timedelta(seconds=0.02), timedelta(seconds=0.05)))
 
 
-async def test_it_is_put_back_told_once_and_goes_on_where_it_was(storage: Storage, clock: Clock) -> None:
+async def test_it_is_put_back_told_once_and_goes_on_where_it_was(
+    storage: Storage, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store(safe=2)
     async with working(storage, store.begin, Board(), pace(), reach=store.look):
@@ -70,7 +74,9 @@ async def test_it_is_put_back_told_once_and_goes_on_where_it_was(storage: Storag
         clock.on(seconds=60)
         assert (await ended(storage, made.id)).outcome == "answered"
     events = await storage.events.after(made.id)
-    assert "nothing answers there" in json.loads(events[2].body)["event"]["reason"]
+    reason = json.loads(events[2].body)["event"]["reason"]
+    assert reason == "The run waits, and goes on by itself when this has passed: a store is out of reach"
+    assert "graph: nothing answers there" in caplog.text, "where the store is, the log alone says"
     assert await told(storage, made.id) == ["answer.delta"] * 2 + ["run.delayed"] + ["answer.delta"] * 3 + [
         "run.finished"
     ]
@@ -101,7 +107,7 @@ async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Cloc
     assert await told(storage, made.id) == ["run.delayed", "run.finished"]
     said = json.loads((await storage.events.after(made.id))[-1].body)["event"]
     assert said["outcome"] == "failed"
-    assert said["error"].startswith("store_unreachable: graph: nothing answers there; it was tried again for ")
+    assert said["error"].startswith("store_unreachable: a store is out of reach; it was tried again for ")
 
 
 async def test_one_that_waits_for_the_store_can_be_cancelled(storage: Storage, clock: Clock) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agent.budget import Budget, Meter
 from agent.plans.expecting import Price
 from agent.policy import Cost
 from domain.errors import OverLimitError, UsageError
@@ -60,7 +61,8 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
     with pytest.raises(OverLimitError):
         await spending(storage.days, ada.id, quotas, Cost(), model=True)
     without = await spending(storage.days, ada.id, quotas, Cost(), model=False)
-    assert without.used_up() == "", "a run that takes none goes on"
+    meter = Meter(Budget(tokens=without.most_tokens(200_000)), Cost(), used_up=without.used_up)
+    assert meter.exhausted == "", "a run that takes none goes on"
 
 
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:
