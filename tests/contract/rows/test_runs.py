@@ -118,7 +118,7 @@ async def test_asking_for_the_end_reaches_the_worker(storage: Storage) -> None:
     await storage.held.claim("one", LEASE)
     asked = await storage.runs.cancel(made.id, ada.id)
     assert await storage.runs.cancel(made.id, ada.id) == asked
-    assert await storage.held.cancelled("one") == {made.id}
+    assert await storage.held.cancelled("one") == {made.id: ""}
     await storage.held.put_down(made.id, "one", "waiting")
     assert (await storage.runs.cancel(made.id, ada.id)).status == "queued"
 
