@@ -134,7 +134,9 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
 async def _proven(transcript: Transcript, store: Learns) -> frozenset[ToolId]:
     """Of the tools that found nothing by their arguments, those that have answered a call before."""
     absent = {one.tool for one in (*transcript.steps.values(), *transcript.failed) if one.outcome == "absent"}
-    facts = await store.facts(absent) if absent else {}
+    if not absent:
+        return frozenset()
+    facts = await store.facts(absent)
     return frozenset(tool for tool, known in facts.items() if known.ok or known.successes)
 
 
