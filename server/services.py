@@ -19,6 +19,7 @@ from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.alive import alive, dead, forget
 from server.runs.board import Board
+from server.runs.followed_sessions import FollowedSessions, followed_sessions
 from server.runs.outage import Patience
 from server.runs.worker import Pace, Worker, working
 from server.storage.database import file_of, file_url
@@ -42,6 +43,7 @@ class Services:
     accounts: Accounts
     worker: Worker
     board: Board
+    followed: FollowedSessions
     agents: Agents
     limits: Limits
     readiness: Readiness
@@ -82,13 +84,25 @@ async def open_services(
         async with (
             working(storage, agents.begin, board, pace, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
+            followed_sessions(storage) as followed,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: board.followers)
             try:
                 async with alive(settings.server_home, worker.name):
                     readiness, proxies = Readiness(checks, local_checks(settings)), Proxies(settings.trusted_proxies)
                     yield Services(
-                        settings, storage, accounts, worker, board, agents, limits, readiness, metrics, traces, proxies
+                        settings=settings,
+                        storage=storage,
+                        accounts=accounts,
+                        worker=worker,
+                        board=board,
+                        followed=followed,
+                        agents=agents,
+                        limits=limits,
+                        readiness=readiness,
+                        metrics=metrics,
+                        traces=traces,
+                        proxies=proxies,
                     )
             finally:
                 board.close()

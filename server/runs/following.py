@@ -1,34 +1,21 @@
 """The events of a run as they are stored, for who follows it; from any number on, as often as one likes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from server.runs.board import Board
 from server.storage.events import StoredEvent
 from server.storage.storage import Storage
 from server.storage.unbroken import unbroken
-from server.storage.users import Role
 
 LAST = "run.finished"
 _AT_ONCE = 500
 
 
-Allowed = Callable[[], Awaitable[bool]]
-"""Whether who follows still may."""
-
-
-async def anyone() -> bool:
-    """Nobody is asked."""
-    return True
-
-
-def while_logged_in(storage: Storage, session_id: str, role: Role) -> Allowed:
-    """As long as a session counts, of a user with at least this role: an account that is disabled, or a session that is ended, hears no more."""
-
-    async def allowed() -> bool:
-        return await unbroken(storage.tokens.counts(session_id, role))
-
-    return allowed
+Allowed = AbstractContextManager[Callable[[], bool]]
+"""Held while one follows: whether one still may."""
+_ANYONE: Allowed = nullcontext(lambda: True)
 
 
 async def follow(
@@ -37,24 +24,22 @@ async def follow(
     run_id: str,
     after: int = 0,
     *,
-    allowed: Allowed = anyone,
+    allowed: Allowed = _ANYONE,
     heartbeat: float = 15.0,
     poll: float = 1.0,
 ) -> AsyncGenerator[StoredEvent | None]:
     """Those after number ``after``, then new ones as they come, to the run's last. None: nothing new for ``heartbeat`` seconds.
 
-    ``poll``: seconds after which ``allowed`` is asked again, and the rows for a run that another process makes. Ends early where the
+    ``poll``: seconds after which ``allowed`` is asked at the latest, and the rows for a run that another process makes. Ends early where the
     server stops, the run is removed or who follows may no more, and at once where the run has ended and has told nothing after that number.
     """
     clock = asyncio.get_running_loop().time
-    with board.waiting(run_id) as news:
-        told_at, ended, asked_at = clock(), False, clock()
+    with board.waiting(run_id) as news, allowed as may:
+        told_at, ended = clock(), False
         while True:
             news.clear()
-            if clock() - asked_at >= poll:
-                if not await allowed():
-                    return
-                asked_at = clock()
+            if not may():
+                return
             here = board.after(run_id, after)
             found = await unbroken(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
             for event in found:

@@ -3,6 +3,7 @@
 Whatever is not plainly good is refused: unknown, expired, revoked, of the wrong kind, of a disabled account.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from pydantic import Field
@@ -18,7 +19,7 @@ from server.storage.identity import new_id
 from server.storage.opaque import hash_of, new_secret
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
-from server.storage.users import ROLES, Role, User, user_of
+from server.storage.users import User, user_of
 
 _REFUSED = "this token does not count any more; log in again"
 
@@ -124,13 +125,12 @@ class Tokens:
                 await end_runs(session, runs, why, self._clock())
             return ended > 0
 
-    async def counts(self, session_id: str, role: Role) -> bool:
-        """Whether a session still counts, of a user who has at least this role."""
+    async def roles(self, session_ids: Collection[str]) -> dict[str, str]:
+        """Of these sessions those that still count, with their users' roles."""
         good = SessionRow.revoked_at.is_(None) & (SessionRow.expires_at > self._clock()) & UserRow.disabled_at.is_(None)
-        joined = select(UserRow.role).join(SessionRow, SessionRow.user_id == UserRow.id)
-        statement = joined.where(SessionRow.id == session_id, good)
-        found = await self._database.read(lambda session: session.scalar(statement))
-        return found in ROLES[ROLES.index(role) :]
+        joined = select(SessionRow.id, UserRow.role).join(UserRow, UserRow.id == SessionRow.user_id)
+        statement = joined.where(SessionRow.id.in_(list(session_ids)), good)
+        return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
 
     async def revoke_all(self, user_id: str, why: str, *, but: str = "") -> int:
         """End all of a user's sessions, ``but`` one if named. How many."""
