@@ -54,7 +54,7 @@ async def test_fifty_runs_at_once_add_up(place: tuple[str, Container]) -> None:
     runs = await asyncio.gather(*(events_of(container, swap_request("search_places", n), f"r{n}") for n in range(50)))
     lessons = [event for events in runs for event in events if isinstance(event, WeightsLearned)]
     assert len(lessons) == 50
-    assert not any(lesson.error for lesson in lessons)
+    assert [lesson.error for lesson in lessons if lesson.error] == []
     walked: Counter[tuple[ToolId, ToolId]] = Counter()
     outcomes: Counter[tuple[ToolId, str]] = Counter()
     for lesson in lessons:
