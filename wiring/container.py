@@ -26,7 +26,7 @@ from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
 from wiring.graph_beside import flows_of, kept_fields_of, take_over
 from wiring.layout import StoreFolder
-from wiring.memories import memories_of, within_reach
+from wiring.memories import RECALL_SECONDS, memories_of, within_reach
 from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.once import Once, set_up
 from wiring.reranker import reranker_for
@@ -104,7 +104,7 @@ class Container:
         reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
         if reranker is None:
             return ToolSearch(embedder, index, lexical)
-        experience = StoreExperience(self.graph, await within_reach(self.memories), embedder.identity)
+        experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
     def server_index(self) -> "QdrantIndex":
@@ -137,6 +137,10 @@ class Container:
     async def memories(self) -> MemoryStore:
         """The memories of all owners, opened once."""
         return await self._memories.get()
+
+    async def memories_in_reach(self) -> MemoryStore:
+        """The same, or, where they cannot be opened, a store that refuses whatever it is asked: runs go on without memories."""
+        return await within_reach(self.memories, RECALL_SECONDS if self.vectors_on_server else None)
 
     async def _open_memories(self) -> MemoryStore:
         memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import NoReturn
 
-from agent.recalling import SECONDS
+from agent.recalling import SECONDS as RECALL_SECONDS
 from domain.errors import FootpathError, UnavailableError
 from domain.memory import Memory, MemoryStore
 from wiring.settings import Settings
@@ -29,13 +29,18 @@ def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemorySto
     return SqliteMemories(file)
 
 
-async def within_reach(opened: Callable[[], Awaitable[MemoryStore]]) -> MemoryStore:
-    """What ``opened`` gives, or, where that fails or takes too long, a store that refuses whatever it is asked."""
+async def within_reach(
+    opened: Callable[[], Awaitable[MemoryStore]], seconds: float | None = RECALL_SECONDS
+) -> MemoryStore:
+    """What ``opened`` gives, or, where that fails or takes more than ``seconds``, a store that refuses whatever it is asked.
+
+    None waits as long as it takes: a file of this machine is slow where the machine is busy, and a server where it is ill.
+    """
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             return await opened()
     except TimeoutError:
-        return OutOfReach(UnavailableError(f"the memories could not be opened within {SECONDS:g} seconds"))
+        return OutOfReach(UnavailableError(f"the memories could not be opened within {seconds:g} seconds"))
     except FootpathError as error:
         return OutOfReach(error)
 

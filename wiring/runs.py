@@ -13,7 +13,6 @@ from agent.run import RunDeps, run
 from agent.walk_settings import WalkSettings
 from domain.event import EventRecord
 from wiring.container import Container
-from wiring.memories import within_reach
 
 
 async def run_deps(
@@ -54,7 +53,7 @@ async def run_deps(
 
 async def _memory(container: Container, owner: str) -> LongTermMemory:
     """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
-    return LongTermMemory(await within_reach(container.memories), container.embedder(), owner)
+    return LongTermMemory(await container.memories_in_reach(), container.embedder(), owner)
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:

@@ -7,7 +7,7 @@ from statistics import median, quantiles
 
 from tests.architecture.source_tree import ROOT, line_count, packages, parsed, python_files
 
-LONGEST_FILE = 250
+LONGEST_FILE = 400
 MEDIAN_FILE = 140
 FUNCTION_P90 = 35
 EMPTY_NAMES = re.compile(r"(manager|helper|util)s?$", re.IGNORECASE)

@@ -1,3 +1,4 @@
+import asyncio
 import logging
 from pathlib import Path
 
@@ -70,3 +71,14 @@ async def test_a_search_goes_on_without_memories(caplog: pytest.LogCaptureFixtur
     with caplog.at_level(logging.WARNING):
         assert await experience.precedents(np.zeros(2, np.float32), 5) == ()
     assert "the disk is gone" in caplog.text
+
+
+async def test_a_file_on_a_busy_machine_is_waited_for_and_a_server_is_not() -> None:
+    async def slow() -> MemoryStore:
+        await asyncio.sleep(0.05)
+        return NOWHERE
+
+    assert await within_reach(slow, None) is NOWHERE
+    refused = await within_reach(slow, 0.01)
+    with pytest.raises(UnavailableError, match=r"within 0\.01 seconds"):
+        await refused.count()
