@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from server.runs.board import Board
+from server.runs.broker import EventBroker
 from server.storage.events import StoredEvent
 from server.storage.storage import Storage
 from server.storage.unbroken import unbroken
@@ -18,9 +18,9 @@ Allowed = AbstractContextManager[Callable[[], bool]]
 _ANYONE: Allowed = nullcontext(lambda: True)
 
 
-async def follow(
+async def stream_events(
     storage: Storage,
-    board: Board,
+    broker: EventBroker,
     run_id: str,
     after: int = 0,
     *,
@@ -34,20 +34,20 @@ async def follow(
     server stops, the run is removed or who follows may no more, and at once where the run has ended and has told nothing after that number.
     """
     clock = asyncio.get_running_loop().time
-    with board.waiting(run_id) as news, allowed as may:
+    with broker.subscribe(run_id) as news, allowed as may:
         told_at, ended = clock(), False
         while True:
             news.clear()
             if not may():
                 return
-            here = board.after(run_id, after)
+            here = broker.after(run_id, after)
             found = await unbroken(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
             for event in found:
                 after, told_at = event.seq, clock()
                 yield event
                 if event.kind == LAST:
                     return
-            if board.closed or (ended and not found):
+            if broker.closed or (ended and not found):
                 return
             if here is None and not found and await _has_ended(storage, run_id):
                 ended = True  # its last events may have been stored since they were read

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from agent.streams import closing
-from server.runs.turns import Turns
+from server.runs.round_robin import RoundRobin
 
 
 async def thinking(name: str, log: list[str], pieces: int = 4) -> AsyncGenerator[int]:
@@ -17,21 +17,21 @@ async def thinking(name: str, log: list[str], pieces: int = 4) -> AsyncGenerator
         yield number
 
 
-async def taken(turns: Turns, name: str, log: list[str]) -> list[int]:
+async def taken(round_robin: RoundRobin, name: str, log: list[str]) -> list[int]:
     async with closing(thinking(name, log)) as items:
-        return [item async for item in turns.taking(items)]
+        return [item async for item in round_robin.iterate(items)]
 
 
 async def test_everything_comes_and_the_runs_alternate() -> None:
-    turns, log = Turns(), list[str]()
-    found = await asyncio.gather(*(taken(turns, name, log) for name in "abc"))
+    round_robin, log = RoundRobin(), list[str]()
+    found = await asyncio.gather(*(taken(round_robin, name, log) for name in "abc"))
     assert found == [[0, 1, 2, 3]] * 3
     assert log[:6] == ["a0", "b0", "c0", "a1", "b1", "c1"]
 
 
 async def test_a_request_passes_many_runs() -> None:
-    turns, log = Turns(), list[str]()
-    runs = [asyncio.create_task(taken(turns, name, log)) for name in "abcdefghijklmnopqrst"]
+    round_robin, log = RoundRobin(), list[str]()
+    runs = [asyncio.create_task(taken(round_robin, name, log)) for name in "abcdefghijklmnopqrst"]
     await asyncio.sleep(0)
     for _ in range(10):
         await asyncio.sleep(0)
@@ -42,7 +42,7 @@ async def test_a_request_passes_many_runs() -> None:
 
 async def test_a_cancellation_reaches_the_run_wherever_it_is() -> None:
     for rounds in range(8):
-        turns, heard = Turns(), list[str]()
+        round_robin, heard = RoundRobin(), list[str]()
 
         async def run(heard: list[str] = heard) -> AsyncGenerator[str]:
             try:
@@ -54,9 +54,9 @@ async def test_a_cancellation_reaches_the_run_wherever_it_is() -> None:
                 heard.append("cancelled")
                 raise
 
-        async def follow(turns: Turns = turns, heard: list[str] = heard) -> None:
+        async def follow(round_robin: RoundRobin = round_robin, heard: list[str] = heard) -> None:
             async with closing(run()) as items:
-                async for item in turns.taking(items):
+                async for item in round_robin.iterate(items):
                     heard.append(item)  # noqa: PERF401  # as they come: the last one after the cancellation
 
         task = asyncio.create_task(follow())
@@ -68,7 +68,7 @@ async def test_a_cancellation_reaches_the_run_wherever_it_is() -> None:
         if rounds > 2:
             assert heard[-2:] == ["ended in order", "cancelled"]
         log = list[str]()
-        assert await taken(turns, "x", log) == [0, 1, 2, 3]  # the turn of who is gone goes to the next
+        assert await taken(round_robin, "x", log) == [0, 1, 2, 3]  # the turn of who is gone goes to the next
 
 
 async def test_an_error_is_the_caller_s() -> None:
@@ -78,7 +78,7 @@ async def test_an_error_is_the_caller_s() -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        _ = [item async for item in Turns().taking(broken())]
+        _ = [item async for item in RoundRobin().iterate(broken())]
 
 
 async def test_time_outs_within_a_run_end_what_they_are_about() -> None:
@@ -89,4 +89,4 @@ async def test_time_outs_within_a_run_end_what_they_are_about() -> None:
         except TimeoutError:
             yield "too long"
 
-    assert [item async for item in Turns().taking(waits())] == ["too long"]
+    assert [item async for item in RoundRobin().iterate(waits())] == ["too long"]

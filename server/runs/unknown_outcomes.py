@@ -16,7 +16,7 @@ HAPPENED = "Its answer is lost; you said that it took effect."
 _REPEATED = "An earlier attempt was cut off, so it is not known whether it took effect."
 
 
-class SettlingExecutor:
+class UnknownOutcomeExecutor:
     """One run's, around its ledger. Called with the turn to ask in hand (``Questions.in_turn``).
 
     Each attempt has its own entry in the ledger and its own question, so that a run that is taken up again goes the same way: an attempt

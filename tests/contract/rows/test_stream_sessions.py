@@ -3,7 +3,7 @@
 import pytest
 
 from domain.errors import StoreBusyError
-from server.runs.followed_sessions import FollowedSessions
+from server.runs.stream_sessions import StreamSessions
 from server.storage.storage import Storage
 from tests.contract.rows.people import user
 
@@ -22,7 +22,7 @@ async def test_one_question_for_all_streams(storage: Storage, monkeypatch: pytes
         return await real(session_ids)
 
     monkeypatch.setattr(storage.tokens, "roles", counted)
-    followed = FollowedSessions(storage)
+    followed = StreamSessions(storage)
     await followed.look()
     assert asked == [], "nobody follows"
     with (
@@ -55,7 +55,7 @@ async def test_where_the_rows_do_not_answer_nobody_is_known_to_count(
     async def busy(_: object) -> dict[str, str]:
         raise StoreBusyError("another program writes")
 
-    followed = FollowedSessions(storage)
+    followed = StreamSessions(storage)
     with followed.following(session.id, "user") as may:
         monkeypatch.setattr(storage.tokens, "roles", busy)
         await followed.look()

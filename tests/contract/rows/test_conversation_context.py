@@ -1,7 +1,7 @@
 """Who said the values of a run's calls: in runs of another's template its author, also in runs that were asked for before that was kept."""
 
 from domain.model import JsonObject
-from server.runs.voices import voices_of
+from server.runs.conversation_context import voices_of
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent

@@ -13,8 +13,8 @@ from server.storage.unbroken import unbroken
 _log = logging.getLogger(__name__)
 
 
-class Spending:
-    """One run's. Made by :func:`spending` only."""
+class TokenUsage:
+    """One run's. Made by :func:`token_usage` only."""
 
     def __init__(self, days: Days, user_id: str, quotas: Quotas, cost: Cost, used: Used, *, model: bool) -> None:
         self._days = days
@@ -54,7 +54,7 @@ class Spending:
 
 
 @asynccontextmanager
-async def counting(spent: Spending) -> AsyncGenerator[None]:
+async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
     """However the run is left, what it has taken until then is counted."""
     try:
         yield
@@ -62,9 +62,9 @@ async def counting(spent: Spending) -> AsyncGenerator[None]:
         await unbroken(spent.count())
 
 
-async def spending(days: Days, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> Spending:
+async def token_usage(days: Days, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> TokenUsage:
     """Of a run that begins, or goes on. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
-    begun = Spending(days, user_id, quotas, cost, await days.today(user_id), model=model)
+    begun = TokenUsage(days, user_id, quotas, cost, await days.today(user_id), model=model)
     if refusal := begun.used_up():
         raise OverLimitError(refusal, 0)
     return begun

@@ -44,7 +44,7 @@ class ApprovedPlan:
         return same and stands_in(self.document, call.tool, call.arguments)
 
 
-class AskingLeave:
+class UserApproval:
     """One run's. ``flows``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.

@@ -1,4 +1,4 @@
-"""Who follows runs is told within this process what is new, and need not ask the rows for runs that are made here."""
+"""New events of runs to their subscribers within this process: for runs that are made here, the rows need not be asked."""
 
 import asyncio
 from collections import defaultdict
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from server.storage.events import StoredEvent
 
 
-class Board:
+class EventBroker:
     """``closed``: the server is stopping; who follows has to come back later."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Board:
         return sum(len(events) for events in self._waiting.values())
 
     @contextmanager
-    def waiting(self, run_id: str) -> Generator[asyncio.Event]:
+    def subscribe(self, run_id: str) -> Generator[asyncio.Event]:
         """An event that is set whenever the run has told something; who waits clears it before reading."""
         event = asyncio.Event()
         self._waiting[run_id].add(event)
@@ -33,17 +33,17 @@ class Board:
             if not self._waiting[run_id]:
                 del self._waiting[run_id]
 
-    def hold(self, run_id: str, last: int) -> None:
+    def begin(self, run_id: str, last: int) -> None:
         """The run is made here from now on; ``last``: the number of its last event until now."""
         self._told[run_id] = (last, [])
 
-    def tell(self, run_id: str, stored: Sequence[StoredEvent]) -> None:
+    def publish(self, run_id: str, stored: Sequence[StoredEvent]) -> None:
         """These were stored, in order."""
         if run_id in self._told:
             self._told[run_id][1].extend(stored)
         self._wake(run_id)
 
-    def release(self, run_id: str) -> None:
+    def end(self, run_id: str) -> None:
         """The run is not made here any more: all there is to know is in the rows."""
         self._told.pop(run_id, None)
         self._wake(run_id)

@@ -1,14 +1,36 @@
-"""Who has said what before a run's calls: its user's own messages, and what the author of another user's template wrote."""
+"""What a run has from before it: the earlier runs of its conversation, what its user said in them, and what another's template holds."""
 
 from collections.abc import Collection, Sequence
 from typing import cast
 
+from agent.earlier import MOST_RUNS, EarlierRun, earlier_run
 from agent.provenance import Fixed, Voices
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId
+from server.runs.journal import records_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
+
+_LOOKED_AT = 20
+_KINDS = ("subtask.started", "step.backtracked", "call.finished")
+
+
+async def runs_before(run: Run, storage: Storage) -> list[EarlierRun]:
+    """The latest ones that had got as far as asking anything, the oldest first."""
+    found: list[EarlierRun] = []
+    for one in await storage.runs.page(
+        run.user_id, conversation_id=run.conversation_id, before=run.id, limit=_LOOKED_AT
+    ):
+        if one.finished_at is None or one.finished_at > run.created_at:
+            continue
+        events = await storage.events.of_run(one.id, _KINDS)
+        if events:
+            found.append(earlier_run(await records_of(events)))
+        if len(found) == MOST_RUNS:
+            break
+    return found[::-1]
+
 
 _OTHERS = "others"
 """Of a run's settings: the values that the author of its template fixed, where that is another user. Runs of earlier versions lack it."""

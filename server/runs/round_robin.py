@@ -1,4 +1,4 @@
-"""Runs take turns with the loop that also answers requests: their thinking is work for the processor and never waits by itself."""
+"""Round robin among runs: they take turns with the loop that also answers requests: their thinking is work for the processor and never waits by itself."""
 
 import asyncio
 from collections import deque
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Turns:
+class RoundRobin:
     """In each round of the loop one run goes on, to where it next waits for something; those that could, in order.
 
     Without this, a round lasts as long as a piece of work of every run, and a request, which takes dozens of rounds, waits for each.
@@ -18,13 +18,13 @@ class Turns:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._granting = False
 
-    async def taking(self, items: AsyncIterator[T]) -> AsyncGenerator[T]:
+    async def iterate(self, items: AsyncIterator[T]) -> AsyncGenerator[T]:
         """The items; each piece of the work for them is done when it is its turn. Who makes ``items`` closes them."""
         ended = object()
         while (item := await _InTurn(anext(items, ended), self)) is not ended:
             yield item  # pyright: ignore[reportReturnType]  # told apart by identity
 
-    async def come(self) -> None:
+    async def turn(self) -> None:
         """Return when it is the caller's turn."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
@@ -46,7 +46,7 @@ class Turns:
 class _InTurn:
     """Something awaited whose every step waits for its turn. What it awaits itself is passed on to the task, as it is."""
 
-    def __init__(self, work: Any, turns: Turns) -> None:
+    def __init__(self, work: Any, turns: RoundRobin) -> None:
         self._work = work
         self._turns = turns
 
@@ -55,7 +55,7 @@ class _InTurn:
         broken: BaseException | None = None
         while True:
             try:
-                yield from self._turns.come().__await__()
+                yield from self._turns.turn().__await__()
             except asyncio.CancelledError as error:
                 broken = broken or error
             try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from domain.errors import ConflictError
-from server.runs.gathering import Gathering
+from server.runs.journal import EventBatcher
 from server.storage.events import StoredEvent
 
 
@@ -30,7 +30,7 @@ def events(run: str, *numbers: int) -> list[StoredEvent]:
 
 async def test_what_comes_while_one_is_written_is_written_together() -> None:
     rows = Rows()
-    gathering = Gathering(rows)
+    gathering = EventBatcher(rows)
     first = asyncio.create_task(gathering.append(events("a", 1)))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -40,7 +40,7 @@ async def test_what_comes_while_one_is_written_is_written_together() -> None:
 
 async def test_a_run_that_is_refused_takes_no_other_with_it() -> None:
     rows = Rows("b")
-    gathering = Gathering(rows)
+    gathering = EventBatcher(rows)
     found = await asyncio.gather(*(gathering.append(events(run, 1)) for run in "abc"), return_exceptions=True)
     assert [type(one) for one in found] == [type(None), ConflictError, type(None)]
     assert sorted(rows.writes) == [["a1"], ["c1"]]
@@ -51,7 +51,7 @@ async def test_a_run_that_is_refused_takes_no_other_with_it() -> None:
 
 async def test_who_waits_may_be_cancelled_and_it_is_written_all_the_same() -> None:
     rows = Rows()
-    gathering = Gathering(rows)
+    gathering = EventBatcher(rows)
     task = asyncio.create_task(gathering.append(events("a", 1)))
     await asyncio.sleep(0)
     task.cancel()

@@ -1,4 +1,4 @@
-"""Executors lent to runs: one for each user, kept for the user's next run, closed when nobody has needed it for a while."""
+"""A pool of executors, one for each user: kept for the user's next run, closed when nobody has needed it for a while."""
 
 import asyncio
 from collections import OrderedDict
@@ -24,7 +24,7 @@ class _Kept(Generic[T]):
     since: float
 
 
-class Lending(Generic[T]):
+class UserPool(Generic[T]):
     """At most ``most`` things that nobody has are kept, each ``seconds`` at the longest; what somebody has is never closed.
 
     ``make`` makes a user's. :meth:`close` closes all, at the end.
@@ -41,7 +41,7 @@ class Lending(Generic[T]):
         return len(self._kept)
 
     @asynccontextmanager
-    async def lent(self, user_id: str) -> AsyncGenerator[T]:
+    async def borrowed(self, user_id: str) -> AsyncGenerator[T]:
         """The user's thing, for the time of the block; several of the user's runs may have it at once."""
         async with self._making:  # or two runs that begin together would make two
             if user_id not in self._kept:

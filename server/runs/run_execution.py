@@ -1,4 +1,4 @@
-"""One run in the hands of a worker: from its stored events to its end, or to where it is put down."""
+"""The execution of one run by a worker: from its stored events to its end, or to where it is put down."""
 
 import asyncio
 import logging
@@ -11,13 +11,11 @@ from agent.streams import closing
 from domain.errors import FootpathError, PassingError, StoreBusyError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
 from domain.usage import Usage
-from server.runs.agents import Begins, Hand
-from server.runs.board import Board
-from server.runs.gathering import Appends
-from server.runs.journal import Journal, as_stored
-from server.runs.outage import Patience
+from server.runs.agents import BeginRun, RunControl
+from server.runs.broker import EventBroker
+from server.runs.journal import AppendEvents, Journal, as_stored, reasoned, records_of
+from server.runs.outage import RetryWait
 from server.runs.questions import subtask_of
-from server.runs.records import reasoned, records_of
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -40,8 +38,8 @@ Left = Literal["", "put down", "put back", "waiting", "lost"]
 has answered, or another has it."""
 
 
-class Making:
-    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
+class RunExecution:
+    """BeginRun at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
 
     ``barred``: it was let go of because this process cannot make runs just now, though another can. ``out_of_reach``: because nobody can.
     """
@@ -51,11 +49,11 @@ class Making:
         run: Run,
         worker: str,
         storage: Storage,
-        begin: Begins,
-        board: Board,
-        events: Appends,
+        begin: BeginRun,
+        broker: EventBroker,
+        events: AppendEvents,
         stored: Stored,
-        patience: Patience,
+        retry_wait: RetryWait,
     ) -> None:
         self._run = run
         self._worker = worker
@@ -64,10 +62,10 @@ class Making:
         self._left: Left = ""
         self.barred = False
         self.out_of_reach: FootpathError | None = None
-        self._patience = patience
+        self._retry_wait = retry_wait
         self._cancelled = run.cancel_at is not None
         self._why = run.cancel_why or ""
-        self._board = board
+        self._broker = broker
         self._journal = Journal(events, self._stored, self.lose)
         self._tell_stored = stored
         self._told: deque[EventRecord] = deque()
@@ -118,7 +116,7 @@ class Making:
         try:
             past = [record async for record in self._past()]
             self._note(past)
-            self._board.hold(self._run.id, self._seq)
+            self._broker.begin(self._run.id, self._seq)
             if self._end is None and not self._cancelled and not self._left:
                 self._stream = asyncio.create_task(self._events(past))
                 await asyncio.gather(self._stream, return_exceptions=True)
@@ -136,7 +134,7 @@ class Making:
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
             _log.exception("let go of")
         finally:
-            self._board.release(self._run.id)
+            self._broker.end(self._run.id)
             _log.info("over: %s", self._left or (self._end.outcome if self._end else "not ended"))
 
     async def _events(self, past: list[EventRecord]) -> None:
@@ -159,9 +157,9 @@ class Making:
 
     async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
         """The run's events; None where what they are made with is another process's, to which the run is left."""
-        hand = Hand(self._journal.flush, lambda: not self._left, self._wait, self.cancel)
+        control = RunControl(self._journal.flush, lambda: not self._left, self._wait, self.cancel)
         try:
-            return await self._begin(self._run, past, hand)
+            return await self._begin(self._run, past, control)
         except StoreBusyError as error:
             _log.warning("runs are left to other processes for a while: %s", error)
             self.barred = True
@@ -174,14 +172,14 @@ class Making:
         at = datetime.now(UTC)
         since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
         waited = at - since
-        if waited >= self._patience.whole:
+        if waited >= self._retry_wait.whole:
             self._ended("failed", f"{error.code}: {_AWAY}; it was tried again for {waited.total_seconds():.0f} seconds")
             return
         if since is at:
             self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {_AWAY}"))
         await self._journal.flush()
         self._left = "put back"
-        pause, trying = self._patience.pause(waited), self._patience.whole - waited
+        pause, trying = self._retry_wait.pause(waited), self._retry_wait.whole - waited
         await self._storage.held.put_back(self._run.id, self._worker, pause, trying)
 
     async def _past(self) -> AsyncIterator[EventRecord]:
@@ -216,7 +214,7 @@ class Making:
 
     def _stored(self, stored: Sequence[StoredEvent]) -> None:
         """These are in the rows: everybody who wants to know may."""
-        self._board.tell(self._run.id, stored)
+        self._broker.publish(self._run.id, stored)
         for _ in stored:
             self._tell_stored(self._run, self._told.popleft())
 

@@ -1,4 +1,4 @@
-"""Which workers of a home are alive: each holds a lock on a file as long as its process lives, however that ends."""
+"""Locks on files that tell which workers of a home are alive: each is held as long as its worker's process lives, however that ends."""
 
 import asyncio
 import fcntl
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def alive(home: Path, worker: str) -> AsyncGenerator[None]:
+async def worker_lock(home: Path, worker: str) -> AsyncGenerator[None]:
     """Be known as alive. The file goes with an orderly end; after another one it stays, unlocked, and tells of it.
 
     Where nothing can be written there, the worker's runs are taken up when its lease has ended.
@@ -43,13 +43,13 @@ def _let_go(sign: Path, held: TextIO) -> None:
     held.close()
 
 
-def dead(home: Path) -> list[str]:
-    """The workers that have ended without letting go of their runs. ``forget`` them when those are queued."""
+def dead_workers(home: Path) -> list[str]:
+    """The workers that have ended without letting go of their runs. ``forget_workers`` them when those are queued."""
     signs = _signs(home)
     return [sign.name for sign in sorted(signs.iterdir()) if _is_free(sign)] if signs.is_dir() else []
 
 
-def forget(home: Path, workers: list[str]) -> None:
+def forget_workers(home: Path, workers: list[str]) -> None:
     """Nothing is left to do for them."""
     for worker in workers:
         (_signs(home) / worker).unlink(missing_ok=True)

@@ -12,10 +12,10 @@ from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
-from server.runs.asking import AskingLeave
+from server.runs.approvals import UserApproval
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
-from server.runs.settling import HAPPENED, SettlingExecutor
+from server.runs.unknown_outcomes import HAPPENED, UnknownOutcomeExecutor
 from server.storage.allowed_tools import reach_of
 from server.storage.effects import NewEffect
 from server.storage.runs import Run
@@ -70,7 +70,7 @@ class World:
         ledger = LedgerExecutor(self, self.storage.effects, self.run.id)
         questions = Questions(self.storage, self.run, Asks(told, waiting))
         executor = LeaveAskingExecutor(
-            SettlingExecutor(ledger, questions), AskingLeave(questions), Provenance(Voices(said=["Remove Dune"]))
+            UnknownOutcomeExecutor(ledger, questions), UserApproval(questions), Provenance(Voices(said=["Remove Dune"]))
         )
         call = asyncio.create_task(executor.call(tool, DUNE))
         put_down = asyncio.create_task(waits.wait())

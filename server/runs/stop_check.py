@@ -10,7 +10,7 @@ from domain.tool import ToolDoc
 from server.storage.unbroken import unbroken
 
 
-class StandingExecutor:
+class StopCheckExecutor:
     """One run's. ``stopped``: why the run is to be ended, None while it is not; ``stop``: has it ended, with that.
 
     A worker is told of ends once a second; until then a call could be made in the name of an account that was disabled.

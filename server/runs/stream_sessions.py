@@ -24,8 +24,8 @@ class _Stream:
     counts: bool = True
 
 
-class FollowedSessions:
-    """One process's. Made by :func:`followed_sessions` only."""
+class StreamSessions:
+    """One process's. Made by :func:`watched_sessions` only."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -56,9 +56,9 @@ class FollowedSessions:
 
 
 @asynccontextmanager
-async def followed_sessions(storage: Storage) -> AsyncGenerator[FollowedSessions]:
+async def watched_sessions(storage: Storage) -> AsyncGenerator[StreamSessions]:
     """Looked at until the end."""
-    followed = FollowedSessions(storage)
+    followed = StreamSessions(storage)
     task = asyncio.create_task(_look_now_and_then(followed))
     try:
         yield followed
@@ -67,7 +67,7 @@ async def followed_sessions(storage: Storage) -> AsyncGenerator[FollowedSessions
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _look_now_and_then(followed: FollowedSessions) -> None:
+async def _look_now_and_then(followed: StreamSessions) -> None:
     while True:
         await asyncio.sleep(_PAUSE)
         await followed.look()
