@@ -20,7 +20,7 @@ from evaluation.retrieval import Scores, Search, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
-from wiring.mistyped import named_in, warn_of_mistyped
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.rankings import rankings
 from wiring.settings import Settings, read_settings, settings_in
 
@@ -118,7 +118,7 @@ def _settings(path: Path | None) -> Settings:
     """The process's settings, those of the file before them."""
     if path is None:
         return read_settings()
-    warn_of_mistyped(named_in(path))
+    warn_of_unknown_settings(named_in(path))
     return read_settings(**settings_in(path))
 
 

@@ -79,7 +79,7 @@ async def _ask(
     learn: bool,
 ) -> "Transcript":
     from agent.transcript import Transcript
-    from wiring.calls import replay_of
+    from wiring.executors import replay_of
     from wiring.container import open_container
     from wiring.runs import budget_of, run_and_learn, run_deps
 

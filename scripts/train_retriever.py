@@ -29,7 +29,7 @@ from retriever.training.negatives import neighbours
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from retriever.training.requested import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
-from wiring.written_files import read_written
+from wiring.training_examples import read_written
 
 
 def main(

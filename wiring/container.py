@@ -24,11 +24,11 @@ from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
-from wiring.graph_beside import flows_of, kept_fields_of, take_over
+from wiring.planning_stores import flows_of, kept_fields_of, copy_flows_to_server
 from wiring.layout import StoreFolder
 from wiring.memories import RECALL_SECONDS, memories_of, within_reach
-from wiring.mistyped import named_in, warn_of_mistyped
-from wiring.once import Once, set_up
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
+from wiring.lazy import Lazy, set_up
 from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
@@ -53,11 +53,11 @@ class Container:
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
         self._stack = stack
-        self._retrieval = Once(self._open_retrieval)
-        self._recordings = Once(self._open_recordings)
-        self._memories = Once(self._open_memories)
-        self._flows = Once(self._open_flows)
-        self._secrets: Once[Secrets] = Once(lambda: asyncio.to_thread(read_secrets))
+        self._retrieval = Lazy(self._open_retrieval)
+        self._recordings = Lazy(self._open_recordings)
+        self._memories = Lazy(self._open_memories)
+        self._flows = Lazy(self._open_flows)
+        self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
         self._field_choices: FieldChoices | None = None
@@ -92,11 +92,11 @@ class Container:
         The words follow what other machines have indexed.
         """
         from wiring.experience import StoreExperience
-        from wiring.words import follow
+        from wiring.indexing import follow_words
 
         embedder, index, lexical = await self.retrieval()
         async with self._following:
-            await follow(self.graph, index, lexical)
+            await follow_words(self.graph, index, lexical)
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
@@ -153,7 +153,7 @@ class Container:
     async def _open_flows(self) -> FlowStore:
         flows = await set_up(flows_of(self.settings, self.folder, on_server=self.graph_on_server), self._stack)
         if self.graph_on_server:
-            await take_over(flows, self.folder)
+            await copy_flows_to_server(flows, self.folder)
         return flows
 
     def embedder(self) -> Embedder:
@@ -213,7 +213,7 @@ class Container:
 
 def told_settings() -> Settings:
     """The settings of the process; what is set and ignored is told on stderr."""
-    warn_of_mistyped([*os.environ, *named_in(Path(".env")), *secret_files()])
+    warn_of_unknown_settings([*os.environ, *named_in(Path(".env")), *secret_files()])
     return read_settings()
 
 

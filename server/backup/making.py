@@ -15,7 +15,7 @@ from server.storage.migrate import newest
 from server.storage.sealing import Keys, write_keys
 from server.storage.storage import Storage
 from wiring.layout import StoreFolder
-from wiring.moving import export_to
+from wiring.transfer import export_to
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
 

@@ -29,8 +29,8 @@ from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
-from wiring.once import Once
-from wiring.reach import StoreServers
+from wiring.lazy import Lazy
+from wiring.store_servers import StoreServers
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 
@@ -76,11 +76,11 @@ class Agents:
         self._storage = storage
         self._quotas = quotas
         self._stack = stack
-        self._container = Once(self._open)
+        self._container = Lazy(self._open)
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
-        self._recorded = Once(self._open_recorded)
+        self._recorded = Lazy(self._open_recorded)
         stack.push_async_callback(self._executors.close)
 
     async def _open(self) -> Container:

@@ -20,7 +20,7 @@ from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.moving import export_to, import_from
+from wiring.transfer import export_to, import_from
 from wiring.reindex import reindex
 from wiring.settings import Settings
 

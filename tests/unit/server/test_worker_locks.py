@@ -13,10 +13,10 @@ from tests.architecture.source_tree import ROOT
 LIVING = """
 import asyncio, sys
 from pathlib import Path
-from server.runs.worker_locks import alive
+from server.runs.worker_locks import worker_lock
 
 async def live() -> None:
-    async with alive(Path(sys.argv[1]), sys.argv[2]):
+    async with worker_lock(Path(sys.argv[1]), sys.argv[2]):
         print("up", flush=True)
         await asyncio.sleep(60)
 

@@ -1,4 +1,4 @@
-"""Where flows and kept fields lie: with the graph. On its server every machine plans with the same; in the store's folder otherwise."""
+"""Where the stores that planning reads besides the graph lie, flows and kept fields: with the graph. On its server every machine plans with the same; in the store's folder otherwise."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connec
     return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)
 
 
-async def take_over(flows: FlowStore, folder: StoreFolder) -> None:
+async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
     """Flows that this machine counted before they lay on the server: brought there, where there are none yet."""
     if not await asyncio.to_thread(folder.flows.exists) or await flows.keys("", 1):
         return

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import retriever.embedders.bundled as bundled
-import wiring.spread as spread
+import wiring.cluster_build as spread
 from domain.errors import UnavailableError, UsageError
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.cluster import Cluster, R, T, Work
 from wiring.container import open_container
 from wiring.settings import Settings
-from wiring.spread import embed
+from wiring.cluster_build import embed
 
 
 class Here(Cluster):

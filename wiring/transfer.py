@@ -1,4 +1,4 @@
-"""Stores to files and back, between whatever back ends the settings name."""
+"""Transfer of stores: to files and back, between whatever back ends the settings name."""
 
 import asyncio
 from dataclasses import dataclass

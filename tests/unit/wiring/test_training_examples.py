@@ -16,7 +16,7 @@ from retriever.training.kept_answers import KeptAnswers
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Says
 from tests.models.openai_server import ModelServer, model_server
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, example
-from wiring.writing import Writing
+from wiring.training_examples import Writing
 
 CORPUS = catalogue()
 KNOWN = {one.id: one for one in DOCUMENTS}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wiring.container import open_container
-from wiring.once import Once, set_up
+from wiring.lazy import Lazy, set_up
 from wiring.settings import Settings
 
 
@@ -34,19 +34,19 @@ class Opened:
 
 async def test_many_at_once_get_one() -> None:
     opened = Opened()
-    once = Once(opened.make)
+    once = Lazy(opened.make)
     assert set(await asyncio.gather(*(once.get() for _ in range(20)))) == {1}
     assert opened.made == 1
 
 
 async def test_a_failure_is_told_and_tried_again() -> None:
-    once = Once(Opened(failures=2).make)
+    once = Lazy(Opened(failures=2).make)
     found = await asyncio.gather(*(once.get() for _ in range(4)), return_exceptions=True)
     assert [type(one) for one in found] == [ConnectionError, ConnectionError, int, int]
 
 
 async def test_one_who_goes_away_takes_nothing_from_the_others() -> None:
-    once = Once(Opened().make)
+    once = Lazy(Opened().make)
     first, second = asyncio.create_task(once.get()), asyncio.create_task(once.get())
     await asyncio.sleep(0)
     first.cancel()

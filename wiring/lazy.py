@@ -1,4 +1,4 @@
-"""What is opened at the first asking, once, however many ask at the same time."""
+"""Lazy objects: opened at the first asking, once, however many ask at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Store)
 
 
-class Once(Generic[T]):
+class Lazy(Generic[T]):
     """``make`` runs in the first :meth:`get`; who asks meanwhile waits for it. Where it fails, or is cancelled, the next one tries again."""
 
     def __init__(self, make: Callable[[], Awaitable[T]]) -> None:

@@ -3,7 +3,7 @@
 from contextlib import AsyncExitStack
 
 from tests.servers.qdrant.over_grpc import serving_grpc
-from wiring.reach import StoreServers
+from wiring.store_servers import StoreServers
 from wiring.settings import Settings
 
 

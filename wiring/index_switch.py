@@ -1,4 +1,4 @@
-"""Two indexes of one store: the one in force, and a new one beside it that takes its place when it is full."""
+"""The switch from the index in force to a new one that was filled beside it."""
 
 import asyncio
 import shutil
@@ -22,7 +22,7 @@ class Indexes:
     former: tuple[str, VectorIndex] | None
 
 
-class Beside(Protocol):
+class IndexSwitch(Protocol):
     """A place with room for two indexes. All methods may raise ``UnavailableError``."""
 
     async def open(self, identity: str, dimension: int, known: Callable[[str], bool]) -> Indexes:
@@ -42,7 +42,7 @@ class Beside(Protocol):
         ...
 
 
-class ServerBeside:
+class ServerIndexSwitch:
     """Collections of a Qdrant server; ``index`` makes an index that is not set up."""
 
     def __init__(self, index: "Callable[[], QdrantIndex]") -> None:
@@ -69,7 +69,7 @@ class ServerBeside:
         await self.new.close()
 
 
-class FolderBeside:
+class FolderIndexSwitch:
     """The folder of an embedded index, owned until :meth:`switch`; the new one grows in ``vectors.new`` beside it."""
 
     def __init__(self, folder: Path) -> None:

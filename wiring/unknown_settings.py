@@ -1,4 +1,4 @@
-"""Variables that look like settings and are none: mostly a slip of the pen, which would otherwise be ignored in silence."""
+"""Unknown settings: variables that look like settings and are none, mostly a slip of the pen, which would otherwise be ignored in silence."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ _PREFIX = "FOOTPATH_"
 _LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
 
 
-def mistyped(names: Iterable[str]) -> list[str]:
+def unknown_settings(names: Iterable[str]) -> list[str]:
     """A warning for each variable with the project's prefix that is no setting and no secret, with the setting it is nearest to."""
     known = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
     said: list[str] = []
@@ -26,9 +26,9 @@ def mistyped(names: Iterable[str]) -> list[str]:
     return said
 
 
-def warn_of_mistyped(names: Iterable[str]) -> None:
-    """Tell the warnings of :func:`mistyped` on stderr."""
-    for warning in mistyped(names):
+def warn_of_unknown_settings(names: Iterable[str]) -> None:
+    """Tell the warnings of :func:`unknown_settings` on stderr."""
+    for warning in unknown_settings(names):
         print(f"warning: {warning}", file=sys.stderr)
 
 

@@ -3,8 +3,8 @@
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from wiring.graph_beside import graph_connection
-from wiring.once import Once
+from wiring.planning_stores import graph_connection
+from wiring.lazy import Lazy
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ class StoreServers:
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
         self._settings = settings
         self._stack = stack
-        self._graph = Once(self._open_graph)
-        self._vectors = Once(self._open_vectors)
+        self._graph = Lazy(self._open_graph)
+        self._vectors = Lazy(self._open_vectors)
 
     async def graph(self) -> None:
         """Raises ``UnavailableError`` where the graph's server does not answer."""

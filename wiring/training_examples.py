@@ -1,17 +1,20 @@
-"""Negatives and requests that are written for a training, by a language model or without one."""
+"""Negatives and requests that are written for a training, by a language model or without one, and their files: a line each."""
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from agent.models.chat import ChatModel, Message
 from agent.policies.llm_ask import Allowance, Asker
-from domain.errors import UsageError
+from domain.errors import BrokenInputError, UsageError
+from domain.model import what_is_wrong
 from domain.tool import ToolDoc, ToolId
 from evaluation.apart import Requests
+from graph.importers.lines import read_lines
+from graph.importers.records import Skipped
 from retriever.training.asking import Bounds, Told, Usage, ask_all
 from retriever.training.examples import Corpus, Example
 from retriever.training.kept_answers import KeptAnswers
@@ -21,9 +24,40 @@ from retriever.training.recipe import Recipe
 from retriever.training.requested import SyntheticRequest, request_task, usable
 from retriever.training.round_trip import leading_back
 from retriever.training.writer import Task, Written
-from wiring.written_files import read_written
 
 A = TypeVar("A", bound=BaseModel)
+
+
+def read_written(path: Path, kind: type[A]) -> list[A]:
+    """The lines of a file that ``scripts/write_examples.py`` wrote.
+
+    Raises:
+        UsageError: there is no such file. BrokenInputError: a line is something else.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is no file; scripts/write_examples.py writes one")
+    found: list[A] = []
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            raise BrokenInputError(line.reason, file=str(path), line=line.line)
+        try:
+            found.append(kind.model_validate_json(line.body))
+        except ValidationError as error:
+            raise BrokenInputError(what_is_wrong(error), file=str(path), line=line.number) from error
+    return found
+
+
+def write_lines(path: Path, items: Iterable[BaseModel]) -> None:
+    """A line each, in place of what was there: all of it or nothing."""
+    beside = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text("".join(item.model_dump_json() + "\n" for item in items), encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
 FIRST = 10
 """So far down BM25 may find the document that a made-up request is for."""
 
