@@ -20,9 +20,9 @@ from evaluation.retrieval import Scores, Search, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
-from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.rankings import rankings
 from wiring.settings import Settings, read_settings, settings_in
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 Step = Callable[[Container], Awaitable[None]]
 

@@ -24,15 +24,16 @@ from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
-from wiring.planning_stores import flows_of, kept_fields_of, copy_flows_to_server
 from wiring.layout import StoreFolder
-from wiring.memories import RECALL_SECONDS, memories_of, within_reach
-from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.lazy import Lazy, set_up
+from wiring.memories import RECALL_SECONDS, memories_of, within_reach
+from wiring.planning_stores import copy_flows_to_server, flows_of, kept_fields_of
 from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
+from wiring.store_servers import vector_address
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
@@ -113,12 +114,7 @@ class Container:
 
         chosen = self.settings
         return QdrantIndex(
-            chosen.vector_url,
-            chosen.vector_api_key.get_secret_value(),
-            name=chosen.vector_collection,
-            prefer_grpc=chosen.vector_grpc,
-            grpc_port=chosen.vector_grpc_port,
-            quantization=chosen.vector_quantization,
+            vector_address(chosen), name=chosen.vector_collection, quantization=chosen.vector_quantization
         )
 
     async def recordings(self) -> Recordings:

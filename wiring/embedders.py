@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from domain.errors import UsageError
 from retriever.encoder_folder import EncoderForm, hash_of, read_form
 from retriever.index import Embedder
-from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.settings import Settings, read_settings, settings_in
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 if TYPE_CHECKING:
     from agent.models.embeddings import OpenaiEmbeddings

@@ -1,15 +1,12 @@
 """Where the stores that planning reads besides the graph lie, flows and kept fields: with the graph. On its server every machine plans with the same; in the store's folder otherwise."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from graph.flows import FlowStore
 from graph.kept_fields import KeptFields
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
-
-if TYPE_CHECKING:
-    from graph.backends.bolt import Connection
+from wiring.store_servers import graph_connection
 
 _PAGE = 500
 
@@ -34,15 +31,6 @@ def kept_fields_of(settings: Settings, folder: StoreFolder, *, on_server: bool) 
     from graph.backends.kept_fields import SqliteKeptFields
 
     return SqliteKeptFields(folder.kept_fields)
-
-
-def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
-    """A connection to the graph's server that is not open yet."""
-    from graph.backends.bolt import Connection
-    from graph.backends.bolt_errors import Server
-
-    server = Server(settings.graph_url, settings.graph_user, settings.graph_database)
-    return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)
 
 
 async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:

@@ -11,10 +11,10 @@ from retriever.index import Embedder
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
-from wiring.index_switch import IndexSwitch, FolderIndexSwitch, Indexes, ServerIndexSwitch
 from wiring.comparison import Comparison, Judging, compare, judged_by, sample_requests
 from wiring.container import Container, open_container
 from wiring.embedders import embedder_of
+from wiring.index_switch import FolderIndexSwitch, Indexes, IndexSwitch, ServerIndexSwitch
 from wiring.settings import Settings
 
 

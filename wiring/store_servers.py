@@ -1,19 +1,35 @@
-"""Whether the servers that hold a part of the store answer: asked over connections of their own, so that nothing else is opened for it."""
+"""The servers that hold a part of the store: their addresses by the settings, and whether they answer."""
 
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from wiring.planning_stores import graph_connection
 from wiring.lazy import Lazy
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
     from graph.backends.bolt import Connection
-    from retriever.backends.qdrant_connection import QdrantConnection
+    from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+
+
+def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
+    """A connection to the graph's server that is not open yet."""
+    from graph.backends.bolt import Connection
+    from graph.backends.bolt_errors import Server
+
+    server = Server(settings.graph_url, settings.graph_user, settings.graph_database)
+    return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)
+
+
+def vector_address(settings: Settings) -> "QdrantAddress":
+    """The address of the vectors' server."""
+    from retriever.backends.qdrant_connection import QdrantAddress
+
+    key = settings.vector_api_key.get_secret_value()
+    return QdrantAddress(settings.vector_url, key, settings.vector_grpc, settings.vector_grpc_port)
 
 
 class StoreServers:
-    """Those that the settings name; an embedded part is always there. Connections are closed with the stack."""
+    """Those that the settings name, asked over connections of their own; an embedded part is always there. Connections are closed with the stack."""
 
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
         self._settings = settings
@@ -44,12 +60,9 @@ class StoreServers:
         return connection
 
     async def _open_vectors(self) -> "QdrantConnection":
-        from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+        from retriever.backends.qdrant_connection import QdrantConnection
 
-        chosen = self._settings
-        key = chosen.vector_api_key.get_secret_value()
-        address = QdrantAddress(chosen.vector_url, key, chosen.vector_grpc, chosen.vector_grpc_port)
-        connection = QdrantConnection(address)
+        connection = QdrantConnection(vector_address(self._settings))
         await connection.open()
         self._stack.push_async_callback(connection.close)
         return connection

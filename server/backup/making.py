@@ -15,9 +15,9 @@ from server.storage.migrate import newest
 from server.storage.sealing import Keys, write_keys
 from server.storage.storage import Storage
 from wiring.layout import StoreFolder
-from wiring.transfer import export_to
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
+from wiring.transfer import export_to
 
 
 async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to: Path | None = None) -> Exported:

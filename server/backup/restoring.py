@@ -15,10 +15,10 @@ from server.storage.copies import check_same_kind, is_empty, put_rows
 from server.storage.restored import settle
 from server.storage.sealing import Keys, keys_of_text, write_keys
 from wiring.layout import StoreFolder
-from wiring.transfer import import_from
 from wiring.private_files import FOLDER
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
+from wiring.transfer import import_from
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
 from wiring.lazy import Lazy
-from wiring.store_servers import StoreServers
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
+from wiring.store_servers import StoreServers
 
 
 @dataclass(frozen=True, slots=True)

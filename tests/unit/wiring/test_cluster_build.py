@@ -12,9 +12,9 @@ import wiring.cluster_build as spread
 from domain.errors import UnavailableError, UsageError
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.cluster import Cluster, R, T, Work
+from wiring.cluster_build import embed
 from wiring.container import open_container
 from wiring.settings import Settings
-from wiring.cluster_build import embed
 
 
 class Here(Cluster):

@@ -3,8 +3,8 @@
 from contextlib import AsyncExitStack
 
 from tests.servers.qdrant.over_grpc import serving_grpc
-from wiring.store_servers import StoreServers
 from wiring.settings import Settings
+from wiring.store_servers import StoreServers
 
 
 async def test_vectors_over_grpc_are_looked_for_at_the_port_that_is_named() -> None:

@@ -6,13 +6,15 @@ import pytest
 
 from domain.errors import UsageError
 from wiring.container import open_container
-from wiring.unknown_settings import unknown_settings, named_in
 from wiring.settings import read_settings
+from wiring.unknown_settings import named_in, unknown_settings
 
 
 def test_the_nearest_setting_is_named() -> None:
     names = ["FOOTPATH_ALLOWED_HOSTS", "FOOTPATH_ALLOW_HOSTS", "FOOTPATH_SECRET_X", "PATH", "footpath_store"]
-    assert unknown_settings(names) == ["FOOTPATH_ALLOWED_HOSTS is no setting and is ignored; is FOOTPATH_ALLOW_HOSTS meant?"]
+    assert unknown_settings(names) == [
+        "FOOTPATH_ALLOWED_HOSTS is no setting and is ignored; is FOOTPATH_ALLOW_HOSTS meant?"
+    ]
     assert unknown_settings(["FOOTPATH_ZZYZX"]) == [
         "FOOTPATH_ZZYZX is no setting and is ignored; .env.example lists the settings"
     ]

@@ -18,6 +18,7 @@ from graph.transfer.beside import Beside, item_of
 from graph.transfer.exporting import Exported, export_store
 from graph.transfer.fields import LineError
 from graph.transfer.importing import check_export, import_store
+from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import memory
 from tests.unit.graph.transfer.small_stores import fill, quiet, run_changed
@@ -27,7 +28,7 @@ TAKEN = [Taken(A, B, "q", ("x[].id", "y")), Taken(A, B, "q", ("y",)), Taken(B, A
 
 
 def memories_at(folder: Path, kind: str) -> MemoryStore:
-    return QdrantMemories(":memory:") if kind == "qdrant" else SqliteMemories(folder / "memories.db")
+    return QdrantMemories(QdrantAddress(":memory:")) if kind == "qdrant" else SqliteMemories(folder / "memories.db")
 
 
 @pytest.fixture
