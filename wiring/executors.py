@@ -6,18 +6,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from agent.executor import Executor
-from agent.secrets import Secrets
+from agent.execution.executor import Executor
+from agent.execution.secrets import Secrets
 from wiring.container import Container
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.executors.http import HttpExecutor
+    from agent.execution.http import HttpExecutor
 
 
 def http_executor(settings: Settings, secrets: Secrets) -> "HttpExecutor":
     """A new one, with whose secrets it is given; who makes it closes it."""
-    from agent.executors.http import HttpExecutor, HttpParameters
+    from agent.execution.http import HttpExecutor, HttpParameters
 
     parameters = HttpParameters(
         timeout=settings.call_timeout,
@@ -38,7 +38,7 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
     Raises:
         UsageError: a file is not there. BrokenInputError: it holds a line that cannot be read.
     """
-    from agent.executors.replay import ReplayExecutor
+    from agent.execution.replay import ReplayExecutor
     from graph.backends.memory import MemoryGraph
     from graph.backends.recordings import SqliteRecordings
     from graph.ingest import Ingest

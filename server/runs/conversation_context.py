@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from agent.earlier import MOST_RUNS, EarlierRun, earlier_run
-from agent.provenance import Fixed, Voices
+from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
+from agent.execution.provenance import Fixed, Voices
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId
