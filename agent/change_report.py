@@ -7,7 +7,7 @@ from agent.text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.change_words import changes, made_by, orders, told_to_change
 
 NOT_DONE = "Not done:"

@@ -18,7 +18,7 @@ from agent.policy.protocol import Policy
 from agent.resume import Past
 from agent.search.settings import WalkSettings
 from domain.plan_document import PlanDocument
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 

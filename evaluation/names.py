@@ -4,7 +4,7 @@ Categories are left out: catalogues list one API under several, and such copies 
 """
 
 from domain.tool import ToolId, tool_id_parts
-from graph.names import standardise
+from graph.function_names import standardise
 
 Key = tuple[str, str]
 

@@ -15,7 +15,7 @@ from domain.errors import UsageError
 from domain.tool import ToolDoc
 from evaluation.asked import Asked, Expected
 from evaluation.rightness import absent_from_responses
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 Figures = dict[str, Any]
 _PLACE = re.compile(r"\[(\d+)\]|([^.\[\]]+)")

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from domain.tool import ToolId
-from graph.around import Around
 from graph.facts import Edge, Neighbour, ToolFacts
+from graph.links import Neighbourhood
 from graph.store import GraphStore
 
 SWAPS = 10
@@ -25,7 +25,7 @@ class RewiredGraph:
             self._out.setdefault(edge.source, []).append(edge)
             self._into.setdefault(edge.target, []).append(edge)
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
         """As the store has them, with the other edges and no links."""
         known = await self._store.around(tools)
         targets = {edge.target for tool in known for edge in self._out.get(tool, [])}

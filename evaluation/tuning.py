@@ -10,7 +10,7 @@ from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import Table
 from graph.cleaning import clean
-from graph.names import NameIndex
+from graph.function_names import NameIndex
 
 ONE, SEVERAL = "one tool set", "several tool sets"
 

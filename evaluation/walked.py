@@ -12,7 +12,7 @@ from domain.trajectory import Trajectory
 from evaluation.apart import Requests
 from graph.counting import Tally, count_trajectory
 from graph.facts import GraphBatch
-from graph.names import NameIndex
+from graph.function_names import NameIndex
 from offline.request_pattern import pattern
 from retriever.experience import Precedent, Walked
 from retriever.index import Embedder, Vectors

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from domain.tool import ToolId
-from graph.around import Around
 from graph.facts import ToolFacts
+from graph.links import Neighbourhood
 from graph.store import GraphReads
 
 
@@ -15,7 +15,7 @@ class CallsWithheld:
     def __init__(self, graph: GraphReads) -> None:
         self._graph = graph
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
         """As the graph has them, without any facts."""
         return {
             tool: replace(known, facts=ToolFacts(), out=[replace(way, facts=ToolFacts()) for way in known.out])

@@ -10,10 +10,10 @@ from domain.tool import ToolDoc
 from domain.trajectory import Trajectory
 from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
+from graph.function_names import NameIndex
 from graph.importers import jsonl
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, load
-from graph.names import NameIndex
 
 
 def read_labelled(

@@ -14,9 +14,9 @@ from evaluation.corpora.corpus import read_as
 from evaluation.holding_out import HeldOut, hold_out
 from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
+from graph.function_names import NameIndex
 from graph.importers import jsonl
 from graph.importers.records import Record
-from graph.names import NameIndex
 
 
 def main(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
+from graph.function_names import NameIndex
 from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
-from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Spent, Summary, summarise
 from graph.take_overs import Admission, Forget, Tell

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from domain.errors import UsageError
 from graph.blocks import Block, Counted, count_block
+from graph.function_names import NameIndex
 from graph.ingest import Progress, Spread
-from graph.names import NameIndex
 from retriever.index import Vectors
 from retriever.indexing import Portion, put_portion, unindexed
 from wiring.cluster import Cluster, Work

@@ -15,7 +15,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.memory import MemoryStore
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
 from graph.weights import WeightParameters
@@ -122,7 +122,7 @@ class Container:
         return await self._recordings.get()
 
     async def _open_recordings(self) -> Recordings:
-        from graph.backends.recordings import SqliteRecordings
+        from graph.backends.sqlite_recordings import SqliteRecordings
 
         return await set_up(SqliteRecordings(self.folder.recordings), self._stack)
 

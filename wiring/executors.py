@@ -40,9 +40,9 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
     """
     from agent.execution.replay import ReplayExecutor
     from graph.backends.memory import MemoryGraph
-    from graph.backends.recordings import SqliteRecordings
+    from graph.backends.sqlite_recordings import SqliteRecordings
+    from graph.function_names import NameIndex
     from graph.ingest import Ingest
-    from graph.names import NameIndex
     from graph.sources import read_records
 
     sources = [read_records(path, "calls") for path in paths]

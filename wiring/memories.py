@@ -18,7 +18,7 @@ def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemorySto
         from retriever.backends.qdrant_memories import QdrantMemories
 
         return QdrantMemories(vector_address(settings), name=settings.vector_collection)
-    from graph.backends.memories import SqliteMemories
+    from graph.backends.sqlite_memories import SqliteMemories
 
     return SqliteMemories(file)
 

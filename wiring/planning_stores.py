@@ -2,7 +2,7 @@
 
 import asyncio
 
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
 from graph.kept_fields import KeptFields
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
@@ -14,10 +14,10 @@ _PAGE = 500
 def flows_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> FlowStore:
     """A store of flows that is not open yet."""
     if on_server:
-        from graph.backends.neo4j_beside import Neo4jFlows
+        from graph.backends.neo4j_planning import Neo4jFlows
 
         return Neo4jFlows(graph_connection(settings))
-    from graph.backends.flows import SqliteFlows
+    from graph.backends.sqlite_dataflow import SqliteFlows
 
     return SqliteFlows(folder.flows)
 
@@ -25,10 +25,10 @@ def flows_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> Flo
 def kept_fields_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> KeptFields:
     """Opened when first asked."""
     if on_server:
-        from graph.backends.neo4j_beside import Neo4jKeptFields
+        from graph.backends.neo4j_planning import Neo4jKeptFields
 
         return Neo4jKeptFields(graph_connection(settings))
-    from graph.backends.kept_fields import SqliteKeptFields
+    from graph.backends.sqlite_kept_fields import SqliteKeptFields
 
     return SqliteKeptFields(folder.kept_fields)
 
@@ -37,7 +37,7 @@ async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
     """Flows that this machine counted before they lay on the server: brought there, where there are none yet."""
     if not await asyncio.to_thread(folder.flows.exists) or await flows.keys("", 1):
         return
-    from graph.backends.flows import SqliteFlows
+    from graph.backends.sqlite_dataflow import SqliteFlows
 
     mine = SqliteFlows(folder.flows)
     await mine.setup()

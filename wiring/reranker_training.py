@@ -13,7 +13,7 @@ from domain.trajectory import Trajectory
 from evaluation.names import Key, key_of
 from evaluation.queries import Query, whole_queries
 from evaluation.walked import OthersWalked
-from graph.names import NameIndex
+from graph.function_names import NameIndex
 from retriever.candidates import Gathering
 from retriever.features import features
 from retriever.index import Embedder, VectorIndex

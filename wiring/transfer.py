@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.transfer.beside import Beside
+from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.exporting import Exported, Progress, export_store
 from graph.transfer.importing import Checked, check_export, import_store
 from graph.transfer.lines import Counts
@@ -42,8 +42,8 @@ async def export_to(
         open_container(settings.model_copy(update={"store": copy.root}), copy.root if store else None) as container,
     ):
         kept = await container.recordings() if recordings and await _has_recordings(container) else None
-        beside = await _beside(container)
-        return await export_store(container.graph, kept, path, progress, replace=replace, beside=beside)
+        companions = await _companions(container)
+        return await export_store(container.graph, kept, path, progress, replace=replace, companions=companions)
 
 
 async def import_from(
@@ -54,22 +54,22 @@ async def import_from(
     async with open_container(settings, store, create=True) as container:
         wanted = checked.export.counts.batches or await _has_recordings(container)
         recordings = await container.recordings() if wanted else None
-        beside = await _beside(container, checked.export.counts)
-        written = await import_store(path, checked, container.graph, recordings, progress, beside)
+        companions = await _companions(container, checked.export.counts)
+        written = await import_store(path, checked, container.graph, recordings, progress, companions)
         embedded = await _indexed(container, progress) if embed else None
-        if embed and beside.memories is not None:
+        if embed and companions.memories is not None:
             await (await container.memory()).embed(lambda done: progress("memories", done, None))
         await link(container, lambda done, total: progress("links", done, total), embedded=embed)
         return Imported(checked, written, embedded)
 
 
-async def _beside(container: Container, wanted: Counts | None = None) -> Beside:
+async def _companions(container: Container, wanted: Counts | None = None) -> CompanionStores:
     """What lies beside the graph already, and what ``wanted`` needs a place for."""
     folder, wanted = container.folder, wanted or Counts()
     memories = container.vectors_on_server or wanted.memories or await asyncio.to_thread(folder.memories.exists)
     counted = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
     flows = container.graph_on_server or counted
-    return Beside(await container.memories() if memories else None, await container.flows() if flows else None)
+    return CompanionStores(await container.memories() if memories else None, await container.flows() if flows else None)
 
 
 async def _has_recordings(container: Container) -> bool:

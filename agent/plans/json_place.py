@@ -4,7 +4,7 @@ import re
 
 from pydantic.types import JsonValue
 
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 INDEX = re.compile(r"\[\d+\]")

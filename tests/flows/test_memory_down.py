@@ -11,7 +11,7 @@ from agent.run_context import RunDeps
 from domain.event import Event, RunFinished
 from domain.learned import WeightsLearned
 from domain.recalled import MemoryRecalled
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph

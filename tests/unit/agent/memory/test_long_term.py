@@ -11,7 +11,7 @@ from agent.memory.similarity import likeness, telling
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Solved
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from offline.request_pattern import pattern
 from retriever.embedders.bundled import BundledEmbedder
 

@@ -11,10 +11,10 @@ from domain.errors import UnavailableError, UsageError
 from domain.memory import Memory, MemoryStore
 from domain.tool import ToolId
 from domain.trajectory import Taken
-from graph.backends.flows import SqliteFlows
-from graph.backends.memories import SqliteMemories
 from graph.backends.memory import MemoryGraph
-from graph.transfer.beside import Beside, item_of
+from graph.backends.sqlite_dataflow import SqliteFlows
+from graph.backends.sqlite_memories import SqliteMemories
+from graph.transfer.companion_stores import CompanionStores, item_of
 from graph.transfer.exporting import Exported, export_store
 from graph.transfer.fields import LineError
 from graph.transfer.importing import check_export, import_store
@@ -32,9 +32,9 @@ def memories_at(folder: Path, kind: str) -> MemoryStore:
 
 
 @pytest.fixture
-async def full(tmp_path: Path) -> AsyncGenerator[Beside]:
+async def full(tmp_path: Path) -> AsyncGenerator[CompanionStores]:
     """Three memories with judgements, and flows."""
-    beside = Beside(memories_at(tmp_path, "sqlite"), SqliteFlows(tmp_path / "flows.db"))
+    beside = CompanionStores(memories_at(tmp_path, "sqlite"), SqliteFlows(tmp_path / "flows.db"))
     assert beside.memories is not None
     assert beside.flows is not None
     await beside.memories.setup()
@@ -50,13 +50,13 @@ async def full(tmp_path: Path) -> AsyncGenerator[Beside]:
     await beside.flows.close()
 
 
-async def exported(path: Path, beside: Beside) -> Exported:
+async def exported(path: Path, beside: CompanionStores) -> Exported:
     graph = MemoryGraph()
     await fill(graph)
-    return await export_store(graph, None, path, quiet, replace=True, beside=beside)
+    return await export_store(graph, None, path, quiet, replace=True, companions=beside)
 
 
-async def imported(path: Path, beside: Beside | None) -> int:
+async def imported(path: Path, beside: CompanionStores | None) -> int:
     return await import_store(path, await check_export(path, quiet), MemoryGraph(), None, quiet, beside)
 
 
@@ -67,13 +67,13 @@ async def all_of(store: MemoryStore | None) -> list[Memory]:
 
 @pytest.mark.parametrize("first", ["sqlite", "qdrant"])
 @pytest.mark.parametrize("then", ["sqlite", "qdrant"])
-async def test_judgements_and_flows_come_along(full: Beside, first: str, then: str, tmp_path: Path) -> None:
+async def test_judgements_and_flows_come_along(full: CompanionStores, first: str, then: str, tmp_path: Path) -> None:
     path, known = tmp_path / "0", await exported(tmp_path / "0", full)
     assert (known.counts.memories, known.counts.flow_keys, known.counts.flows) == (3, 2, 2)
     for number, kind in enumerate((first, then)):
         folder = tmp_path / f"in{number}"
         folder.mkdir()
-        new = Beside(memories_at(folder, kind), SqliteFlows(folder / "flows.db"))
+        new = CompanionStores(memories_at(folder, kind), SqliteFlows(folder / "flows.db"))
         assert new.memories is not None
         assert new.flows is not None
         await new.memories.setup()
@@ -90,9 +90,11 @@ async def test_judgements_and_flows_come_along(full: Beside, first: str, then: s
         await new.flows.close()
 
 
-async def test_an_interrupted_import_goes_on_and_other_memories_are_refused(full: Beside, tmp_path: Path) -> None:
+async def test_an_interrupted_import_goes_on_and_other_memories_are_refused(
+    full: CompanionStores, tmp_path: Path
+) -> None:
     await exported(tmp_path / "e", full)
-    part = Beside(SqliteMemories(tmp_path / "part.db"), SqliteFlows(tmp_path / "part.flows.db"))
+    part = CompanionStores(SqliteMemories(tmp_path / "part.db"), SqliteFlows(tmp_path / "part.flows.db"))
     assert part.memories is not None
     assert part.flows is not None
     await part.memories.setup()
@@ -107,7 +109,7 @@ async def test_an_interrupted_import_goes_on_and_other_memories_are_refused(full
     await part.flows.close()
 
 
-async def test_without_a_place_for_memories_nothing_is_lost_in_silence(full: Beside, tmp_path: Path) -> None:
+async def test_without_a_place_for_memories_nothing_is_lost_in_silence(full: CompanionStores, tmp_path: Path) -> None:
     await exported(tmp_path / "e", full)
     with pytest.raises(UnavailableError, match="no place"):
         await imported(tmp_path / "e", None)
@@ -115,9 +117,9 @@ async def test_without_a_place_for_memories_nothing_is_lost_in_silence(full: Bes
 
 @pytest.mark.parametrize("version", [1, 2])
 async def test_exports_of_earlier_versions_are_read(version: int, tmp_path: Path) -> None:
-    await exported(tmp_path / "e", Beside())
+    await exported(tmp_path / "e", CompanionStores())
     run_changed(tmp_path / "e", lambda lines: _as_of(version, lines))
-    assert await imported(tmp_path / "e", Beside()) == (13 if version == 1 else 16)
+    assert await imported(tmp_path / "e", CompanionStores()) == (13 if version == 1 else 16)
 
 
 def _as_of(version: int, lines: list[bytes]) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Which tools' responses can fill a tool's parameters, among tens of thousands: an index by words, instead of every pair.
+"""An index of feeds by words: which tools' responses can fill a tool's parameters, among tens of thousands, instead of every pair.
 
 Within a tool set it leaves nothing out. From other sets it leaves out what ``graph.coupling.match`` could not give the score that
 is asked for (its rules, read backwards), and values that mean nothing outside their service.
@@ -13,7 +13,7 @@ from domain.tool import Parameter, ToolDoc, ToolId
 from graph.coupling import COUPLED, VAGUE, field_words, match, subject, thing
 from graph.identifiers import text_words, words
 from graph.links import Feed
-from graph.outputs import OutputField, output_fields
+from graph.response_fields import OutputField, output_fields
 
 KEPT = 20
 """Feeds kept for each parameter of a tool."""

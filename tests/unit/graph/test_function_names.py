@@ -1,7 +1,7 @@
 import pytest
 
 from domain.tool import ToolDoc, is_unresolved, tool_id
-from graph.names import NameIndex, function_name, standardise
+from graph.function_names import NameIndex, function_name, standardise
 
 
 def doc(category: str, toolset: str, api: str, function: str | None = None) -> ToolDoc:

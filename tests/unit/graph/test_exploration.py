@@ -4,8 +4,8 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import ToolId
+from graph.exploration import with_exploration
 from graph.facts import Edge
-from graph.recovery import with_returning
 from graph.weights import Weighted, top_candidates
 
 SEEDS = [f"run {n}" for n in range(2000)]
@@ -20,7 +20,7 @@ OTHERS = [weighted(f"t{n}", 0.1, 0.9) for n in range(4)]
 
 
 def firsts(known: list[Weighted], k: int, *, safe: bool = True, period: int = 5) -> list[str]:
-    return [with_returning(known, k, lambda _: safe, seed=seed, period=period)[0].target for seed in SEEDS]
+    return [with_exploration(known, k, lambda _: safe, seed=seed, period=period)[0].target for seed in SEEDS]
 
 
 @pytest.mark.parametrize("k", [2, 10])
@@ -34,7 +34,7 @@ def test_the_same_seed_gives_the_same_list() -> None:
 
 
 def test_the_list_keeps_its_length_and_the_others_their_order() -> None:
-    offered = with_returning([LOST, *OTHERS], 3, lambda _: True, seed="s", period=1)
+    offered = with_exploration([LOST, *OTHERS], 3, lambda _: True, seed="s", period=1)
     assert [w.target for w in offered] == ["lost", "t0", "t1"]
 
 
@@ -53,14 +53,14 @@ def test_a_tool_that_changes_something_never_comes_back() -> None:
 )
 def test_others_stay_where_they_are(known: list[Weighted]) -> None:
     for seed in SEEDS[:50]:
-        assert with_returning(known, 2, lambda _: True, seed=seed, period=1) == top_candidates(known, 2)
+        assert with_exploration(known, 2, lambda _: True, seed=seed, period=1) == top_candidates(known, 2)
 
 
 def test_nothing_comes_back_into_nothing() -> None:
-    assert with_returning([], 3, lambda _: True, seed="s") == []
-    assert with_returning([LOST, *OTHERS], 0, lambda _: True, seed="s", period=1) == []
+    assert with_exploration([], 3, lambda _: True, seed="s") == []
+    assert with_exploration([LOST, *OTHERS], 0, lambda _: True, seed="s", period=1) == []
 
 
 def test_a_period_below_one_is_refused() -> None:
     with pytest.raises(UsageError):
-        with_returning([LOST], 1, lambda _: True, seed="s", period=0)
+        with_exploration([LOST], 1, lambda _: True, seed="s", period=0)

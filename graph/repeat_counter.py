@@ -5,7 +5,7 @@ from array import array
 _SMALLEST = 1 << 12
 
 
-class Occurrences:
+class RepeatCounter:
     """Counts digests. Open addressing over 64-bit digests; only those that repeat get an entry of their own.
 
     Two of a billion different lines share 64 bits with a probability of 3 %; of a million with one of 10⁻⁸.

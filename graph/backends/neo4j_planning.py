@@ -10,17 +10,17 @@ import orjson
 
 from domain.tool import ToolId
 from domain.trajectory import Taken
-from graph.backends import cypher_beside
+from graph.backends import cypher_planning
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.neo4j_work import Neo4jWork, send
-from graph.flows import FlowCount, KnownFlow
+from graph.dataflow import FlowCount, KnownFlow
 from graph.kept_fields import FieldChoice
 
 
 async def _structure(connection: Connection) -> None:
     """Idempotent. Neo4j takes one change of structure a transaction."""
     await connection.open()
-    for statement in cypher_beside.STRUCTURE:
+    for statement in cypher_planning.STRUCTURE:
 
         async def work(transaction: Transaction, statement: Any = statement) -> None:
             await (await transaction.run(statement)).consume()
@@ -41,16 +41,16 @@ class Neo4jFlows(Neo4jWork):
         token = uuid4().hex
 
         async def work(transaction: Transaction) -> bool:
-            result = await transaction.run(cypher_beside.CLAIM, {"key": key, "token": token})
+            result = await transaction.run(cypher_planning.CLAIM, {"key": key, "token": token})
             ours: bool = (await result.single(strict=True)).value()
             if (await result.consume()).counters.nodes_created:
-                before = await (await transaction.run(cypher_beside.ADD_TOTALS, {"rows": rows})).values()
+                before = await (await transaction.run(cypher_planning.ADD_TOTALS, {"rows": rows})).values()
                 known = {place: orjson.loads(text) for place, text in before}
                 for (place, name), count in fields.items():
                     counted = known[_digest(*place)]
                     counted[name] = counted.get(name, 0) + count
                 texts = [{"place": place, "fields": _text(counted)} for place, counted in known.items()]
-                await send(transaction, cypher_beside.SET_FIELDS, texts)
+                await send(transaction, cypher_planning.SET_FIELDS, texts)
             return ours
 
         return await self._connection.write(work)
@@ -59,12 +59,12 @@ class Neo4jFlows(Neo4jWork):
         gone = {"tools": list(tools)}
 
         async def work(transaction: Transaction) -> None:
-            await (await transaction.run(cypher_beside.FORGET, gone)).consume()
+            await (await transaction.run(cypher_planning.FORGET, gone)).consume()
 
         await self._connection.write(work)
 
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
-        counts = [_count(row) for row in await self._by_chunks(cypher_beside.INTO, tools)]
+        counts = [_count(row) for row in await self._by_chunks(cypher_planning.INTO, tools)]
         known = [
             KnownFlow(one.source, one.target, field, one.parameter, count, one.total)
             for one in counts
@@ -76,18 +76,18 @@ class Neo4jFlows(Neo4jWork):
         return found
 
     async def keys(self, after: str, limit: int) -> list[str]:
-        return [key for (key,) in await self._connection.read(cypher_beside.KEYS, {"after": after, "limit": limit})]
+        return [key for (key,) in await self._connection.read(cypher_planning.KEYS, {"after": after, "limit": limit})]
 
     async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
         place = dict(zip(("target", "parameter", "source"), after, strict=True))
-        return [_count(row) for row in await self._connection.read(cypher_beside.COUNTS, {**place, "limit": limit})]
+        return [_count(row) for row in await self._connection.read(cypher_planning.COUNTS, {**place, "limit": limit})]
 
     async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
         rows = [_row(*one.place) | {"total": one.total, "fields": _text(dict(one.fields))} for one in counts]
 
         async def work(transaction: Transaction) -> None:
-            await send(transaction, cypher_beside.SET_KEYS, list(keys))
-            await send(transaction, cypher_beside.SET_FLOWS, rows)
+            await send(transaction, cypher_planning.SET_KEYS, list(keys))
+            await send(transaction, cypher_planning.SET_FLOWS, rows)
 
         await self._connection.write(work)
 
@@ -104,7 +104,7 @@ class Neo4jKeptFields:
 
     async def recall(self, tool: ToolId, basis: str) -> FieldChoice | None:
         await self._setup()
-        rows = await self._connection.read(cypher_beside.RECALL, {"place": _digest(tool, basis)})
+        rows = await self._connection.read(cypher_planning.RECALL, {"place": _digest(tool, basis)})
         return FieldChoice(tuple(orjson.loads(rows[0][0])), tuple(orjson.loads(rows[0][1]))) if rows else None
 
     async def keep(self, tool: ToolId, basis: str, choice: FieldChoice) -> None:
@@ -112,7 +112,7 @@ class Neo4jKeptFields:
         row = {"place": _digest(tool, basis), "kept": _text(choice.kept), "known": _text(choice.known)}
 
         async def work(transaction: Transaction) -> None:
-            await (await transaction.run(cypher_beside.KEEP, row)).consume()
+            await (await transaction.run(cypher_planning.KEEP, row)).consume()
 
         await self._connection.write(work)
 

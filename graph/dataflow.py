@@ -1,4 +1,4 @@
-"""Where the arguments of recorded calls came from: values that an earlier answer of the same trajectory held (SoAy, definition 1)."""
+"""Data flow between recorded calls: where the arguments of recorded calls came from: values that an earlier answer of the same trajectory held (SoAy, definition 1)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from graph.literals import MAX_DEPTH, read_value, written_deep
+from graph.lenient_json import MAX_DEPTH, read_value, written_deep
 
 json_values = st.recursive(
     st.none()

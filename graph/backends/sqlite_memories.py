@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId
-from graph.backends.sqlite_database import Database, Format
-from graph.backends.sqlite_reading import SqliteReading
+from graph.backends.sqlite_database import Database, Format, SqliteReading
 
 _FORMAT = Format(
     what="memories",

@@ -7,7 +7,7 @@ import pytest
 
 from domain.errors import UnavailableError
 from domain.tool import tool_id
-from graph.backends.kept_fields import SqliteKeptFields
+from graph.backends.sqlite_kept_fields import SqliteKeptFields
 from graph.kept_fields import FieldChoice
 
 TOOL = tool_id("c", "t", "a")

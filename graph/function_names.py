@@ -1,4 +1,4 @@
-"""From the name a trajectory used to the document it means. An ambiguous name is never resolved silently."""
+"""From the function name that a trajectory used to the document it means. An ambiguous name is never resolved silently."""
 
 import re
 from collections.abc import Iterable

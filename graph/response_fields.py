@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 
 from domain.tool import JsonType, ToolDoc
 from graph.identifiers import words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 MAX_FIELDS = 400
 _MAX_DEPTH = 8

@@ -1,4 +1,4 @@
-"""Structured values out of text as it is found in catalogues and recordings: JSON, Python literals, or cut JSON."""
+"""Lenient reading of structured values out of text as it is found in catalogues and recordings: JSON, Python literals, or cut JSON."""
 
 import ast
 import math

@@ -1,4 +1,4 @@
-"""Coming back: an avoided tool gets no calls, so its evidence would never change. Now and then it is offered first."""
+"""Exploration: an avoided tool gets no calls, so its evidence would never change. Now and then it is offered first."""
 
 import hashlib
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from graph.weights import UNTESTED, Weighted, rank
 PERIOD = 5
 
 
-def with_returning(
+def with_exploration(
     weighted: Sequence[Weighted], k: int, safe: Callable[[ToolId], bool], *, seed: str, period: int = PERIOD
 ) -> list[Weighted]:
     """``top_candidates(weighted, k)``, at times with one tool first that lost its rank to its poor availability.
@@ -47,6 +47,6 @@ def _drawn(seed: str, tool: ToolId, period: int) -> bool:
     return int.from_bytes(digest) % period == 0
 
 
-def has_turn(seed: str, tool: ToolId, period: int = PERIOD) -> bool:
+def is_explored(seed: str, tool: ToolId, period: int = PERIOD) -> bool:
     """Whether a tool that is avoided gets its turn with this seed: with one in ``period`` on average."""
     return _drawn(seed, tool, period)

@@ -9,7 +9,7 @@ import orjson
 from domain.tool import ToolId
 from domain.trajectory import Taken
 from graph.backends.sqlite_database import Database, Format
-from graph.flows import FlowCount, KnownFlow
+from graph.dataflow import FlowCount, KnownFlow
 
 _FORMAT = Format(
     what="flows",

@@ -1,4 +1,4 @@
-"""What lies beside the graph and moves with it: memories, and where the arguments of recorded calls came from."""
+"""The stores that lie beside the graph and move with it: memories, and where the arguments of recorded calls came from."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from domain.errors import UnavailableError
 from domain.memory import Memory, MemoryStore
 from domain.model import what_is_wrong
 from domain.tool import ToolId
-from graph.flows import FlowCount, FlowStore
+from graph.dataflow import FlowCount, FlowStore
 from graph.transfer.fields import LineError, field, text, whole
 
 _PAGE = 500
@@ -23,11 +23,11 @@ class FlowKey:
     key: str
 
 
-Remembered = Memory | FlowKey | FlowCount
+CompanionItem = Memory | FlowKey | FlowCount
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class CompanionStores:
     """The stores beside the graph; None where there is none, which is as good as an empty one."""
 
     memories: MemoryStore | None = None
@@ -61,7 +61,7 @@ class Beside:
                 yield one
             after = page[-1].place
 
-    async def write(self, chunk: Sequence[Remembered]) -> None:
+    async def write(self, chunk: Sequence[CompanionItem]) -> None:
         """Items of one kind. Raises ``UnavailableError`` where there is no store for them."""
         store = self.memories if isinstance(chunk[0], Memory) else self.flows
         if store is None:
@@ -76,7 +76,7 @@ class Beside:
                 await cast("FlowStore", store).restore([], cast("Sequence[FlowCount]", chunk))
 
 
-def place_of(item: Remembered) -> tuple[str, ...]:
+def place_of(item: CompanionItem) -> tuple[str, ...]:
     """What a section is sorted by."""
     match item:
         case Memory():
@@ -87,7 +87,7 @@ def place_of(item: Remembered) -> tuple[str, ...]:
             return item.place
 
 
-def content_of(item: Remembered) -> tuple[str, dict[str, object]]:
+def content_of(item: CompanionItem) -> tuple[str, dict[str, object]]:
     """Kind and content of the item's line."""
     match item:
         case Memory():
@@ -99,7 +99,7 @@ def content_of(item: Remembered) -> tuple[str, dict[str, object]]:
             return "flow", {**ends, "total": item.total, "fields": dict(item.fields)}
 
 
-def item_of(content: dict[str, Any]) -> Remembered:
+def item_of(content: dict[str, Any]) -> CompanionItem:
     """The item of a parsed line. Raises :class:`LineError`."""
     match content["kind"]:
         case "memory":

@@ -6,9 +6,9 @@ import pytest
 
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import Outcome, Taken
-from graph.backends.flows import SqliteFlows
+from graph.backends.sqlite_dataflow import SqliteFlows
 from graph.coupling import best_field
-from graph.flows import Made, taken, with_flows
+from graph.dataflow import Made, taken, with_flows
 
 FIND, CREDITS, PERSON = (tool_id("films", "reel", name) for name in ("find", "credits", "person"))
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from domain.errors import StoreVersionError, UnavailableError, UsageError
 from domain.tool import ToolId
 from domain.trajectory import Outcome, RecordedCall
-from graph.backends.recordings import SqliteRecordings
 from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_recordings import SqliteRecordings
 from tests.contract.graph_samples import A, B
 
 
