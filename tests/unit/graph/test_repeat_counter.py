@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from graph.repeat_counter import RepeatCounter
 
 
-@given(st.lists(st.integers(0, 50)))
+@given(st.lists(st.integers(1, 51)))
 def test_counts_like_a_counter(values: list[int]) -> None:
     occurrences, seen = RepeatCounter(), Counter[int]()
     for value in values:
