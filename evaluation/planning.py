@@ -7,7 +7,7 @@ from statistics import median
 
 from domain.tool import ToolId
 from evaluation.intervals import interval
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
 from evaluation.queries import Query
 
 Row = dict[str, float | list[float]]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId
 from evaluation.intervals import intervals
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import MEASURES, Scored, by_name, measured
 from graph.store import GraphStore

@@ -17,7 +17,7 @@ from rich.table import Table
 from agent.run import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report
-from evaluation.asked import Asked, read_asked
+from evaluation.expected import Asked, read_asked
 from playground.child import running_playground
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_deps

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from evaluation.asked import Asked, read_asked
+from evaluation.expected import Asked, read_asked
 from evaluation.compression import evaluate_compression
 from evaluation.responses import documents, recorded_responses
 from evaluation.retention import evaluate_retention

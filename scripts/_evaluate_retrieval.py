@@ -14,7 +14,7 @@ from _scoring import console, scoring, tell
 from rich.progress import Progress
 
 from domain.errors import UsageError
-from evaluation.names import Key
+from evaluation.api_keys import Key
 from evaluation.queries import Query, read_queries, whole_queries
 from evaluation.retrieval import Scores, Search, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first

@@ -15,7 +15,7 @@ from _training_sources import check_folder
 from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from retriever.training.export import NEEDED, bundled_source, export_encoder, form_of
-from retriever.training.extra import need
+from retriever.training.requirements import need
 
 
 def main(

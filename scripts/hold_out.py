@@ -11,7 +11,7 @@ from _scoring import console, scoring
 
 from domain.trajectory import Trajectory
 from evaluation.corpora.corpus import read_as
-from evaluation.holding_out import HeldOut, hold_out
+from evaluation.held_out import HeldOut, hold_out
 from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
 from graph.function_names import NameIndex

@@ -18,9 +18,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from domain.errors import ModelUnavailableError, UsageError
 from domain.tool import ToolDoc
 from evaluation.queries import Query, whole_queries
-from retriever.training.asking import Bounds, Usage
+from retriever.training.llm_tasks import Bounds, Usage
 from retriever.training.examples import Corpus, Example
-from retriever.training.kept_answers import KeptAnswers
+from retriever.training.answer_cache import AnswerCache
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from wiring.models import chat_model
 from wiring.settings import read_settings
@@ -120,7 +120,7 @@ class _Run:
                 "writing needs a language model: set FOOTPATH_MODEL_URL and FOOTPATH_MODEL_NAME, or take --offline, "
                 "which writes plain requests and no negatives"
             )
-        model, kept, told = chat_model(settings), KeptAnswers(self._out / "answers.jsonl"), dict[str, Any]()
+        model, kept, told = chat_model(settings), AnswerCache(self._out / "answers.jsonl"), dict[str, Any]()
         await kept.open()
         try:
             if What.negatives in (what or What):

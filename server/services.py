@@ -13,6 +13,7 @@ from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
+from server.cleanup import tidying
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
 from server.readiness import Readiness
@@ -23,11 +24,10 @@ from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
 from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
 from server.storage.database import file_of, file_url
+from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
 from server.storage.runs import Run
-from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
-from server.tidying import tidying
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
 from wiring.private_files import FOLDER, keep_private, private_database

@@ -12,18 +12,18 @@ from agent.llm.structured_output import Allowance, Asker
 from domain.errors import BrokenInputError, UsageError
 from domain.model import what_is_wrong
 from domain.tool import ToolDoc, ToolId
-from evaluation.apart import Requests
+from evaluation.overlap import Requests
 from graph.importers.lines import read_lines
 from graph.importers.records import Skipped
-from retriever.training.asking import Bounds, Told, Usage, ask_all
+from retriever.training.llm_tasks import Bounds, Told, Usage, ask_all
 from retriever.training.examples import Corpus, Example
-from retriever.training.kept_answers import KeptAnswers
-from retriever.training.lookalikes import WrittenNegative, lookalike_task, telling_apart
-from retriever.training.plain_requests import OFFLINE, plain_requests
+from retriever.training.answer_cache import AnswerCache
+from retriever.training.written_negatives import WrittenNegative, lookalike_task, telling_apart
+from retriever.training.template_requests import OFFLINE, plain_requests
 from retriever.training.recipe import Recipe
-from retriever.training.requested import SyntheticRequest, request_task, usable
-from retriever.training.round_trip import leading_back
-from retriever.training.writer import Task, Written
+from retriever.training.written_requests import SyntheticRequest, request_task, usable
+from retriever.training.corpus_search import leading_back
+from retriever.training.llm_tasks import Task, Written
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -85,7 +85,7 @@ class ModelWriter:
 class Writing:
     """What one run of writing has: a model that is asked within bounds, and what it answered before."""
 
-    def __init__(self, model: ChatModel, kept: KeptAnswers, bounds: Bounds, told: Told) -> None:
+    def __init__(self, model: ChatModel, kept: AnswerCache, bounds: Bounds, told: Told) -> None:
         self._writer = ModelWriter(model)
         self._kept = kept
         self._bounds = bounds
@@ -120,7 +120,7 @@ class Writing:
 
 
 def offline_requests(tools: Sequence[ToolDoc], recipe: Recipe) -> list[SyntheticRequest]:
-    """Those that need no model; weaker, see :mod:`retriever.training.plain_requests`."""
+    """Those that need no model; weaker, see :mod:`retriever.training.template_requests`."""
     return [
         SyntheticRequest(request=request, tool=tool.id, by=OFFLINE)
         for tool in tools

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from domain.errors import UnavailableError, UsageError
 from retriever.training.encoder import TrainedEncoder
-from retriever.training.judging import Judgement
+from retriever.training.validation import Judgement
 from retriever.training.recipe import Recipe
 
 _OF_THE_MACHINE = ("CUDA", "allocate memory")

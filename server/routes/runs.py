@@ -15,7 +15,7 @@ from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.runs.event_stream import stream_events
 from server.services import Services
-from server.storage.days import Used
+from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
 
 router = APIRouter(tags=["runs"], responses=problems(401))

@@ -106,7 +106,9 @@ class Agents:
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
-            approval = UserApproval(questions, flows=self._settings.flows == "ask", by_another=bool(voices.others_said))
+            approval = UserApproval(
+                questions, ask_transfers=self._settings.flows == "ask", by_another=bool(voices.others_said)
+            )
             deps = replace(
                 deps, secrets=own.secrets, ledger=True, taken_up=True, document=given_plan(run), leave=approval
             )

@@ -25,7 +25,7 @@ from server.runs.ledger import call_key
 from server.runs.questions import Questions
 from server.storage.allowed_tools import COVERABLE, reach_of
 from server.storage.inputs import Input
-from server.storage.unbroken import unbroken
+from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
@@ -45,20 +45,20 @@ class ApprovedPlan:
 
 
 class UserApproval:
-    """One run's. ``flows``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
+    """One run's. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
-    def __init__(self, questions: Questions, *, flows: bool = True, by_another: bool = False) -> None:
+    def __init__(self, questions: Questions, *, ask_transfers: bool = True, by_another: bool = False) -> None:
         self._questions = questions
-        self._flows = flows
+        self._ask_transfers = ask_transfers
         self._by_another = by_another
 
     @asynccontextmanager
     async def to_make(self, call: Intended) -> AsyncGenerator[None]:
         """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
-        crossings = call.judged.crossings if self._flows else ()
+        crossings = call.judged.crossings if self._ask_transfers else ()
         if call.tool.safe:
             if crossings:
                 async with self._questions.in_turn:
@@ -69,7 +69,7 @@ class UserApproval:
         async with self._questions.in_turn:
             await self._questions.told()
             run, key = self._questions.run, call_key(call.tool.id, call.arguments)
-            if await unbroken(self._questions.storage.effects.get(run.id, key)) is None:
+            if await shielded(self._questions.storage.effects.get(run.id, key)) is None:
                 await self._may_go(call, crossings)
                 await self._may_change(call, key)
             yield  # what was begun was allowed: what became of it is another question
@@ -78,7 +78,7 @@ class UserApproval:
         """Ask about each pair of hosts once, and keep to what was said of it."""
         storage, run = self._questions.storage, self._questions.run
         for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
-            decided = await unbroken(storage.flows.get(run.user_id, one.source, one.target))
+            decided = await shielded(storage.host_transfers.get(run.user_id, one.source, one.target))
             allowed = decided.allowed if decided else await self._asked_to_go(call, one)
             _log.info(
                 "%s of an answer of %s to %s: %s",
@@ -89,7 +89,7 @@ class UserApproval:
             )
             if not allowed:
                 raise NotAllowedError(
-                    f"{refused(one)} You said so; DELETE /api/v1/me/flows/{one.source}/{one.target} has it asked again."
+                    f"{refused(one)} You said so; DELETE /api/v1/me/host-transfers/{one.source}/{one.target} has it asked again."
                 )
 
     async def _asked_to_go(self, call: Intended, crossing: Crossing) -> bool:
@@ -110,7 +110,7 @@ class UserApproval:
 
     async def _may_change(self, call: Intended, key: str) -> None:
         tool = call.tool
-        asked = await unbroken(self._questions.storage.inputs.get(self._questions.run.id, key))
+        asked = await shielded(self._questions.storage.inputs.get(self._questions.run.id, key))
         if asked is None and await self._has_leave(call):
             return
         if asked is not None and _moved(asked, tool):
@@ -140,12 +140,12 @@ class UserApproval:
         return any(one.covers(call) for one in await self._approved())
 
     async def _is_listed(self, call: Intended, kinds: set[ValueKind]) -> bool:
-        listed = await unbroken(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
+        listed = await shielded(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
         return listed is not None and listed.covers(reach_of(call.tool), kinds)
 
     async def _approved(self) -> list[ApprovedPlan]:
         """The plans of this run that its user approved."""
-        asked = await unbroken(self._questions.storage.inputs.all(self._questions.run.id))
+        asked = await shielded(self._questions.storage.inputs.all(self._questions.run.id))
         answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
         return [
             ApprovedPlan(PlanDocument.model_validate(answer["document"]), answer.get("reach", {}))

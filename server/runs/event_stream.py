@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 
 from server.runs.broker import EventBroker
 from server.storage.events import StoredEvent
+from server.storage.shielded import shielded
 from server.storage.storage import Storage
-from server.storage.unbroken import unbroken
 
 LAST = "run.finished"
 _AT_ONCE = 500
@@ -41,7 +41,7 @@ async def stream_events(
             if not may():
                 return
             here = broker.after(run_id, after)
-            found = await unbroken(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
+            found = await shielded(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
             for event in found:
                 after, told_at = event.seq, clock()
                 yield event
@@ -65,5 +65,5 @@ async def stream_events(
 
 async def _has_ended(storage: Storage, run_id: str) -> bool:
     """Whether all its events are stored; a run that is gone has none."""
-    run = await unbroken(storage.runs.get(run_id))
+    run = await shielded(storage.runs.get(run_id))
     return run is None or run.status == "finished"

@@ -7,7 +7,7 @@ from typing import Any
 from agent.execution.executor import CallResult, Executor
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from server.storage.unbroken import unbroken
+from server.storage.shielded import shielded
 
 
 class StopCheckExecutor:
@@ -29,7 +29,7 @@ class StopCheckExecutor:
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
         """The call's result; where the run is to be ended, it is not made, and this ends by being cancelled."""
-        if (why := await unbroken(self._stopped())) is not None:
+        if (why := await shielded(self._stopped())) is not None:
             self._stop(why)
             await asyncio.Event().wait()
         return await self._executor.call(tool, arguments)

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from agent.policy.protocol import Cost
 from domain.errors import FootpathError, OverLimitError
 from server.quotas import Quotas, until
-from server.storage.days import Days, Used
-from server.storage.unbroken import unbroken
+from server.storage.daily_usage import DailyUsage, Used
+from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 class TokenUsage:
     """One run's. Made by :func:`token_usage` only."""
 
-    def __init__(self, days: Days, user_id: str, quotas: Quotas, cost: Cost, used: Used, *, model: bool) -> None:
+    def __init__(self, days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, used: Used, *, model: bool) -> None:
         self._days = days
         self._user_id = user_id
         self._quotas = quotas
@@ -59,10 +59,10 @@ async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        await unbroken(spent.count())
+        await shielded(spent.count())
 
 
-async def token_usage(days: Days, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> TokenUsage:
+async def token_usage(days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> TokenUsage:
     """Of a run that begins, or goes on. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
     begun = TokenUsage(days, user_id, quotas, cost, await days.today(user_id), model=model)
     if refusal := begun.used_up():

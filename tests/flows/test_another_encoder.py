@@ -17,7 +17,7 @@ import pytest
 
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
-from evaluation.names import key_of
+from evaluation.api_keys import key_of
 from evaluation.queries import Query
 from offline.request_pattern import pattern
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from server.storage.database import file_url
+from server.storage.encryption import Keys
 from server.storage.migrate import migrate
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer

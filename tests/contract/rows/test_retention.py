@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
+from server.cleanup import tidy
 from server.runs.broker import EventBroker
 from server.runs.event_stream import stream_events
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from server.tidying import tidy
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, user
 from tests.contract.rows.scripted import end, record

@@ -7,8 +7,8 @@ from sqlalchemy import text, update
 
 from domain.errors import SecretError
 from server.storage.allowed_tools import Reach
+from server.storage.encryption import Keys
 from server.storage.rows.accounts import ToolKeyRow
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from server.storage.tool_keys import ToolKeys
 from tests.contract.rows.conftest import ManualClock

@@ -10,9 +10,9 @@ import pytest
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from domain.errors import ModelUnavailableError
-from retriever.training.asking import Bounds, Usage
+from retriever.training.llm_tasks import Bounds, Usage
 from retriever.training.examples import Example
-from retriever.training.kept_answers import KeptAnswers
+from retriever.training.answer_cache import AnswerCache
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Says
 from tests.models.openai_server import ModelServer, model_server
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, example
@@ -50,7 +50,7 @@ async def writing(
     told: Callable[[int, int, Usage], None] = quiet,
 ) -> AsyncGenerator[tuple[Writing, ModelServer]]:
     async with model_server(respond) as server:
-        model, kept = LangchainModel(ModelParameters(server.url, "rules", attempts=1)), KeptAnswers(folder / "answers")
+        model, kept = LangchainModel(ModelParameters(server.url, "rules", attempts=1)), AnswerCache(folder / "answers")
         await kept.open()
         try:
             yield Writing(model, kept, bounds or Bounds(), told), server
