@@ -1,15 +1,13 @@
-"""Graphs that a real one is compared with: without edges, or with its edges' ends dealt out anew."""
+"""Graphs that a real one is compared with: without edges, with its edges' ends dealt out anew, or without what calls tell of its tools."""
 
 import random
 from collections.abc import Iterable
 from dataclasses import replace
+
 from domain.tool import ToolId
 from graph.facts import Edge, Neighbour, ToolFacts
 from graph.links import Neighbourhood
-from graph.store import GraphStore
-from graph.facts import ToolFacts
-from graph.store import GraphReads
-
+from graph.store import GraphReads, GraphStore
 
 SWAPS = 10
 """Swaps per edge; after this many, no trace of the original pairing is left (Milo et al. 2003)."""

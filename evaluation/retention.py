@@ -13,8 +13,8 @@ from agent.execution.executor import Executor
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from evaluation.expected import Asked, Expected
 from evaluation.correctness import absent_from_responses
+from evaluation.expected import Asked, Expected
 from graph.lenient_json import read_value
 
 Figures = dict[str, Any]

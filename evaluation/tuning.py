@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from domain.trajectory import Trajectory
-from evaluation.overlap import Requests
 from evaluation.api_keys import Key, key_of
+from evaluation.overlap import Requests
 from evaluation.queries import Query
 from evaluation.retrieval import Table
 from graph.cleaning import clean

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from evaluation.expected import Asked, read_asked
 from evaluation.compression import evaluate_compression
+from evaluation.expected import Asked, read_asked
 from evaluation.responses import documents, recorded_responses
 from evaluation.retention import evaluate_retention
 from graph.importers.records import Skipped

@@ -13,9 +13,9 @@ from rich.table import Table
 from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.event import Event
+from evaluation.correctness import Verdict, judge
 from evaluation.expected import Asked, read_asked
 from evaluation.learning import PREFERS, RETURNS, effort, swap
-from evaluation.correctness import Verdict, judge
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from playground.paraphrases import FIRST, SECOND

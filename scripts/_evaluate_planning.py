@@ -21,15 +21,14 @@ from agent.planners.retrieve import K
 from agent.policy.protocol import Cost, Policy
 from domain.errors import UsageError
 from domain.tool import ToolId
-from evaluation.intervals import difference
-from evaluation.cached import KeptFinder, OtherMemories
-from evaluation.linked_requests import Pairs, by_evidence, pairs
 from evaluation.api_keys import Key
+from evaluation.cached import KeptFinder, OtherMemories
+from evaluation.graph_variants import WithoutCallEvidence, shuffled, without_edges
+from evaluation.intervals import difference
+from evaluation.linked_requests import Pairs, by_evidence, pairs
 from evaluation.oracle import OraclePolicy
 from evaluation.planning import PlannedQuery, means, plan_all, seconds_p50, table
 from evaluation.queries import Query, read_queries
-from evaluation.graph_variants import shuffled, without_edges
-from evaluation.graph_variants import WithoutCallEvidence
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, walk_settings
 

@@ -14,9 +14,9 @@ from rich.table import Table
 from agent.run import RunDeps
 from domain.errors import UsageError
 from evaluation.answers import Services, evaluate_answers
+from evaluation.correctness import Verdict
 from evaluation.expected import HELD_OUT, Asked, read_asked
 from evaluation.recovery import Breakage, break_each, breakages
-from evaluation.correctness import Verdict
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from wiring.runs import budget_of, run_deps

@@ -21,12 +21,12 @@ from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, settled
 from retriever.training.examples import Corpus, Example, fingerprint, kinds, split
 from retriever.training.export import NEEDED, export_encoder
-from retriever.training.requirements import need
 from retriever.training.finetune import Trained, finetune
-from retriever.training.validation import Judge
-from retriever.training.written_negatives import WrittenNegative
 from retriever.training.negatives import neighbours
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
+from retriever.training.requirements import need
+from retriever.training.validation import Judge
+from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
 from wiring.training_examples import read_written

@@ -18,9 +18,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from domain.errors import ModelUnavailableError, UsageError
 from domain.tool import ToolDoc
 from evaluation.queries import Query, whole_queries
-from retriever.training.llm_tasks import Bounds, Usage
-from retriever.training.examples import Corpus, Example
 from retriever.training.answer_cache import AnswerCache
+from retriever.training.examples import Corpus, Example
+from retriever.training.llm_tasks import Bounds, Usage
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from wiring.models import chat_model
 from wiring.settings import read_settings

@@ -11,8 +11,8 @@ import numpy as np
 from domain.errors import UsageError
 from domain.trajectory import Trajectory
 from evaluation.api_keys import Key, key_of
-from evaluation.queries import Query, whole_queries
 from evaluation.leave_one_out import LeaveOneOutWalks
+from evaluation.queries import Query, whole_queries
 from graph.function_names import NameIndex
 from retriever.candidates import Gathering
 from retriever.features import features

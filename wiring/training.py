@@ -10,8 +10,8 @@ from pathlib import Path
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import Trajectory
-from evaluation.corpora.corpus import read_as
 from evaluation.api_keys import Key, key_of
+from evaluation.corpora.corpus import read_as
 from evaluation.queries import Query
 from evaluation.tuning import labelled_requests, split_of
 from graph.function_names import NameIndex

@@ -15,15 +15,14 @@ from domain.tool import ToolDoc, ToolId
 from evaluation.overlap import Requests
 from graph.importers.lines import read_lines
 from graph.importers.records import Skipped
-from retriever.training.llm_tasks import Bounds, Told, Usage, ask_all
-from retriever.training.examples import Corpus, Example
 from retriever.training.answer_cache import AnswerCache
-from retriever.training.written_negatives import WrittenNegative, lookalike_task, telling_apart
-from retriever.training.template_requests import OFFLINE, plain_requests
-from retriever.training.recipe import Recipe
-from retriever.training.written_requests import SyntheticRequest, request_task, usable
 from retriever.training.corpus_search import leading_back
-from retriever.training.llm_tasks import Task, Written
+from retriever.training.examples import Corpus, Example
+from retriever.training.llm_tasks import Bounds, Task, Told, Usage, Written, ask_all
+from retriever.training.recipe import Recipe
+from retriever.training.template_requests import OFFLINE, plain_requests
+from retriever.training.written_negatives import WrittenNegative, lookalike_task, telling_apart
+from retriever.training.written_requests import SyntheticRequest, request_task, usable
 
 A = TypeVar("A", bound=BaseModel)
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from domain.tool import ToolDoc, ToolId, tool_id
 from retriever.documents import dense_text, digest
 from retriever.training.examples import Corpus, Example
-from retriever.training.written_negatives import WrittenNegative, as_document
 from retriever.training.recipe import Recipe
+from retriever.training.written_negatives import WrittenNegative, as_document
 from retriever.training.written_requests import SyntheticRequest
 
 _WRITTEN = "written"

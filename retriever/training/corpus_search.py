@@ -1,14 +1,14 @@
-"""BM25 over a corpus, for as long as it is needed."""
+"""BM25 over a corpus, for as long as it is needed, and which made-up requests find their own tool by it: others would teach something wrong."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from domain.tool import ToolId
 from retriever.lexical import LexicalIndex
 from retriever.training.examples import Corpus
-from collections.abc import Callable, Sequence
-from domain.tool import ToolId
 from retriever.training.written_requests import SyntheticRequest
 
 

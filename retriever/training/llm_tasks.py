@@ -3,15 +3,13 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
-from pydantic import BaseModel, ValidationError
-from domain.errors import FootpathError, ModelUnavailableError
-from retriever.training.answer_cache import AnswerCache
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Generic, Protocol, TypeVar
-from pydantic import BaseModel
 
+from pydantic import BaseModel, ValidationError
+
+from domain.errors import FootpathError, ModelUnavailableError
+from retriever.training.answer_cache import AnswerCache
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -53,8 +51,6 @@ def task_key(writer: str, task: Task[A]) -> str:
         (writer, task.purpose, task.system, task.user, repr(sorted(task.answer.model_json_schema().items())))
     )
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 
 
 @dataclass(frozen=True, slots=True)

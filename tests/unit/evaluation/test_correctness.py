@@ -1,8 +1,8 @@
 import pytest
 
 from domain.event import Event
-from evaluation.expected import Asked
 from evaluation.correctness import MAX_ANSWER, judge
+from evaluation.expected import Asked
 from tests.unit.evaluation.asking import asked, call, end, right_run
 
 

@@ -1,8 +1,8 @@
 """Requests that count as one, and trajectories held out with all that is near them."""
 
-from evaluation.overlap import Requests, overlap, words
-from evaluation.held_out import hold_out
 from evaluation.api_keys import key
+from evaluation.held_out import hold_out
+from evaluation.overlap import Requests, overlap, words
 from evaluation.queries import Query
 
 RAIN = "Will it rain in Rome tomorrow morning?"

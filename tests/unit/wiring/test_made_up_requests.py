@@ -6,8 +6,8 @@ import pytest
 
 from domain.errors import BrokenInputError, UsageError
 from retriever.training.examples import corpus_of
-from retriever.training.written_negatives import WrittenNegative
 from retriever.training.recipe import Recipe
+from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document, example
 from wiring.training_examples import fit_to_learn_from, offline_requests, read_written, unsolved, write_lines

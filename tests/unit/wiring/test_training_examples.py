@@ -10,9 +10,9 @@ import pytest
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from domain.errors import ModelUnavailableError
-from retriever.training.llm_tasks import Bounds, Usage
-from retriever.training.examples import Example
 from retriever.training.answer_cache import AnswerCache
+from retriever.training.examples import Example
+from retriever.training.llm_tasks import Bounds, Usage
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Says
 from tests.models.openai_server import ModelServer, model_server
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, example

@@ -2,9 +2,9 @@
 
 from retriever.training.augmentation import with_negatives, with_requests
 from retriever.training.examples import Example, split
-from retriever.training.written_negatives import WrittenNegative
 from retriever.training.negatives import Negatives, neighbours
 from retriever.training.recipe import Recipe
+from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, example, row
 

@@ -16,9 +16,9 @@ from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example, fingerprint
 from retriever.training.finetune import Trained, finetune
+from retriever.training.recipe import Recipe
 from retriever.training.validation import Judge
 from retriever.training.written_negatives import WrittenNegative
-from retriever.training.recipe import Recipe
 from tests.unit.retriever.training.small_catalogue import ASKED, DOCUMENTS, catalogue, row
 
 pytestmark = [
