@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from _answers import fresh_store, switches
-from _scoring import scoring, tell
+from _evaluate_answers import fresh_store, switches
+from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from _answers import fresh_store, switches
-from _scoring import scoring, tell
+from _evaluate_answers import fresh_store, switches
+from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 

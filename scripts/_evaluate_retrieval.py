@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from _labelled import read_labelled
+from _evaluate_output import console, scoring, tell
+from _labelled_requests import read_labelled
 from _retrieval_view import show_retrieval
-from _scoring import console, scoring, tell
 from rich.progress import Progress
 
 from domain.errors import UsageError

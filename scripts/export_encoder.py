@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import scoring
+from _evaluate_output import scoring
 from _training_sources import check_folder
 
 from domain.errors import UsageError

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 
 from domain.trajectory import Trajectory
 from evaluation.corpora.corpus import read_as

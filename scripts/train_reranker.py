@@ -9,7 +9,7 @@ from typing import Annotated
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 from _training_sources import trajectories_of
 from rich.progress import Progress
 from rich.table import Table

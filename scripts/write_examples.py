@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 from _training_sources import UNLIKE, Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

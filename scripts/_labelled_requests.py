@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from _scoring import console
+from _evaluate_output import console
 
 from domain.errors import UsageError
 from domain.tool import ToolDoc

@@ -2,7 +2,7 @@
 
 import os
 
-from _children import ROOT
+from _processes import ROOT
 
 from playground.serve import bind
 from ui import SERVER_ADDRESS
