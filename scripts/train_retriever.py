@@ -29,7 +29,7 @@ from retriever.training.validation import Judge
 from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
-from wiring.training_examples import read_written
+from wiring.written_data import read_written
 
 
 def main(

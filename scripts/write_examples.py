@@ -25,14 +25,7 @@ from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from wiring.models import chat_model
 from wiring.settings import read_settings
 from wiring.training import training_set
-from wiring.training_examples import (
-    Writing,
-    check_replaceable,
-    fit_to_learn_from,
-    offline_requests,
-    unsolved,
-    write_lines,
-)
+from wiring.written_data import Writing, check_replaceable, fit_to_learn_from, offline_requests, unsolved, write_lines
 
 COLUMNS = (
     TextColumn("{task.description} {task.completed}/{task.total}"),

@@ -10,7 +10,7 @@ from retriever.training.recipe import Recipe
 from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document, example
-from wiring.training_examples import fit_to_learn_from, offline_requests, read_written, unsolved, write_lines
+from wiring.written_data import fit_to_learn_from, offline_requests, read_written, unsolved, write_lines
 
 COPY = document("Sky", "Rain", "Get the rain forecast of a city", category="d")
 CORPUS = corpus_of([*DOCUMENTS, COPY])

@@ -16,7 +16,7 @@ from retriever.training.llm_tasks import Bounds, Usage
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Says
 from tests.models.openai_server import ModelServer, model_server
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, example
-from wiring.training_examples import Writing
+from wiring.written_data import Writing
 
 CORPUS = catalogue()
 KNOWN = {one.id: one for one in DOCUMENTS}
