@@ -19,7 +19,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.search.settings import WalkSettings
 from domain.plan_document import PlanDocument
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 

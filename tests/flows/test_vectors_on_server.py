@@ -20,9 +20,9 @@ from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.moving import export_to, import_from
 from wiring.reindex import reindex
 from wiring.settings import Settings
+from wiring.transfer import export_to, import_from
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "playground" / "data"

@@ -11,7 +11,7 @@ from domain.tool import ToolDoc, tool_id
 from graph.importers.side_effects import said_of
 from graph.sources import read_tools
 from offline.change_words import changes, may_call
-from server.runs.asking import why_asked
+from server.runs.approvals import why_asked
 
 GETS = [
     "current_weather",

@@ -7,7 +7,7 @@ import pytest
 from agent.execution.approval import Intended
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from server.runs.asking import AskingLeave
+from server.runs.approvals import UserApproval
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
 from server.storage.runs import Run
@@ -27,7 +27,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
     async def told() -> None:
         return
 
-    leave = AskingLeave(Questions(storage, of, Asks(told, lambda _: waits.set())))
+    leave = UserApproval(Questions(storage, of, Asks(told, lambda _: waits.set())))
 
     async def made() -> None:
         async with leave.to_make(Intended(tool, DUNE)):

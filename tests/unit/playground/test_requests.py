@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from domain.trajectory import Trajectory
-from evaluation.asked import HELD_OUT, Asked, read_asked
-from evaluation.rightness import absent_from_answer
+from evaluation.correctness import absent_from_answer
+from evaluation.expected import HELD_OUT, Asked, read_asked
 from graph.importers.trees import trajectory, tree_files
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from playground.reserved import kept_in
