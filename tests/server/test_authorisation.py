@@ -68,9 +68,9 @@ CELLS = [
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def standing(home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """One server for all that changes nothing: what is read, and what is refused."""
+    """One server for all that changes nothing: what is read, and what is refused. It has no limits that they would share."""
     home = copied(home, tmp_path_factory.mktemp("standing") / "home")
-    async with serving(home, user_runs=1000) as opened:  # runs that have not ended gather here
+    async with serving(home, user_runs=1000, user_requests_per_minute=0) as opened:
         yield opened
 
 
