@@ -37,6 +37,12 @@ def recorded() -> str:
 
 
 @pytest.fixture(scope="module")
+def folded(recorded: str) -> str:
+    """The same for those who look for words in any case: a pattern that ignores case takes long."""
+    return recorded.casefold()
+
+
+@pytest.fixture(scope="module")
 def trajectories() -> list[Trajectory]:
     return [trajectory(orjson.loads(path.read_bytes()), path.stem) for path in tree_files(DATA)]
 
@@ -82,9 +88,10 @@ def test_what_is_expected_does_not_stand_in_the_request() -> None:
 
 
 @pytest.mark.parametrize("one", ASKED, ids=lambda one: one.id)
-def test_no_trajectory_mentions_what_it_is_about(one: Asked, recorded: str) -> None:
+def test_no_trajectory_mentions_what_it_is_about(one: Asked, folded: str) -> None:
     assert one.entities
-    shared = [name for name in one.entities if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", recorded, re.IGNORECASE)]
+    names = [name.casefold() for name in one.entities if name.casefold() in folded]  # most are nowhere at all
+    shared = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded)]
     assert shared == []
 
 
