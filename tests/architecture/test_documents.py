@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from domain.event import Event
 from tests.architecture.source_tree import ROOT, files
 
+DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
 DOCUMENTS = [path for path in files() if path.suffix == ".md"]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
 
@@ -30,8 +31,26 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def test_decisions_are_numbered_without_gaps() -> None:
-    numbers = sorted(int(path.name[:4]) for path in (ROOT / "docs" / "adr").glob("*.md"))
+    numbers = [int(path.name[:4]) for path in DECISIONS]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_says_how_it_stands(decision: Path) -> None:
+    title, _, status, date = decision.read_text(encoding="utf-8").splitlines()[:4]
+    assert title.startswith(f"# {int(decision.name[:4])}. ")
+    assert re.match(r"- Status: (Proposed|Accepted|Superseded by \[\d+\]\()", status)
+    assert re.fullmatch(r"- Date: \d{4}-\d\d-\d\d", date)
+
+
+def test_the_index_lists_every_decision_as_it_stands() -> None:
+    index = (ROOT / "docs" / "adr" / "README.md").read_text(encoding="utf-8")
+    for decision in DECISIONS:
+        title, _, status, date = decision.read_text(encoding="utf-8").splitlines()[:4]
+        number, _, name = title.removeprefix("# ").partition(". ")
+        word = status.removeprefix("- Status: ").split(";")[0].split(" ")[0]
+        row = rf"^\| {number} \| \[{re.escape(name)}\]\({decision.name}\) \| {word}.* \| {date.removeprefix('- Date: ')} \|$"
+        assert re.search(row, index, flags=re.MULTILINE), f"{decision.name} is not in the index as it stands"
 
 
 def test_every_event_is_listed() -> None:
