@@ -1,4 +1,4 @@
-"""Links between the documents lead somewhere, each decision has its number, and each event is told of."""
+"""Links lead somewhere, files that documents name are there, and decisions, commands and events are all listed."""
 
 import re
 from pathlib import Path
@@ -7,10 +7,14 @@ import pytest
 from pydantic import TypeAdapter
 
 from domain.event import Event
-from tests.architecture.source_tree import ROOT, files
+from tests.architecture.source_tree import ROOT, files, packages
 
 DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
 DOCUMENTS = [path for path in files() if path.suffix == ".md"]
+PLACE = re.compile(
+    rf"`((?:{'|'.join([*packages(), 'scripts', 'tests'])})/(?:[\w./-]+\.(?:py|md|json|toml)|(?:[\w.-]+/)*))`"
+)
+"""A file or a folder of ours, as documents name it."""
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -28,6 +32,21 @@ def test_links_lead_somewhere(document: Path) -> None:
         if not place.exists() or (anchor and anchor not in anchors(place)):
             broken.append(target + anchor)
     assert broken == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_are_named_are_there(document: Path) -> None:
+    """Decisions and the changelog are of their day, and name what was there then."""
+    if document in DECISIONS or document.name == "CHANGELOG.md":
+        return
+    named = PLACE.findall(document.read_text(encoding="utf-8"))
+    assert [place for place in named if not (ROOT / place).exists()] == []
+
+
+def test_every_command_is_listed() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    commands = {path.name for path in (ROOT / "scripts").glob("[a-z]*.py")}
+    assert commands - set(re.findall(r"\b[a-z_]+\.py\b", text)) == set()
 
 
 def test_decisions_are_numbered_without_gaps() -> None:
