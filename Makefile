@@ -42,7 +42,7 @@ check: dev ## Formatting, lint, types, layers, duplicates, architecture
 	@$(run) -m ruff check
 	@$(run) -m pyright --warnings
 	@.venv/bin/lint-imports --no-cache
-	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent evaluation wiring server ui playground scripts
+	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent offline evaluation wiring server ui playground scripts
 	@$(pytest) -q tests/architecture
 
 format: dev ## Format and fix what can be fixed

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from agent.answer import title
-from agent.changing import changes
-from agent.notes import fit_to_tell
-from agent.tool_text import clean
+from agent.step_notes import fit_to_tell
+from agent.text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc
+from offline.change_words import changes
+from offline.template_answer import title
 
 _REFUSED = frozenset({401, 403, 407})
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent.policy import Cost
+from agent.policy.protocol import Cost
 from domain.model import Model
 
 

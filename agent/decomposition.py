@@ -1,84 +1,64 @@
-"""What a request's split into subtasks is asked with and answered by."""
+"""A request to its subtasks, once per run: what rules see of its parts, what the retriever finds for them, what the policy makes of it."""
 
-from dataclasses import dataclass
-
-from agent.tool_text import clean
-from domain.event import SubtaskStarted
-from domain.plan import StepResult
-from domain.tool import ToolDoc, ToolId
-
-NAMED = 80
-"""Characters of a subtask's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPart:
-    """One thing that a request asks. ``found``: the tools nearest to it with their scores in [0, 1], best first."""
-
-    text: str
-    found: tuple[tuple[ToolId, float], ...]
+from agent.offer.tool_facts import Evidence
+from agent.policy.protocol import Policy
+from agent.policy.subtasks import AskedEarlier, AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
+from domain.errors import InvalidDecisionError
+from domain.tool import ToolId
+from offline.change_words import changes_asked
+from offline.coverage import plain
+from offline.nlp.clauses import asks
 
 
-@dataclass(frozen=True, slots=True)
-class AskedEarlier:
-    """An earlier question of the conversation, so that it stands alone. ``steps``: its calls that succeeded, with their numbers."""
-
-    request: str
-    steps: tuple[tuple[int, ToolDoc, StepResult], ...] = ()
+def parts_of(request: str) -> tuple[str, ...]:
+    """What a request asks, one thing each. What each is about is still to be seen."""
+    return tuple(ask.text for ask in asks(request))
 
 
-@dataclass(frozen=True, slots=True)
-class DecomposeQuestion:
-    """What ``decompose`` sees: the request, and what it asks as far as rules can tell. ``earlier``: what was asked before, the oldest first."""
+async def decompose(
+    request: str, evidence: Evidence, policy: Policy, found: int, earlier: tuple[AskedEarlier, ...] = ()
+) -> Decomposition:
+    """At least one subtask, in an order in which they can be done. ``found``: tools that are looked up for each part. ``earlier``: what was
+    asked before in the conversation.
 
-    request: str
-    parts: tuple[AskedPart, ...]
-    earlier: tuple[AskedEarlier, ...] = ()
+    For a request of one part nothing is looked up. Where several are, the walk of an unsplit request finds them looked up already.
 
-
-@dataclass(frozen=True, slots=True)
-class Subtask:
-    """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
-
-    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
-    ``earlier``: numbers of earlier calls of the conversation whose results it needs; ``reread``: they alone answer it.
+    Raises:
+        InvalidDecisionError: the policy's subtasks are not numbered in order, or wait for each other or for calls that were never made.
     """
-
-    number: int
-    name: str
-    description: str
-    category: str = ""
-    depends_on: tuple[int, ...] = ()
-    earlier: tuple[int, ...] = ()
-    reread: bool = False
-
-    def started(self, given: int) -> SubtaskStarted:
-        """The event of its beginning. ``given``: the steps that it is given."""
-        return SubtaskStarted(
-            subtask=self.number,
-            name=self.name,
-            description=self.description,
-            category=self.category,
-            depends_on=self.depends_on,
-            given=given,
-            earlier=self.earlier,
-            reread=self.reread,
-        )
+    parts = parts_of(request)
+    if len(parts) < 2:
+        texts = [AskedPart(request, ())]
+    else:
+        await evidence.look_up([text for part in parts for text in _ways_to_say(part)], found)
+        texts = [AskedPart(part, await _near(part, evidence, found)) for part in parts]
+    decomposition = await policy.decompose(DecomposeQuestion(request, tuple(texts), earlier))
+    made = {number for one in earlier for number, _, _ in one.steps}
+    for number, one in enumerate(decomposition.subtasks, start=1):
+        if (
+            one.number != number
+            or not all(1 <= other < number for other in one.depends_on)
+            or not made.issuperset(one.earlier)
+        ):
+            raise InvalidDecisionError(f"the policy's subtask {number} is out of order: {one.name!r}")
+    return decomposition if decomposition.subtasks else whole(request, "it was not split")
 
 
-def begun(told: SubtaskStarted) -> Subtask:
-    """The subtask of which an event tells."""
-    return Subtask(told.subtask, told.name, told.description, told.category, told.depends_on, told.earlier, told.reread)
+async def _near(part: str, evidence: Evidence, found: int) -> tuple[tuple[ToolId, float], ...]:
+    """The tools nearest to a part, in its own words or in those of documents, best first."""
+    scores: dict[ToolId, float] = {}
+    for text in _ways_to_say(part):
+        for hit in await evidence.find(text, found):
+            scores[hit.id] = max(hit.score, scores.get(hit.id, 0.0))
+    return tuple(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:found])
 
 
-@dataclass(frozen=True, slots=True)
-class Decomposition:
-    """At least one subtask; a request that needs no split is its own, in its own words."""
-
-    subtasks: tuple[Subtask, ...]
-    reason: str
+def _ways_to_say(part: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((part, plain(part))))
 
 
-def whole(request: str, reason: str) -> Decomposition:
-    """A request that is not split."""
-    return Decomposition((Subtask(1, clean(request, NAMED), request),), reason)
+def waiting(subtasks: tuple[Subtask, ...]) -> dict[int, tuple[int, ...]]:
+    """For each subtask, those that must end before it begins. What changes something is done in the order in which it is told."""
+    changing = [one.number for one in subtasks if changes_asked(one.description)]
+    before = {one: tuple(other for other in changing if other < one) for one in changing}
+    return {one.number: tuple(sorted({*one.depends_on, *before.get(one.number, ())})) for one in subtasks}

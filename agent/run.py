@@ -7,34 +7,29 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
-from agent.account import finished, outcome_of
-from agent.answer import Steps
 from agent.budget import Budget, Meter
-from agent.clauses import clauses
-from agent.decompose import decompose, waiting
-from agent.decomposition import Subtask, whole
-from agent.earlier import Earlier, EarlierRun
-from agent.ending import changed
-from agent.evidence import Evidence
-from agent.leave import LeaveAskingExecutor
-from agent.notices import told_notices
-from agent.numbering import counted_through, given_to, renumbered
-from agent.provenance import Provenance, Voices
-from agent.read_once import ReadOnce
-from agent.repeating import SplittingAsBefore
-from agent.resume import Past, called
-from agent.reuse import ReusingExecutor
-from agent.run_deps import RunDeps
-from agent.schedule import side_by_side
-from agent.shared import Shared
-from agent.streams import closing
-from agent.tool_text import clean
-from agent.turn import Turn
+from agent.conversation import Earlier, EarlierRun
+from agent.decomposition import decompose, waiting
+from agent.execution.approval import LeaveAskingExecutor
+from agent.execution.call_cache import ReusingExecutor
+from agent.execution.provenance import Provenance, Voices
+from agent.offer.tool_facts import Evidence, ReadOnce
+from agent.outcome import changed, finished, outcome_of
+from agent.policy.protocol import told_notices
+from agent.policy.subtasks import Subtask, whole
+from agent.resume import Past, SplittingAsBefore, called
+from agent.run_context import RunDeps, Shared
+from agent.scheduler import closing, side_by_side
+from agent.step_numbers import counted_through, given_to, renumbered
+from agent.subtask import Turn
+from agent.text import clean
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
+from offline.nlp.clauses import clauses
+from offline.template_answer import Steps
 
 __all__ = ["RunDeps", "run"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent.frontier import Path
-from agent.numbering import Carried, counted_through, renumbered
+from agent.search.state import Path
+from agent.step_numbers import Carried, counted_through, renumbered
 from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted, SubtaskStarted
 from domain.model import JsonObject
 from domain.plan import StepResult

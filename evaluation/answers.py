@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any, Protocol
 
 from agent.budget import Budget
-from agent.earlier import EarlierRun, earlier_run
-from agent.provenance import Voices
+from agent.conversation import EarlierRun, earlier_run
+from agent.execution.provenance import Voices
 from agent.run import RunDeps, run
 from domain.event import CallFinished, Event
 from domain.usage import Usage

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.compress import LIMIT, Compressed, compress
-from agent.field_choices import FieldChoices
-from agent.policy import Policy
+from agent.compression.compress import LIMIT, Compressed, compress
+from agent.compression.field_selection import FieldChoices
+from agent.policy.protocol import Policy
 from domain.tool import ToolDoc, ToolId
 
 Figures = dict[str, Any]

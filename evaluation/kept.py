@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.evidence import FoundTool, ToolFinder
-from agent.memory import LongTermMemory, Present
+from agent.memory.long_term import LongTermMemory, Present
+from agent.offer.tool_facts import FoundTool, ToolFinder
 from domain.memory import Recalled
 from domain.tool import ToolId
 from evaluation.apart import Requests

@@ -1,7 +1,7 @@
 """A policy that knows the relevant APIs: what the best choices could reach on the candidates that are offered."""
 
-from agent.delegating import Delegating
-from agent.policy import Choice, PathQuestion, Policy, Situation, WholePath
+from agent.policy.delegating import Delegating
+from agent.policy.protocol import Choice, PathQuestion, Policy, Situation, WholePath
 from evaluation.names import Key, key_of
 
 

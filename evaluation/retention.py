@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic.types import JsonValue
 
-from agent.compress import LIMIT, compress
-from agent.executor import Executor
-from agent.field_choices import FieldChoices
-from agent.policy import Policy
+from agent.compression.compress import LIMIT, compress
+from agent.compression.field_selection import FieldChoices
+from agent.execution.executor import Executor
+from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from evaluation.asked import Asked, Expected

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from agent.tool_text import clean, shown
+from agent.text import clean, shown
 from domain.event import (
     AnswerDelta,
     CallFinished,

@@ -10,7 +10,7 @@ from _scoring import console, scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from agent.planners.named import planner_named
+from agent.planners.by_name import planner_named
 from agent.planners.retrieve import K
 from evaluation.queries import Query, read_queries
 

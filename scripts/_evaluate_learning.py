@@ -10,7 +10,7 @@ from _scoring import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from agent.executor import Executor
+from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.event import Event
 from evaluation.asked import Asked, read_asked

@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from agent.plan import path_of, walk
-from agent.planners.named import planner_named
-from agent.planners.planner import Planner
+from agent.plan_only import path_of, walk
+from agent.planners.by_name import planner_named
+from agent.planners.protocol import Planner
 from agent.planners.retrieve import K
-from agent.policy import Cost, Policy
+from agent.policy.protocol import Cost, Policy
 from domain.errors import UsageError
 from domain.tool import ToolId
 from evaluation.intervals import difference

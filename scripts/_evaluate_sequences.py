@@ -13,10 +13,10 @@ from rich.progress import Progress
 from rich.table import Table
 
 from agent.budget import Budget
-from agent.memory import LongTermMemory
-from agent.plan import path_of, walk
-from agent.planners.named import planner_named
-from agent.planners.planner import Planner
+from agent.memory.long_term import LongTermMemory
+from agent.plan_only import path_of, walk
+from agent.planners.by_name import planner_named
+from agent.planners.protocol import Planner
 from agent.planners.retrieve import retrieve
 from evaluation.corpora import traject_bench, ultratool
 from evaluation.corpora.corpus import Case, Corpus, split, write_sources

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agent.tool_text import clean
+from agent.text import clean
 from domain.errors import UsageError
 from graph.description import category_named
 from wiring.container import open_container

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agent.plans.expecting import Price
+from agent.plans.cost_estimate import Price
 from domain.errors import OverLimitError, UsageError
 from server.storage.days import Used
 from wiring.settings import Settings

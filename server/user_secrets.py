@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.secrets import Secrets
-from agent.secrets_env import check_host
+from agent.execution.secrets import Secrets, check_host
 from server.storage.tool_keys import ToolKeys
 from server.storage.unbroken import unbroken
 from server.watching.secrecy import conceal

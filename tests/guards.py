@@ -10,7 +10,7 @@ from blockbuster import blockbuster_ctx
 from pytest_socket import SocketConnectBlockedError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-OUR_PACKAGES = ("domain", "graph", "retriever", "agent", "evaluation", "wiring", "server", "playground")
+OUR_PACKAGES = ("domain", "graph", "retriever", "agent", "offline", "evaluation", "wiring", "server", "playground")
 
 
 def _is_loopback(host: object) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from agent.memory import LongTermMemory
+from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
 from graph.flows import FlowStore

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.executor import Executor
+from agent.execution.executor import Executor
 from wiring.container import Container
 
 
@@ -16,7 +16,7 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
     Raises:
         UsageError: a file is not there. BrokenInputError: it holds a line that cannot be read.
     """
-    from agent.executors.replay import ReplayExecutor
+    from agent.execution.replay import ReplayExecutor
     from graph.backends.memory import MemoryGraph
     from graph.backends.recordings import SqliteRecordings
     from graph.ingest import Ingest

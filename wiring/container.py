@@ -8,11 +8,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from agent.executor import Executor
-from agent.field_choices import FieldChoices
-from agent.memory import LongTermMemory
-from agent.policy import Policy
-from agent.secrets import Secrets
+from agent.compression.field_selection import FieldChoices
+from agent.execution.executor import Executor
+from agent.execution.secrets import Secrets
+from agent.memory.long_term import LongTermMemory
+from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.memory import MemoryStore
 from graph.flows import FlowStore
@@ -174,7 +174,7 @@ class Container:
     def policy(self, name: str, model: str = "") -> Policy:
         """A fresh policy object for one run. ``model``: another than the usual one of the settings."""
         if name == "offline":
-            from agent.policies.offline import OfflinePolicy
+            from offline.policy import OfflinePolicy
 
             return OfflinePolicy()
         if name == "llm":
@@ -202,7 +202,7 @@ class Container:
 
             executor = http_executor(self.settings, await self.secrets())
         elif name == "replay":
-            from agent.executors.replay import ReplayExecutor
+            from agent.execution.replay import ReplayExecutor
 
             executor = ReplayExecutor(await self.recordings(), floor=self.settings.replay_floor)
         else:

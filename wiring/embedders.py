@@ -12,7 +12,7 @@ from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.settings import Settings, read_settings, settings_in
 
 if TYPE_CHECKING:
-    from agent.models.embeddings import OpenaiEmbeddings
+    from agent.llm.client.embeddings import OpenaiEmbeddings
     from retriever.embedders.bundled import BundledEmbedder
 
 Close = Callable[[], Awaitable[None]]
@@ -75,7 +75,7 @@ def embedding_service(settings: Settings) -> "OpenaiEmbeddings":
         UsageError: the settings name none.
     """
     _need(settings, "embedding_url", "embedding_name")
-    from agent.models.embeddings import EmbeddingParameters, OpenaiEmbeddings, room_for
+    from agent.llm.client.embeddings import EmbeddingParameters, OpenaiEmbeddings, room_for
 
     return OpenaiEmbeddings(
         EmbeddingParameters(

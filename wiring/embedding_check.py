@@ -9,7 +9,7 @@ from wiring.embedders import embedder_with, embedding_service
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.models.embeddings import OpenaiEmbeddings
+    from agent.llm.client.embeddings import OpenaiEmbeddings
 
 _ASKED = "What will the weather be like tomorrow in Oslo?"
 _ALIKE = (

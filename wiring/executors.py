@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from agent.secrets import Secrets
+from agent.execution.secrets import Secrets
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.executors.http import HttpExecutor
+    from agent.execution.http import HttpExecutor
 
 
 def http_executor(settings: Settings, secrets: Secrets) -> "HttpExecutor":
     """A new one, with whose secrets it is given; who makes it closes it."""
-    from agent.executors.http import HttpExecutor, HttpParameters
+    from agent.execution.http import HttpExecutor, HttpParameters
 
     parameters = HttpParameters(
         timeout=settings.call_timeout,

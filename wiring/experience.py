@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.recalling import SECONDS
+from agent.memory.recall import SECONDS
 from domain.errors import FootpathError
 from domain.memory import MemoryStore
 from domain.tool import FINISH, ToolId

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import NoReturn
 
-from agent.recalling import SECONDS as RECALL_SECONDS
+from agent.memory.recall import SECONDS as RECALL_SECONDS
 from domain.errors import FootpathError, UnavailableError
 from domain.memory import Memory, MemoryStore
 from wiring.settings import Settings

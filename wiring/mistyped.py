@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-from agent.secrets_env import PREFIX as SECRET
+from agent.execution.secrets import PREFIX as SECRET
 from wiring.settings import Settings
 
 _PREFIX = "FOOTPATH_"

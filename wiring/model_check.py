@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from agent.models.chat import AnswerForm, Message, Reply
-from agent.models.dialect import Structured
-from agent.models.langchain import LangchainModel
-from agent.models.listing import listed_models
-from agent.policies.llm import LlmPolicy
-from agent.policy import Policy
+from agent.llm.client.chat import AnswerForm, Message, Reply
+from agent.llm.client.dialect import Structured
+from agent.llm.client.langchain import LangchainModel
+from agent.llm.client.listing import listed_models
+from agent.llm.policy import LlmPolicy
+from agent.policy.protocol import Policy
 from domain.errors import InvalidDecisionError, ModelUnavailableError
 from domain.model import Model
 from wiring.model_samples import FORECAST, REQUEST, answer_sample, arguments_sample, choice_sample

@@ -1,7 +1,7 @@
 """A decision as it comes in practice, for trying a model: ten candidates, a path of one, and a call to fill in."""
 
-from agent.candidate import Candidate
-from agent.policy import ArgumentsQuestion, Situation
+from agent.offer.candidates import Candidate
+from agent.policy.protocol import ArgumentsQuestion, Situation
 from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc, tool_id

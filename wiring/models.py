@@ -1,13 +1,13 @@
 """The language model of the settings, and the policy that asks it."""
 
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.breaker import Breaker
-from agent.policies.fallback import FallbackPolicy
-from agent.policies.llm import LlmPolicy
-from agent.policies.llm_ask import Allowance
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Policy
+from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.policy import LlmPolicy
+from agent.llm.structured_output import Allowance
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.fallback import FallbackPolicy
+from agent.policy.protocol import Policy
 from domain.errors import UsageError
+from offline.policy import OfflinePolicy
 from wiring.settings import Settings
 
 

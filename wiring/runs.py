@@ -3,14 +3,14 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agent.budget import Budget
-from agent.earlier import EarlierRun
-from agent.executor import Executor
-from agent.learning import Learner, taught
-from agent.leave import NoCrossing
-from agent.memory import LongTermMemory
-from agent.planners.named import planner_named
+from agent.conversation import EarlierRun
+from agent.execution.approval import NoCrossing
+from agent.execution.executor import Executor
+from agent.learning.learner import Learner, taught
+from agent.memory.long_term import LongTermMemory
+from agent.planners.by_name import planner_named
 from agent.run import RunDeps, run
-from agent.walk_settings import WalkSettings
+from agent.search.settings import WalkSettings
 from domain.event import EventRecord
 from wiring.container import Container
 

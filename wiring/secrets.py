@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from agent.secrets_env import EnvironmentSecrets
+from agent.execution.secrets import EnvironmentSecrets
 from wiring.secret_files import secret_files
 from wiring.settings import Settings
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from agent.models.chat import ChatModel, Message
-from agent.policies.llm_ask import Allowance, Asker
+from agent.llm.client.chat import ChatModel, Message
+from agent.llm.structured_output import Allowance, Asker
 from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
 from evaluation.apart import Requests

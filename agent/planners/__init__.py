@@ -1,0 +1,1 @@
+"""How decisions become a path: walk, react, all at once, retrieval alone."""

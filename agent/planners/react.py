@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from agent.budget import Meter
-from agent.frontier import Frontier
-from agent.policy import Choice, Situation
-from agent.search import SearchDeps, Step, search
+from agent.policy.protocol import Choice, Situation
+from agent.search.dfs import SearchDeps, Step, search
+from agent.search.state import Frontier
 from domain.event import PathEnded, StepChosen
 
 

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 
 from agent.budget import Meter
-from agent.frontier import Frontier
-from agent.planners.planner import Planner
-from agent.search import SearchDeps, Step, considered
+from agent.planners.protocol import Planner
+from agent.search.dfs import SearchDeps, Step, considered
+from agent.search.state import Frontier
 from domain.event import PathEnded, StepChosen
 
 K = 2

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from pydantic.types import JsonValue
 
-from agent.tool_text import clean
+from agent.text import clean
 from domain.plan_document import PlanDocument, PlannedStep
 
 _SHOWN = 160

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from agent.planners.named import ABOUT, planner_named
+from agent.planners.by_name import ABOUT, planner_named
 from domain.errors import UsageError
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 
-from agent.plans.checking import PlanProblem, Surroundings, problems
-from agent.plans.drawn import Offered, drawn
-from agent.plans.places import any_item
-from agent.validation import value_schema
+from agent.execution.validation import value_schema
+from agent.plans.from_run import Offered, drawn
+from agent.plans.json_place import any_item
+from agent.plans.validation import PlanProblem, Surroundings, problems
 from domain.errors import ConflictError
 from domain.event import CallFinished
 from domain.model import JsonObject

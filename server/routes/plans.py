@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from agent.evidence import Evidence
-from agent.plans.checking import PlanProblem, Surroundings, problems
-from agent.plans.expecting import Price, expected
-from agent.plans.suggesting import Suggestion, suggestions
-from agent.plans.trying import TriedCall, tried
-from agent.validation import schema_of
+from agent.execution.validation import schema_of
+from agent.offer.tool_facts import Evidence
+from agent.plans.cost_estimate import Price, expected
+from agent.plans.dry_run import TriedCall, tried
+from agent.plans.suggestions import Suggestion, suggestions
+from agent.plans.validation import PlanProblem, Surroundings, problems
 from domain.errors import NotFoundError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 from fastapi.responses import StreamingResponse
 
-from agent.streams import closing
+from agent.scheduler import closing
 from server.storage.events import StoredEvent
 
 MEDIA_TYPE = "text/event-stream"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from orjson import dumps
 from pydantic.types import JsonValue
 
-from agent.plans.drawn import Offered
-from agent.plans.filling import filled, misfits
-from agent.plans.wording import Words, said, spoken
+from agent.plans.from_run import Offered
+from agent.plans.parameters import filled, misfits
+from agent.plans.request_template import Words, said, spoken
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Protocol
 
 from agent.budget import Budget
-from agent.clauses import clauses
-from agent.evidence import Evidence
-from agent.executor import Executor
-from agent.policy import Policy
-from agent.streams import closing
+from agent.execution.executor import Executor
+from agent.offer.tool_facts import Evidence
+from agent.policy.protocol import Policy
+from agent.scheduler import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
+from offline.nlp.clauses import clauses
 from server.quotas import Quotas
 from server.runs.asking import AskingLeave
 from server.runs.before import runs_before

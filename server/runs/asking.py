@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.leave import Intended, refused
-from agent.tool_text import clean
-from agent.validation import checked
+from agent.execution.approval import Intended, refused
+from agent.execution.validation import checked
+from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject

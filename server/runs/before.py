@@ -1,6 +1,6 @@
 """What came before a run in its conversation: the runs that had ended when it was asked for, so that it sees the same however often it is taken up."""
 
-from agent.earlier import MOST_RUNS, EarlierRun, earlier_run
+from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
 from server.runs.records import records_of
 from server.storage.runs import Run
 from server.storage.storage import Storage

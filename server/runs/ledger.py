@@ -6,9 +6,9 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.executor import CallResult, Executor
-from agent.reuse import CUT_OFF
-from agent.tool_text import clean
+from agent.execution.call_cache import CUT_OFF
+from agent.execution.executor import CallResult, Executor
+from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome

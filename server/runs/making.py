@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from agent.streams import closing
+from agent.scheduler import closing
 from domain.errors import FootpathError, PassingError, StoreBusyError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
 from domain.usage import Usage

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, cast
 
-from agent.plans.checking import PlanProblem
-from agent.reuse import key_of
+from agent.execution.call_cache import key_of
+from agent.plans.validation import PlanProblem
 from domain.errors import NotFoundError, UsageError
 from domain.event import CallFinished
 from domain.model import JsonObject

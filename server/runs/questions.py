@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from agent.plans.approving import PlanQuestion
+from agent.plans.approval import PlanQuestion
 from domain.event import InputNeeded
 from domain.plan_document import PlanDocument
 from server.storage.runs import Run

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from agent.executor import CallResult
-from agent.reuse import CUT_OFF
-from agent.tool_text import clean
+from agent.execution.call_cache import CUT_OFF
+from agent.execution.executor import CallResult
+from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.event import InputNeeded
 from domain.model import JsonObject

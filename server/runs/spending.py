@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from agent.policy import Cost
+from agent.policy.protocol import Cost
 from domain.errors import FootpathError, OverLimitError
 from server.quotas import Quotas, until
 from server.storage.days import Days, Used

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from agent.executor import CallResult, Executor
+from agent.execution.executor import CallResult, Executor
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from server.storage.unbroken import unbroken

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from agent.provenance import Fixed, Voices
+from agent.execution.provenance import Fixed, Voices
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId

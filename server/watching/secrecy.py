@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 from pydantic import SecretStr
 
-from agent.redaction import HIDDEN, Redactor
-from agent.secrets_env import PREFIX
+from agent.execution.redaction import HIDDEN, Redactor
+from agent.execution.secrets import PREFIX
 from wiring.settings import Settings
 
 _SHORTEST = 6

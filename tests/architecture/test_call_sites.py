@@ -11,14 +11,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agent.executors.http import HttpExecutor, HttpParameters
-from agent.executors.http.guard import Guard
-from agent.executors.http.transport import PinnedTransport
+from agent.execution.http import HttpExecutor, HttpParameters
+from agent.execution.http.guard import Guard
+from agent.execution.http.pinned_transport import PinnedTransport
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.tool import ToolDoc, tool_id
 from tests.architecture.call_sites import imports_of, sites
 from tests.architecture.source_tree import module_name, packages, python_files
-from tests.unit.agent.executors.attacks import URLS, resolve_as_told
+from tests.unit.agent.execution.http.attacks import URLS, resolve_as_told
 
 SOURCE = python_files(*packages(), "scripts")
 
@@ -48,28 +48,31 @@ async def through_the_guard(url: str) -> None:
 
 Run = Callable[[str], Awaitable[None]]
 GUARDED: dict[tuple[str, str], Run] = {
-    ("agent.executors.http.executor", "httpx.AsyncClient"): through_the_executor,
-    ("agent.executors.http.transport", "httpx.AsyncHTTPTransport"): through_the_transport,
-    ("agent.executors.http.transport", "httpcore.AsyncConnectionPool"): through_the_transport,
-    ("agent.executors.http.transport", "httpcore.AnyIOBackend"): through_the_transport,
-    ("agent.executors.http.guard", "getaddrinfo"): through_the_guard,
+    ("agent.execution.http.executor", "httpx.AsyncClient"): through_the_executor,
+    ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
+    ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
+    ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
+    ("agent.execution.http.guard", "getaddrinfo"): through_the_guard,
 }
 """Places that a document or an argument leads to."""
 
 CONFIGURED: dict[tuple[str, str], str] = {
-    ("agent.executors.http.executor", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
-    ("agent.executors.http.executor", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
+    ("agent.execution.http.executor", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
+    ("agent.execution.http.executor", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
     ("graph.backends.bolt", "neo4j.AsyncGraphDatabase.driver"): "FOOTPATH_GRAPH_URL: the operator's own graph server",
     (
         "retriever.backends.qdrant_connection",
         "qdrant_client.AsyncQdrantClient",
     ): "FOOTPATH_VECTOR_URL: the operator's own server",
     (
-        "agent.models.transport",
+        "agent.llm.client.transport",
         "httpx2.AsyncClient",
     ): "the model's URL, the operator's setting: https, or http on loopback",
-    ("agent.models.langchain", "langchain_openai.ChatOpenAI"): "uses the client of agent.models.transport, given to it",
-    ("agent.models.embeddings", "openai.AsyncOpenAI"): "uses the client of agent.models.transport, given to it",
+    (
+        "agent.llm.client.langchain",
+        "langchain_openai.ChatOpenAI",
+    ): "uses the client of agent.llm.client.transport, given to it",
+    ("agent.llm.client.embeddings", "openai.AsyncOpenAI"): "uses the client of agent.llm.client.transport, given to it",
     ("wiring.cluster", "ray.init"): "--ray: the address of the operator's own cluster",
     ("wiring.cluster", "ray.shutdown"): "leaves that cluster",
     ("wiring.cluster", "ray.cluster_resources"): "asks that cluster",
@@ -86,11 +89,11 @@ CONFIGURED: dict[tuple[str, str], str] = {
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""
 
 NAMED_ONLY = {
-    "agent.executors.http.attempt": "types and errors of answers",
-    "agent.executors.http.classes": "errors of name servers",
-    "agent.executors.http.incoming": "types and errors of answers",
-    "agent.models.failures": "errors of name servers",
-    "agent.models.sdk": "errors of the SDK",
+    "agent.execution.http.attempt": "types and errors of answers",
+    "agent.execution.http.outcomes": "errors of name servers",
+    "agent.execution.http.response": "types and errors of answers",
+    "agent.llm.client.failures": "errors of name servers",
+    "agent.llm.client.sdk": "errors of the SDK",
     "graph.backends.bolt_errors": "errors of the driver",
     "playground.calls": "types; the client is given",
     "playground.session": "types; the client is given",

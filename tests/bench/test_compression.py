@@ -8,14 +8,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agent.compress import LIMIT, shortened, structure
-from agent.field_paths import fields_of
-from agent.fitting import fitted
-from agent.policies.offline_fields import telling_fields
-from agent.policy import FieldsQuestion
+from agent.compression.compress import LIMIT, shortened, structure
+from agent.compression.json_paths import fields_of
+from agent.compression.json_truncate import fitted
+from agent.policy.protocol import FieldsQuestion
 from domain.tool import ToolDoc
 from graph.importers.jsonl import tool
-from tests.unit.agent.test_compress import tool as nameless
+from offline.field_selection import telling_fields
+from tests.unit.agent.compression.test_compress import tool as nameless
 
 pytestmark = pytest.mark.bench
 

@@ -11,13 +11,13 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.arguments import bind
-from agent.executors.replay import ReplayExecutor
-from agent.policy import ArgumentsQuestion
+from agent.execution.replay import ReplayExecutor
+from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import ToolDoc, tool_id
 from domain.trajectory import RecordedCall
 from graph.importers.jsonl import recorded_call, tool
-from tests.unit.agent.executors.test_replay import Kept
+from offline.slots.binding import bind
+from tests.unit.agent.execution.test_replay import Kept
 
 pytestmark = [pytest.mark.bench, pytest.mark.shared_data]
 

@@ -5,11 +5,11 @@ from typing import Literal
 
 import pytest
 
-from agent.candidate import Candidate
-from agent.decomposition import AskedPart, DecomposeQuestion
-from agent.judgements import ReflectionQuestion
-from agent.policies.llm_subtasks import added_to
-from agent.policy import ArgumentsQuestion, FieldsQuestion, Policy, Situation
+from agent.llm.subtasks import added_to
+from agent.offer.candidates import Candidate
+from agent.policy.path_questions import ReflectionQuestion
+from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, Policy, Situation
+from agent.policy.subtasks import AskedPart, DecomposeQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE

@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.breaker import Breaker
-from agent.policies.fallback import FallbackPolicy
-from agent.policies.llm import LlmPolicy
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Policy
+from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.policy import LlmPolicy
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.fallback import FallbackPolicy
+from agent.policy.protocol import Policy
+from offline.policy import OfflinePolicy
 from tests.contract.policy import PolicyContract
 from tests.models.brain import Brain, advance, bind, move, split
 from tests.models.openai_replies import BROKEN_JSON, WEB_PAGE, ChatRequest, Reply, Resets, Respond, scripted

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.executors.http import HttpExecutor, HttpParameters
-from agent.executors.http.guard import resolve
-from agent.policy import Policy
+from agent.execution.http import HttpExecutor, HttpParameters
+from agent.execution.http.guard import resolve
+from agent.execution.secrets import EnvironmentSecrets
+from agent.policy.protocol import Policy
 from agent.run import RunDeps, run
-from agent.secrets_env import EnvironmentSecrets
 from domain.event import (
     CallFinished,
     CallStarted,

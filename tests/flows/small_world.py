@@ -9,8 +9,8 @@ from zlib import crc32
 
 import numpy as np
 
-from agent.evidence import ToolFinder
-from agent.executor import CallResult
+from agent.execution.executor import CallResult
+from agent.offer.tool_facts import ToolFinder
 from domain.model import JsonObject
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph

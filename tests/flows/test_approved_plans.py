@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.plans.approving import Approves, PlanQuestion
-from agent.policies.offline import OfflinePolicy
+from agent.plans.approval import Approves, PlanQuestion
 from agent.run import RunDeps
 from agent.transcript import Transcript
 from domain.event import EventRecord, PlanReady
 from domain.plan_document import PlanDocument, PlannedStep, Take
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     FORECAST,
     FOUND,

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.executor import CallResult
-from agent.judgements import Reflection, ReflectionQuestion
-from agent.learn import lesson
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Situation, UnservedQuestion
+from agent.execution.executor import CallResult
+from agent.learning.lesson import lesson
+from agent.policy.path_questions import Reflection, ReflectionQuestion
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Situation, UnservedQuestion
 from agent.run import RunDeps
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import FINISH
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import BOOKS, REMOVE, Answer, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
 

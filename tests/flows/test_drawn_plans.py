@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.plans.drawn import drawn
+from agent.plans.from_run import drawn
 from domain.event import EventRecord
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from tests.flows.small_world import BOOKS, FORECAST, GEOCODE, NEW_WEATHER, REMOVE, Answer, ScriptedExecutor, ok

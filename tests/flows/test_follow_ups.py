@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 from agent.budget import Budget
-from agent.earlier import EarlierRun, earlier_run
-from agent.policies.offline import OfflinePolicy
+from agent.conversation import EarlierRun, earlier_run
 from agent.run import RunDeps, run
 from domain.event import CallFinished, EventRecord, RunFinished, RunStarted, SubtaskStarted
 from evaluation.answers import evaluate_answers
 from evaluation.asked import Asked, read_asked
 from evaluation.rightness import absent_from_responses
+from offline.policy import OfflinePolicy
 from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow

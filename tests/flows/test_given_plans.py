@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from agent.learning import Learner, taught
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Arguments, ArgumentsQuestion
+from agent.learning.learner import Learner, taught
+from agent.policy.protocol import Arguments, ArgumentsQuestion
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, WeightsLearned
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,

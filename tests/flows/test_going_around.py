@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.policies.offline import OfflinePolicy
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.tool import ToolDoc
 from graph.links import Feed, ToolLinks
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
 
 FRIENDS = tool(

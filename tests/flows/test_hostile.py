@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 from pydantic.types import JsonValue
 
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.llm import LlmPolicy
-from agent.policies.offline import OfflinePolicy
+from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.policy import LlmPolicy
+from offline.policy import OfflinePolicy
 from tests.architecture.source_tree import ROOT
 from tests.flows.hostile_world import PLACE_ID, SECRET, Seen, bodies, seen
 from tests.models.brain import Brain, advance_to, bind, move

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.executors.http import HttpExecutor, HttpParameters
-from agent.policies.offline import OfflinePolicy
+from agent.execution.http import HttpExecutor, HttpParameters
+from agent.execution.secrets import EnvironmentSecrets, variable
 from agent.run import RunDeps, run
-from agent.secrets_env import EnvironmentSecrets, variable
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.tool import Parameter, ToolDoc
+from offline.policy import OfflinePolicy
 from playground.child import running_playground
 from playground.keys import COURIER_MAIL, RATES_PRO
 from tests.flows.over_playground import playground_tools

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.executor import Executor
-from agent.memory import LongTermMemory
-from agent.run_deps import RunDeps
+from agent.execution.executor import Executor
+from agent.memory.long_term import LongTermMemory
+from agent.run_context import RunDeps
 from domain.event import Event, RunFinished
 from domain.learned import WeightsLearned
 from domain.recalled import MemoryRecalled
@@ -44,7 +44,7 @@ def check(events: Sequence[Event], says: str) -> None:
 
 
 async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp_path: Path) -> list[Event]:
-    from agent.policies.offline import OfflinePolicy
+    from offline.policy import OfflinePolicy
     from retriever.embedders.bundled import BundledEmbedder
 
     memory = LongTermMemory(store, BundledEmbedder())

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.memory import LongTermMemory
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.breaker import Breaker
-from agent.policies.fallback import FallbackPolicy
-from agent.policies.llm import LlmPolicy
-from agent.policies.llm_ask import Allowance
-from agent.policies.llm_spoken import LONGEST
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Policy
+from agent.llm.answer_stream import LONGEST
+from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.policy import LlmPolicy
+from agent.llm.structured_output import Allowance
+from agent.memory.long_term import LongTermMemory
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.fallback import FallbackPolicy
+from agent.policy.protocol import Policy
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.errors import UnavailableError
@@ -25,6 +24,7 @@ from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChos
 from domain.memory import Memory, Recalled
 from domain.recalled import MemoryRecalled
 from graph.backends.memories import SqliteMemories
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     FORECAST,
     FOUND,
@@ -199,7 +199,7 @@ class Down(SqliteMemories):
 async def test_a_run_goes_on_without_its_memory_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs: bool, said: str
 ) -> None:
-    monkeypatch.setattr("agent.recalling.SECONDS", 0.2)
+    monkeypatch.setattr("agent.memory.recall.SECONDS", 0.2)
     memory = LongTermMemory(Down(tmp_path / "memories.db", hangs=hangs), WordEmbedder())
     events, end, transcript = await told(tmp_path, OfflinePolicy(), calls(), memory)
     [recalled] = [event for event in events if isinstance(event, MemoryRecalled)]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.executor import CallResult
-from agent.policies.offline import OfflinePolicy
+from agent.execution.executor import CallResult
 from agent.run import RunDeps
 from domain.event import EventRecord
 from domain.model import JsonObject
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import BOOKS, REMOVE, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
 

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.budget import Budget
-from agent.judgements import Reflection, ReflectionQuestion
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, Situation
-from agent.reflect import PATIENCE
+from agent.policy.path_questions import Reflection, ReflectionQuestion
+from agent.policy.protocol import Choice, Situation
+from agent.reflection import PATIENCE
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import CandidatesConsidered, EventRecord, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.tool import ToolDoc
 from graph.links import Substitute, ToolLinks
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, Situation
+from agent.policy.protocol import Choice, Situation
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import CallFinished, CallStarted, EventRecord, RunFinished, StepChosen
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory import LongTermMemory
-from agent.policies.offline import OfflinePolicy
+from agent.memory.long_term import LongTermMemory
 from domain.event import CallStarted, EventRecord, StepChosen
 from domain.memory import Recalled
 from domain.recalled import MemoryRecalled
 from domain.trajectory import Solved
 from graph.backends.memories import SqliteMemories
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, WordEmbedder, ok
 from tests.flows.test_resuming import DELETE, WEATHER, course, deps, ended, made, told
 
@@ -35,7 +35,7 @@ class _Slow(SqliteMemories):
 @pytest.fixture
 async def memories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[dict[str, LongTermMemory | None]]:
     """One store, by how soon it answers; and none."""
-    monkeypatch.setattr("agent.recalling.SECONDS", 0.2)
+    monkeypatch.setattr("agent.memory.recall.SECONDS", 0.2)
     stores = {kind.__name__: kind(tmp_path / "memories.db") for kind in (SqliteMemories, _Slow)}
     ready, slow = (LongTermMemory(store, WordEmbedder()) for store in stores.values())
     for store in stores.values():

@@ -5,16 +5,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.budget import Budget
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.breaker import Breaker
-from agent.policies.fallback import BROKEN_OFF, FallbackPolicy
-from agent.policies.llm import LlmPolicy
-from agent.policies.llm_ask import Allowance
-from agent.policies.offline import OfflinePolicy
+from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.policy import LlmPolicy
+from agent.llm.structured_output import Allowance
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.fallback import BROKEN_OFF, FallbackPolicy
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import AnswerDelta, Event, PolicyFellBack, RunFinished, StepChosen
 from domain.tool import ToolDoc
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     FORECAST,
     FOUND,

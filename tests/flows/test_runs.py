@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, Situation
+from agent.policy.protocol import Choice, Situation
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.errors import UnavailableError
 from domain.event import CallStarted, EventRecord, RunFinished, RunStarted, StepBacktracked
 from domain.plan import StepResult
 from domain.tool import ToolDoc
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,

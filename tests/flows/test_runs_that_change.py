@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Arguments, ArgumentsQuestion, Choice, Situation
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Situation
 from domain.plan import Binding
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import FOUND, ScriptedExecutor, ok
 from tests.flows.test_runs import answer, asked, deps, outcome
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from agent.decomposition import DecomposeQuestion, Decomposition, Subtask
-from agent.executor import CallResult
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Choice, Situation
+from agent.execution.executor import CallResult
+from agent.policy.protocol import Choice, Situation
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFinished, SubtaskStarted
 from domain.model import JsonObject
 from domain.tool import ToolDoc
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.langchain import LangchainModel, ModelParameters
-from agent.policies.breaker import Breaker
-from agent.policies.fallback import FallbackPolicy
-from agent.policies.llm import LlmPolicy
-from agent.policies.offline import OfflinePolicy
+from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.policy import LlmPolicy
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.fallback import FallbackPolicy
 from agent.run import RunDeps
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     FORECAST,
     FOUND,

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.executor import CallResult
-from agent.executors.replay import ReplayExecutor
-from agent.policies.offline import OfflinePolicy
-from agent.policy import Arguments, ArgumentsQuestion
+from agent.execution.executor import CallResult
+from agent.execution.replay import ReplayExecutor
+from agent.policy.protocol import Arguments, ArgumentsQuestion
 from agent.run import RunDeps
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from domain.trajectory import Outcome, RecordedCall
 from graph.backends.recordings import SqliteRecordings
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import ScriptedExecutor, finder, graph, ok, tool
 from tests.flows.test_runs import answer, asked, outcome
 

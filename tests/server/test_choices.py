@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planners.named import ABOUT, PLANNERS
+from agent.planners.by_name import ABOUT, PLANNERS
 from tests.server.matrix import a_template
 from tests.server.world import World, serving
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from orjson import dumps
 
-from agent.changing import changes, may_call
 from domain.side_effect import Said, side_effect
 from domain.tool import ToolDoc, tool_id
 from graph.importers.side_effects import said_of
 from graph.sources import read_tools
+from offline.change_words import changes, may_call
 from server.runs.asking import why_asked
 
 GETS = [

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.leave import Intended
+from agent.execution.approval import Intended
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from server.runs.asking import AskingLeave

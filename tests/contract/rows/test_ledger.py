@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.executor import CallResult
+from agent.execution.executor import CallResult
 from domain.errors import ForbiddenAddressError, StoreBusyError
 from domain.model import JsonObject
 from domain.plan import Binding

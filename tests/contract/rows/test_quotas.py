@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.budget import Budget, Meter
-from agent.plans.expecting import Price
-from agent.policy import Cost
+from agent.plans.cost_estimate import Price
+from agent.policy.protocol import Cost
 from domain.errors import OverLimitError, UsageError
 from server.quotas import Quotas, quotas_of
 from server.runs.spending import counting, spending

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.executor import CallResult
-from agent.leave import LeaveAskingExecutor
-from agent.provenance import Provenance, Voices
+from agent.execution.approval import LeaveAskingExecutor
+from agent.execution.executor import CallResult
+from agent.execution.provenance import Provenance, Voices
 from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject

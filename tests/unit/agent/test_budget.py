@@ -1,7 +1,7 @@
 import pytest
 
 from agent.budget import Budget, Meter
-from agent.policy import Cost
+from agent.policy.protocol import Cost
 
 
 def test_a_fresh_meter_is_not_exhausted_even_where_no_model_call_is_allowed() -> None:

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
-from agent.executor import CallResult
-from agent.reuse import ReusingExecutor
+from agent.execution.call_cache import ReusingExecutor
+from agent.execution.executor import CallResult
 from agent.transcript import Transcript
 from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted
 from domain.model import JsonObject

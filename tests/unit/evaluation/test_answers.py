@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.executor import CallResult
-from agent.policies.offline import OfflinePolicy
+from agent.execution.executor import CallResult
 from agent.run import RunDeps
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from evaluation.answers import Evaluation, evaluate_answers, interval, report
 from evaluation.asked import HELD_OUT, Asked, Expected, GoldCall
 from evaluation.rightness import judge
+from offline.policy import OfflinePolicy
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run
 

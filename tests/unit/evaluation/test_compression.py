@@ -2,14 +2,14 @@
 
 import pytest
 
-from agent.executor import CallResult
-from agent.field_choices import FieldChoices
+from agent.compression.field_selection import FieldChoices
+from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from evaluation.asked import Asked
 from evaluation.compression import evaluate_compression
 from evaluation.retention import evaluate_retention
-from tests.unit.agent.test_compress import RANKING, Naming, tool
+from tests.unit.agent.compression.test_compress import RANKING, Naming, tool
 
 
 async def test_lengths_shares_and_savings() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory import LongTermMemory
+from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
 from evaluation.memory import by_bound, leave_one_out

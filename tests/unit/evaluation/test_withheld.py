@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.memory import Present
+from agent.memory.long_term import Present
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId, tool_id
 from evaluation.kept import KeptFinder, OtherMemories

@@ -10,7 +10,7 @@ from domain.errors import StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant import QdrantIndex
 from tests.contract.vector_index import A, point, unit
 from tests.servers.qdrant.stand_in import serving_stand_in
-from tests.unit.agent.executors.serving import Answer, reply, reset, serving, silence
+from tests.unit.agent.execution.http.serving import Answer, reply, reset, serving, silence
 
 KEY, READ_ONLY = "s3cret-key", "l00k-only"
 ROOT = reply(body=orjson.dumps({"title": "qdrant - vector search engine", "version": "1.18.0"}))

@@ -1,7 +1,7 @@
 """Which places of a run's document get which names, as a template."""
 
-from agent.plans.drawn import Offered
-from agent.plans.wording import spoken
+from agent.plans.from_run import Offered
+from agent.plans.request_template import spoken
 from server.routes.template_content import Place, names_at, words_of
 
 FIRST, LATER = Offered("day", 1, "day", "2026-05-03", "3 May"), Offered("day", 4, "day", "2026-05-03", "3 May")

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from agent.streams import closing
+from agent.scheduler import closing
 from server.runs.turns import Turns
 
 

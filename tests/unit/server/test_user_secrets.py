@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.secrets import Secrets
-from agent.secrets_env import EnvironmentSecrets
+from agent.execution.secrets import EnvironmentSecrets, Secrets
 from domain.errors import SecretError
 from server.storage.database import file_url
 from server.storage.migrate import migrate

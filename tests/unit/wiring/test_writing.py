@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain import LangchainModel, ModelParameters
 from domain.errors import ModelUnavailableError
 from retriever.training.asking import Bounds, Usage
 from retriever.training.examples import Example

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from agent.budget import Budget, Meter
-from agent.candidate import Candidate, Follower
-from agent.frontier import Frontier
-from agent.planners.named import PLANNERS, planner_named
-from agent.planners.planner import Planner
-from agent.policy import Choice, Cost, PathQuestion, Results, Situation, WholePath
-from agent.search import Node, SearchDeps, Step
+from agent.offer.candidates import Candidate, Follower
+from agent.planners.by_name import PLANNERS, planner_named
+from agent.planners.protocol import Planner
+from agent.policy.protocol import Choice, Cost, PathQuestion, Results, Situation, WholePath
+from agent.search.dfs import Node, SearchDeps, Step
+from agent.search.state import Frontier
 from domain.errors import UsageError
 from domain.event import PathEnded, StepChosen
 from domain.plan import StepResult

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.secrets_env import variable
+from agent.execution.secrets import variable
 from domain.tool import Credential, ToolDoc
 from graph.importers.openapi import read_openapi
 from graph.importers.openapi_security import secret_name

@@ -1,0 +1,96 @@
+"""What a run changed, said by code: no policy's answer may leave out, or make up, what happened to somebody's things."""
+
+from collections.abc import Iterator, Sequence
+
+from agent.step_notes import fit_to_tell
+from agent.text import clean
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+from graph.identifiers import words
+from graph.literals import read_value
+from offline.change_words import changes, made_by, orders, told_to_change
+
+NOT_DONE = "Not done:"
+"""How a line begins that tells of a change that was not made."""
+_SHOWN = 3
+_DONE, _LOST = "ok", "unknown"
+
+_MARKS = frozenset({"id", "reference", "confirmation"})
+_NEAR = 0.5
+
+Judged = Sequence[tuple[ToolDoc, tuple[float, ...]]]
+"""Tools with their relevance to each clause."""
+Made = Sequence[tuple[ToolDoc, StepResult]]
+
+
+def told(steps: Made, called: Made) -> Iterator[str]:
+    """A line for each change that was made, may have been made, or was not made after all.
+
+    ``steps``: those that the answer counts, from 1. ``called``: every call of the run, also those of paths that were given up.
+    """
+    place = {_key(result): number for number, (_, result) in enumerate(steps, start=1)}
+    latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if changes(tool)}
+    done = {result.tool for _, result in latest.values() if result.status == _DONE}
+    said: set[str] = set()
+    for key, (tool, result) in latest.items():
+        if result.status not in (_DONE, _LOST) and result.tool in done:
+            continue
+        line = _line(tool, result)
+        if line not in said:
+            said.add(line)
+            yield f"{line} [{place[key]}]\n" if key in place and result.status in (_DONE, _LOST) else f"{line}\n"
+
+
+def unmet(clauses: Sequence[str], considered: Judged, done: Judged) -> tuple[str, ...]:
+    """The clauses that order a change that a tool at hand makes, and that no tool of a successful call made.
+
+    A tool at hand tells of an order only where it is not much less relevant to the clause than what was called, and more relevant
+    where the verb is not one of changes: "quote its abstract" orders no quotation of a price.
+    """
+    found: list[str] = []
+    for at, clause in enumerate(clauses):
+        reached = max((relevance[at] for _, relevance in done), default=0.0)
+        at_hand = [
+            tool
+            for tool, relevance in considered
+            if relevance[at] > reached * (_NEAR if told_to_change(clause, loose=True) else 1.0)
+        ]
+        if any(orders(tool, clause) for tool in at_hand) and not any(made_by(tool, clause) for tool, _ in done):
+            found.append(clause)
+    return tuple(found)
+
+
+def _line(tool: ToolDoc, result: StepResult) -> str:
+    what = " ".join((clean(tool.api, 80), *_values(tool, result)))
+    note = clean(fit_to_tell(result.note))
+    match result.status:
+        case "ok":
+            return f"Done: {' '.join((what, *_given(result)))}"
+        case "unknown":
+            return f"Whether {what} took effect is unknown: {note}"
+        case "missing":
+            return f"{NOT_DONE} {clean(tool.api, 80)}. {note}"
+        case _:
+            return f"{NOT_DONE} {what}. {note or result.status}"
+
+
+def _values(tool: ToolDoc, result: StepResult) -> list[str]:
+    """The first few plain values of a call, the required ones first."""
+    names = [parameter.name for parameter in sorted(tool.parameters, key=lambda parameter: not parameter.required)]
+    given = [result.arguments[name] for name in names if name in result.arguments]
+    plain = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
+    return [clean(str(one), 60) for one in plain if isinstance(one, (str, int, float))][:_SHOWN]
+
+
+def _given(result: StepResult) -> list[str]:
+    """By what the changed thing is known from now on: identifiers that the response tells and the call did not send."""
+    value = read_value(result.response)
+    sent = {str(argument) for argument in result.arguments.values()}
+    told = value.items() if isinstance(value, dict) else ()
+    new = [(name, str(given)) for name, given in told if isinstance(given, (str, int)) and not isinstance(given, bool)]
+    marks = [(name, given) for name, given in new if _MARKS & set(words(name)) and given and given not in sent]
+    return [f"({clean(name.replace('_', ' '), 40)}: {clean(given, 60)})" for name, given in marks[:2]]
+
+
+def _key(result: StepResult) -> tuple[str, str]:
+    return result.tool, repr(sorted(result.arguments.items()))

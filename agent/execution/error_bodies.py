@@ -1,0 +1,132 @@
+"""Answers that are none: an error in the body of a 200, bytes that are no text (DESIGN section 5)."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pydantic.types import JsonValue
+
+from agent.text import clean
+from domain.plan import CallOutcome
+from domain.trajectory import Outcome
+from graph.literals import read_value
+from graph.outcomes import of_error
+
+_SAYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
+"""Where an error's words stand, the most telling first."""
+_ABOUT = frozenset(_SAYS) | frozenset(
+    {"status", "statuscode", "status_code", "status_message", "cod", "errorcode", "error_code", "errno", "success", "ok", "result", "timestamp",
+     "time", "date", "path", "url", "method", "help", "link", "links", "documentation", "documentation_url", "docs", "instance", "trace",
+     "traceid", "trace_id", "requestid", "request_id", "version", "meta", "messages", "is_error", "iserror", "failed", "http_code", "httpstatus"}
+)  # fmt: skip
+"""What an error says of itself. A body that holds anything else says something of what was asked."""
+_BAD_STATUS = re.compile(
+    r"\W*(?:error|err|fail|ko\b|nok\b|not ok|bad|invalid|unauthori[sz]ed|forbidden|not[ _]found|false\b)", re.IGNORECASE
+)
+_WORDS = re.compile(
+    r"\b(?:not subscribed|too many requests|rate[ -]?limit|quota|unauthori[sz]ed|not authori[sz]ed|forbidden|access denied"
+    r"|(?:api|app|access)[ _-]?key|not found|(?:does not|doesn't|do not|don't|did not) exist|no such|internal server error|service unavailable"
+    r"|bad (?:request|gateway)|timed? ?out|(?:is|are) required|(?:missing|invalid|unknown|unsupported|incorrect|malformed)\b"
+    r"|went wrong|an? (?:unexpected )?(?:error|exception)|failed|(?:can(?:not|'t)|could not|couldn't|unable to))",
+    re.IGNORECASE,
+)
+"""Words by which a body that is nothing but a message tells an error."""
+_PLAIN = re.compile(
+    r"\W*(?:error\b|exception\b|traceback \(most|fatal\b|unauthori[sz]ed\b|forbidden\b|access denied|not found\b|bad (?:request|gateway)\b"
+    r"|internal server error|service unavailable|too many requests|invalid\b.{0,20}(?:api|key|token|request|parameter)|(?:4[0-2]\d|50\d)\s*[-:]\s*[a-z]{3}|missing |(?:\w+ ){1,3}not found\W*$)",
+    re.IGNORECASE,
+)
+_LONGEST_PLAIN = 300
+_NOT_THERE = re.compile(
+    r"not found|no such|(?:does not|doesn't|do not|don't) exist|no (?:results|data|records)", re.IGNORECASE
+)
+
+
+def refusal(body: str) -> str | None:
+    """What a body says went wrong, one line; None where it is an answer.
+
+    It is an error where it says so (``error``, ``success: false``, ``status: error``, a status code of 400 or more, a message in
+    the words of errors) and says nothing else: a body with data beside its errors is an answer.
+    """
+    value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        return _of_object(value)
+    text = body.strip().strip('"')
+    return clean(text) if value is None and len(text) <= _LONGEST_PLAIN and _PLAIN.match(text) else None
+
+
+def complaint(body: str) -> str:
+    """The words of a body that is known to be an error's, one line; empty where they cannot be told from a page or data."""
+    value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
+    if isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, dict):
+        return _said({key.lower(): item for key, item in value.items()})
+    return clean(body) if value is None and len(body) <= _LONGEST_PLAIN and "<" not in body else ""
+
+
+def refused(said: str) -> CallOutcome:
+    """The class of such an answer. What was asked for is not there: no evidence against the tool."""
+    return "caller_fault" if _NOT_THERE.search(said) or of_error(said) is Outcome.CALLER_FAULT else "transient"
+
+
+def looks_binary(text: str) -> bool:
+    """Whether a text is bytes that were no text: more than a twentieth of its beginning are no printable characters."""
+    head = text[:1000]
+    odd = sum(1 for char in head if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b"))
+    return "\0" in head or odd * 20 > len(head)
+
+
+def _of_object(value: Mapping[str, JsonValue]) -> str | None:
+    held = {key.lower(): item for key, item in value.items() if item not in (None, "", [], {})}
+    if not held or any(key not in _ABOUT and item is not False for key, item in held.items()):
+        return None
+    said = _said(held)
+    if _declared(held) or (said and set(held) <= {*_SAYS, "messages"} and _WORDS.search(said)):
+        return said or clean(str(dict(value)))
+    return None
+
+
+def _declared(held: Mapping[str, JsonValue]) -> bool:
+    """Whether the object says by its fields that it is an error."""
+    if any(_is_error(held.get(key)) for key in ("error", "errors", "is_error", "iserror", "failed")):
+        return True
+    if any(str(held[key]).lower() in ("false", "0") for key in ("success", "ok") if key in held):
+        return True
+    codes = (held.get(key) for key in ("status", "statuscode", "status_code", "cod", "code", "error_code", "errorcode", "http_code", "httpstatus"))  # fmt: skip
+    return any(_is_code(code) for code in codes) or bool(_BAD_STATUS.match(str(held.get("status", ""))))
+
+
+def _is_error(value: JsonValue) -> bool:
+    return value not in (None, False, 0, "", "0", "false", "none", "None", "null", "no", "No", "ok", "OK", [], {})
+
+
+def _is_code(value: JsonValue) -> bool:
+    return not isinstance(value, bool) and bool(re.fullmatch(r"[45]\d\d", str(value)))
+
+
+def _said(held: Mapping[str, JsonValue]) -> str:
+    for key in _SAYS:
+        if key in held and (words := " ".join(_texts(held[key]))):
+            return clean(words)
+    return ""
+
+
+def _texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
+    """The words in an error, whatever it is wrapped in."""
+    match value:
+        case str():
+            yield value
+        case dict() if depth < 3:
+            inner = {key.lower(): item for key, item in value.items()}
+            said = [inner[key] for key in _SAYS if key in inner] or list(inner.values())
+            for item in said[:3]:
+                yield from _texts(item, depth + 1)
+        case list() if depth < 3:
+            for item in value[:3]:
+                yield from _texts(item, depth + 1)
+        case int() | float() if depth and not isinstance(value, bool):
+            yield str(value)
+        case _:
+            return

@@ -1,0 +1,250 @@
+"""The execution of a path: step by step, arguments → validation → call, as a stream of events."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from agent.compression.compress import Compressed, compress
+from agent.compression.field_selection import FieldChoices
+from agent.compression.markup_text import sound
+from agent.execution.executor import CallResult, Executor
+from agent.execution.validation import validate
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
+from agent.scheduler import closing
+from agent.step_notes import TRIED
+from agent.subtask_progress import Progress
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError, NotAllowedError
+from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
+from domain.model import JsonObject
+from domain.plan import CallOutcome, StepResult, StepStatus
+from domain.tool import ToolDoc
+from offline.absent_items import absent
+from offline.grounding_of_changes import not_asked_for
+from offline.response_summary import is_empty
+
+TRIES = 3
+"""How often the policy may answer for one step's arguments, the first answer included."""
+
+_STATUS: dict[CallOutcome, StepStatus] = {
+    "ok": "ok",
+    "transient": "failed",
+    "gone": "failed",
+    "absent": "failed",
+    "refused": "failed",
+    "unreached": "failed",
+    "caller_fault": "failed",
+    "unknown": "unknown",
+}
+
+ExecutionEvent = CallStarted | CallFinished | ResponseCompressed
+
+
+async def execute(
+    request: str,
+    tools: Sequence[ToolDoc],
+    policy: Policy,
+    executor: Executor,
+    done: Mapping[int, StepResult],
+    choices: FieldChoices | None = None,
+) -> AsyncIterator[ExecutionEvent]:
+    """Execute a path. Steps count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
+
+    ``done``: results of steps that need no second call, by step; they give no event, whatever their status (what is not
+    ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made, and
+    after it ``ResponseCompressed`` where the long response of an ``ok`` step was made short (``choices``: what is known of fields). A
+    safe call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. The
+    stream ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed`` or
+    was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
+    """
+    results: dict[int, StepResult] = {}
+    choices = choices or FieldChoices()
+    for step, tool in enumerate(tools, start=1):
+        if step in done:
+            results[step] = done[step]
+            continue
+        prepared = await _prepare(request, step, tools, results, policy)
+        tried: list[StepResult] = []
+        while not isinstance(prepared, StepResult):
+            same = _same_call(tool, prepared.values, results)
+            if same is None:
+                yield CallStarted(step=step, tool=tool.id, arguments=prepared.values, provenance=prepared.provenance)
+                tried.append(await _call(tool, prepared, executor))
+            else:
+                tried.append(_repeat(same, results[same], prepared))
+            complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
+            prepared = await _prepare(request, step, tools, results, policy, complaint) if complaint else tried[-1]
+            if not isinstance(prepared, StepResult) and any(prepared.values == made.arguments for made in tried):
+                break
+        if not tried and isinstance(prepared, StepResult):
+            yield CallFinished(step=step, result=prepared)
+            return
+        result = _best_of(tool, tried)
+        short = await compress(tool, result.response, policy if result.status == "ok" else None, choices)
+        results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
+        yield CallFinished(step=step, result=result)
+        if result.status != "ok":
+            return
+        if short:
+            yield _compressed(step, tool, short)
+
+
+def _fruitless(tool: ToolDoc, result: StepResult) -> str:
+    """What to tell the policy of a safe call that found nothing, or named something that is not there; empty where it bore fruit."""
+    if not tool.safe:
+        return ""
+    if result.status == "ok":
+        return "The call found nothing." if is_empty(result.response) else ""
+    return f"The call was refused: {result.note}" if result.http_status in (400, 404, 422) else ""
+
+
+def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
+    """The call that bore fruit, else the first one."""
+    good = tried[-1] if not _fruitless(tool, tried[-1]) else tried[0]
+    if len(tried) == 1 or good is tried[0]:
+        return good
+    before = "; ".join(json.dumps(made.arguments, ensure_ascii=False)[:80] for made in tried[:-1])
+    return good.model_copy(update={"note": f"{good.note} {TRIED} {before}".strip()})
+
+
+async def _prepare(
+    request: str,
+    step: int,
+    tools: Sequence[ToolDoc],
+    results: Mapping[int, StepResult],
+    policy: Policy,
+    complaint: str = "",
+) -> Arguments | StepResult:
+    """Valid arguments, or the result of a step that cannot be called. A complaint goes back to the policy."""
+    tool = tools[step - 1]
+    earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
+    answer, refused = Arguments({}, ()), ""
+    for _ in range(TRIES):
+        question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
+        previous, answer = answer, await policy.arguments(question)
+        if answer.missing:
+            note = refused or answer.why or f"No value was found for: {', '.join(answer.missing)}."
+            return _not_called(tool, answer, "missing", note)
+        refused = absent(question, answer) or not_asked_for(question, answer)
+        if refused:
+            if complaint and answer.values == previous.values:
+                break
+            complaint = refused
+            continue
+        try:
+            return Arguments(validate(tool, answer.values), answer.provenance)
+        except InvalidArgumentsError as error:
+            if complaint and answer.values == previous.values:
+                break
+            complaint = str(error)
+    return _not_called(tool, answer, "missing" if refused else "failed", complaint)
+
+
+async def told_late(
+    last: Event | None, tools: Sequence[ToolDoc], policy: Policy, choices: FieldChoices
+) -> ResponseCompressed | None:
+    """What was still to be told of a step's short response when the run was broken off. ``last``: the last event that was told."""
+    if not isinstance(last, CallFinished) or last.result.status != "ok" or not last.result.compressed:
+        return None
+    tool = tools[last.step - 1]
+    short = await compress(tool, last.result.response, policy, choices)
+    return _compressed(last.step, tool, short) if short else None
+
+
+def _compressed(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:
+    return ResponseCompressed(
+        step=step, tool=tool.id, fields=short.fields, before=short.before, after=len(short.text), cut=short.cut
+    )
+
+
+def _not_called(tool: ToolDoc, answer: Arguments, status: StepStatus, note: str) -> StepResult:
+    return StepResult(tool=tool.id, arguments=answer.values, provenance=answer.provenance, status=status, note=note)
+
+
+def _same_call(tool: ToolDoc, arguments: JsonObject, results: Mapping[int, StepResult]) -> int | None:
+    """The step that made the same safe call with success."""
+    if not tool.safe:
+        return None
+    wanted = _canonical(arguments)
+    return next(
+        (
+            step
+            for step, result in results.items()
+            if result.tool == tool.id and result.status == "ok" and _canonical(result.arguments) == wanted
+        ),
+        None,
+    )
+
+
+def _canonical(arguments: JsonObject) -> str:
+    return json.dumps(arguments, sort_keys=True)
+
+
+def _repeat(step: int, earlier: StepResult, prepared: Arguments) -> StepResult:
+    note = f"The same call as step {step}; answered from it."
+    return earlier.model_copy(update={"provenance": prepared.provenance, "attempts": 0, "seconds": 0.0, "note": note})
+
+
+async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepResult:
+    started = time.perf_counter()
+    try:
+        answer = await executor.call(tool, prepared.values)
+    except NotAllowedError as error:
+        return _not_called(tool, prepared, "skipped", str(error))
+    except (ForbiddenAddressError, InvalidArgumentsError) as error:
+        answer = CallResult("caller_fault", "", attempts=0, note=str(error))
+    return StepResult(
+        tool=tool.id,
+        arguments=prepared.values,
+        provenance=(*prepared.provenance, *answer.secrets),
+        status=_STATUS[answer.outcome],
+        outcome=answer.outcome,
+        attempts=answer.attempts,
+        http_status=answer.http_status,
+        response=sound(answer.body),
+        note=sound(answer.note),
+        instead=answer.instead,
+        seconds=time.perf_counter() - started,
+    )
+
+
+async def in_time(
+    calls: AsyncIterator[ExecutionEvent], tools: Sequence[ToolDoc], progress: Progress
+) -> AsyncIterator[ExecutionEvent]:
+    """The events as they come, to the first step that did not succeed. A step that the time runs out on is one.
+
+    ``tools``: those of all steps, by their numbers. The seconds that each event took are added to the progress.
+    """
+    clock = asyncio.get_running_loop().time
+    started: CallStarted | None = None
+    async with closing(calls):
+        while True:
+            began = clock()
+            try:
+                async with asyncio.timeout(progress.meter.seconds_left):
+                    event = await anext(calls, None)
+            except TimeoutError:
+                event = _out_of_time(tools, started, progress.given + len(progress.done) + 1)
+            progress.execute_seconds += clock() - began
+            if event is None:
+                return
+            started = event if isinstance(event, CallStarted) else None
+            yield event
+            if isinstance(event, CallFinished) and event.result.status != "ok":
+                return
+
+
+def _out_of_time(tools: Sequence[ToolDoc], started: CallStarted | None, step: int) -> CallFinished:
+    """What is to be said of a step that the budget's seconds cut off: of a write, that its effect is unknown."""
+    if started is not None:
+        step = started.step
+    tool = tools[step - 1]
+    lost = started is not None and not tool.safe
+    result = StepResult(
+        tool=tool.id,
+        arguments=started.arguments if started else {},
+        provenance=started.provenance if started else (),
+        status="unknown" if lost else "failed",
+        note="the budget's time was used up during this step",
+    )
+    return CallFinished(step=step, result=result)

@@ -1,0 +1,209 @@
+"""The HTTP executor: one guarded client; time, size and repetition bounded; what happened is said, not guessed."""
+
+import asyncio
+import ssl
+import time
+from dataclasses import dataclass, replace
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import httpx
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt
+from tenacity.wait import wait_random_exponential
+
+from agent.execution.executor import CallResult
+from agent.execution.http.attempt import Call, Try, answered, concluded, unanswered
+from agent.execution.http.credentials import keyed
+from agent.execution.http.guard import Guard, Resolver, resolve
+from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
+from agent.execution.http.log_redaction import unlogged
+from agent.execution.http.pinned_transport import PinnedTransport
+from agent.execution.http.request import outgoing
+from agent.execution.http.response import read
+from agent.execution.secrets import EnvironmentSecrets, Secrets
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+
+
+@dataclass(frozen=True, slots=True)
+class HttpParameters:
+    """``timeout``: seconds for a call, its repetitions and waits included. ``response_limit``: bytes that are read.
+
+    ``attempts``: how often a repeatable call is tried. ``allow_hosts``: ``host:port`` or ``host`` exempt from the address guard.
+    ``longest_wait``: seconds; a server that asks for more is not tried again. ``host_concurrency``, ``host_rate``: calls at
+    once and calls a second, per host; None: no limit of the rate. ``host_pause``: seconds for which a host may pause its calls, at most.
+    """
+
+    timeout: float = 20.0
+    response_limit: int = 1_048_576
+    attempts: int = 3
+    allow_hosts: frozenset[str] = frozenset()
+    connect_timeout: float = 5.0
+    read_timeout: float = 15.0
+    first_wait: float = 0.3
+    longest_wait: float = 8.0
+    host_concurrency: int = 4
+    host_rate: float | None = None
+    host_pause: float = 300.0
+
+
+class HttpExecutor:
+    """Calls tools over HTTP. The client is made with the first call and lives until ``close``."""
+
+    name = "http"
+
+    def __init__(
+        self,
+        parameters: HttpParameters | None = None,
+        *,
+        secrets: Secrets | None = None,
+        resolver: Resolver = resolve,
+        clock: Clock | None = None,
+    ) -> None:
+        self._parameters = parameters or HttpParameters()
+        self._secrets = secrets or EnvironmentSecrets({})
+        self._guard = Guard(self._parameters.allow_hosts, resolver)
+        self._clock = clock or Clock()
+        self._hosts = HostLimits(
+            self._parameters.host_concurrency, self._parameters.host_rate, self._clock, longest_pause=self._parameters.host_pause
+        )  # fmt: skip
+        self._client: httpx.AsyncClient | None = None
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        """Call a tool. Repeated only where its document makes that safe, or where nothing was sent.
+
+        Raises ``ForbiddenAddressError`` and ``InvalidArgumentsError`` (a value that cannot stand where it belongs) before
+        anything is sent. A secret that is missing, or may not go there, is a ``caller_fault`` whose note says what to set.
+        """
+        started = time.perf_counter()
+        try:
+            call = await self._prepared(tool, arguments)
+        except SecretError as error:
+            return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
+        with unlogged(call.keyed.redactor):
+            last = await self._tries(call)
+        return CallResult(
+            last.outcome, last.body, last.status, call.tries, "; ".join(last.notes), time.perf_counter() - started,
+            call.keyed.bindings, last.reached,
+        )  # fmt: skip
+
+    async def close(self) -> None:
+        """Close the client; idempotent."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _prepared(self, tool: ToolDoc, arguments: JsonObject) -> Call:
+        """The call, ready to be sent: checked, with its keys. A repeated write carries one value, made here, in every attempt."""
+        try:
+            request = outgoing(tool, arguments)
+            self._guard.check_url(request.url)
+            (urlsplit(request.url).hostname or "").encode("idna")
+        except ValueError as error:
+            raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
+        if tool.idempotency_header:
+            request = replace(request, headers={**request.headers, tool.idempotency_header: str(uuid4())})
+        parts = urlsplit(request.url)
+        place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+        deadline = asyncio.get_running_loop().time() + self._parameters.timeout
+        return Call(tool, await keyed(request, tool, self._secrets), place, deadline)
+
+    async def _tries(self, call: Call) -> Try:
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self._parameters.attempts),
+            wait=self._wait,
+            retry=retry_if_result(lambda last: self._worth_repeating(last, call)),
+            sleep=self._clock.sleep,
+            retry_error_callback=_result,
+        )
+        last: Try = await retrying(self._attempt, call)
+        made = int(retrying.statistics.get("attempt_number", 1))
+        return concluded(last, call, given_up=last.again and made >= self._parameters.attempts)
+
+    async def _attempt(self, call: Call) -> Try:
+        sending = False
+        try:
+            turn = self._hosts.turn(call.place, self._parameters.longest_wait, call.keyed.caller)
+            async with asyncio.timeout_at(call.deadline), turn:
+                sending = True
+                last = await self._send(call)
+        except HostPausedError as error:
+            return Try("transient", notes=(f"not called: {error}",))
+        except (httpx.TransportError, TimeoutError) as error:
+            if not sending:
+                return Try("transient", notes=(f"not called: {call.place} had no turn for it in time",))
+            last = unanswered(error, call)
+        call.doubtful = call.doubtful or last.outcome == "unknown"
+        return last
+
+    async def _send(self, call: Call) -> Try:
+        request, client = call.keyed.request, self._open()
+        call.tries += 1
+        try:
+            built = client.build_request(
+                request.method,
+                request.url,
+                headers=request.headers,
+                content=request.body,
+                extensions={"trace": call.trace},
+            )
+        except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
+            said = call.keyed.redactor.clean(str(error))
+            raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
+        response = await client.send(built, stream=True)
+        try:
+            incoming = await read(response, self._parameters.response_limit)
+        finally:
+            await response.aclose()
+        last = answered(response, incoming, call)
+        if last.asked_wait and last.status in (429, 503):
+            self._hosts.pause(call.place, last.asked_wait, call.keyed.caller if last.status == 429 else "")
+        return last
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            chosen = self._parameters
+            limits = httpx.Timeout(chosen.read_timeout, connect=chosen.connect_timeout, pool=chosen.connect_timeout)
+            transport = PinnedTransport(self._guard, _tls())
+            headers = {
+                "User-Agent": "footpath",
+                "Accept": "application/json, text/*;q=0.8, */*;q=0.5",
+                "Accept-Encoding": "identity",
+            }
+            self._client = httpx.AsyncClient(
+                transport=transport, timeout=limits, headers=headers, follow_redirects=False, trust_env=False,
+                cookies=_no_cookies(),
+            )  # fmt: skip
+        return self._client
+
+    def _worth_repeating(self, last: Try, call: Call) -> bool:
+        left = call.deadline - asyncio.get_running_loop().time()
+        wait = last.asked_wait or 0.0
+        return last.again and wait <= self._parameters.longest_wait and wait < left
+
+    def _wait(self, state: RetryCallState) -> float:
+        last = _result(state)
+        if last.asked_wait is not None:
+            return last.asked_wait
+        chosen = self._parameters
+        return wait_random_exponential(multiplier=chosen.first_wait, max=chosen.longest_wait)(state)
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def _no_cookies() -> CookieJar:
+    """A jar that takes none: a call is what its document and its arguments make it, never what a server left behind before it."""
+    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
+
+
+def _result(state: RetryCallState) -> Try:
+    assert state.outcome is not None  # noqa: S101 tenacity asks after an attempt only
+    last: Try = state.outcome.result()
+    return last

@@ -1,0 +1,132 @@
+"""The guard against server-side request forgery: which addresses a call may reach.
+
+A document's URL is what a stranger wrote. Only public addresses may be reached; every address that a name resolves to is
+checked, and the connection is made to a checked address (``agent.execution.http.pinned_transport``), so that a name that resolves
+differently a second time gains nothing.
+"""
+
+import asyncio
+import re
+import socket
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterable
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from domain.errors import ForbiddenAddressError
+
+Resolver = Callable[[str, int], Awaitable[list[str]]]
+"""Host and port to textual addresses; raises ``socket.gaierror`` where the name is unknown."""
+
+_SETTING = "to allow it, add {place} to the setting allow_hosts (FOOTPATH_ALLOW_HOSTS)"
+_REFUSED = tuple(
+    ip_network(network)
+    for network in (
+        "0.0.0.0/8", "100.64.0.0/10", "168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "240.0.0.0/4",
+        "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
+    )
+)  # fmt: skip
+"""What is not public though ``ipaddress`` may say so, by Python version; 168.63.129.16 is a cloud's metadata service."""
+_NAT64 = IPv6Network("64:ff9b::/96")
+_COMPATIBLE = IPv6Network("::/96")
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a name, by the system's resolver."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for _, _, _, _, address in found))
+
+
+def public(address: str) -> bool:
+    """Whether an address is on the public internet. IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64, ISATAP) is judged
+    as IPv4.
+    """
+    ip = ip_address(address.partition("%")[0])
+    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
+    if inner is not None:
+        return public(str(inner))
+    special = (
+        ip.is_multicast or ip.is_reserved or ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_unspecified
+    )
+    return (
+        ip.is_global and not special and not any(ip in network for network in _REFUSED if network.version == ip.version)
+    )
+
+
+def _embedded(ip: IPv6Address) -> IPv4Address | None:
+    if ip.ipv4_mapped is not None:
+        return ip.ipv4_mapped
+    if ip.sixtofour is not None:
+        return ip.sixtofour
+    isatap = (int(ip) >> 32) & 0xFDFFFFFF == 0x5EFE
+    if ip in _NAT64 or isatap or (ip in _COMPATIBLE and int(ip) > 1):
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return None
+
+
+class Guard:
+    """Checks URLs and addresses. ``allow_hosts`` holds ``host:port`` or ``host`` entries that are exempt."""
+
+    def __init__(self, allow_hosts: Iterable[str] = (), resolver: Resolver = resolve) -> None:
+        self._allowed = frozenset(entry.strip().lower() for entry in allow_hosts if entry.strip())
+        self._resolver = resolver
+
+    def check_url(self, url: str) -> None:
+        """Refuse what no address check can mend: other schemes, userinfo, hosts in disguise. ``ForbiddenAddressError``."""
+        if any(ord(character) <= 32 or ord(character) == 127 for character in url) or "\\" in url:
+            raise ForbiddenAddressError(
+                "the URL holds spaces, control characters or backslashes; correct the tool's document"
+            )
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port
+        except ValueError as error:
+            raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
+        if parts.scheme not in ("http", "https"):
+            raise ForbiddenAddressError(
+                f"only http and https may be called, not {parts.scheme or 'a URL without a scheme'!r}"
+            )
+        if "@" in parts.netloc:
+            raise ForbiddenAddressError("the URL holds a user name before its host; remove it from the tool's document")
+        if "[" in parts.netloc and ":" not in host:
+            raise ForbiddenAddressError(f"{host!r} is no IPv6 address; correct the tool's document")
+        if not host:
+            raise ForbiddenAddressError("the URL names no host; correct the tool's document")
+        self._check_literal(host, port or (443 if parts.scheme == "https" else 80))
+
+    def _check_literal(self, host: str, port: int) -> None:
+        plain = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".")
+        try:
+            literal = str(ip_address(plain.partition("%")[0]))
+        except ValueError:
+            if re.fullmatch(r"(0x[0-9a-f]*|\d+)", plain.rpartition(".")[2], re.IGNORECASE):
+                raise ForbiddenAddressError(
+                    f"{host!r} is an address in an unusual form; write it as four decimal numbers"
+                ) from None
+            if not re.fullmatch(r"[\w.-]+", plain):
+                raise ForbiddenAddressError(f"{host!r} is no name of a host; correct the tool's document") from None
+            return
+        self._check_address(literal, host, port)
+
+    def _check_address(self, address: str, host: str, port: int) -> None:
+        if not self._exempt(host, port) and not public(address):
+            place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            raise ForbiddenAddressError(f"{host} ({address}) is not a public address; {_SETTING.format(place=place)}")
+
+    def _exempt(self, host: str, port: int) -> bool:
+        name = host.lower().rstrip(".")
+        names = (name, f"[{name}]") if ":" in name else (name,)
+        return any(form in self._allowed or f"{form}:{port}" in self._allowed for form in names)
+
+    async def addresses(self, host: str, port: int) -> list[str]:
+        """The addresses to connect to, all of them checked. ``ForbiddenAddressError`` where one of them is not public.
+
+        Raises ``socket.gaierror`` where the name has no address.
+        """
+        self._check_literal(host, port)
+        found = await self._resolver(host, port)
+        if not found:
+            raise socket.gaierror(socket.EAI_NONAME, f"{host} has no address")
+        for address in found:
+            self._check_address(address, host, port)
+        return found

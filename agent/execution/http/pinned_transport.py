@@ -1,0 +1,69 @@
+"""An httpx transport that connects to addresses the guard has checked, whatever the name resolves to a moment later."""
+
+import ssl
+from collections.abc import Iterable
+from typing import cast
+
+import httpcore
+import httpx
+
+from agent.execution.http.guard import Guard
+
+_SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+
+
+def _backend() -> httpcore.AsyncNetworkBackend:
+    return cast(httpcore.AsyncNetworkBackend, httpcore.AnyIOBackend())
+
+
+class PinnedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections to checked addresses only. TLS is negotiated for the name, which httpcore keeps from the URL."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._inner = _backend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 the signature is httpcore's
+        local_address: str | None = None,
+        socket_options: Iterable[_SocketOption] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            addresses = await self._guard.addresses(host, port)
+        except OSError as error:
+            raise httpcore.ConnectError(f"{host} could not be resolved: {error}") from error
+        failure: Exception | None = None
+        for address in addresses:
+            try:
+                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure or httpcore.ConnectError(f"{host} has no address")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 the signature is httpcore's
+        socket_options: Iterable[_SocketOption] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise httpcore.ConnectError(f"unix sockets are never called ({path}, {timeout}, {socket_options})")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
+
+
+class PinnedTransport(httpx.AsyncHTTPTransport):
+    """httpx's transport over a pool whose connections the guard opens. Nothing is read from the environment."""
+
+    def __init__(self, guard: Guard, tls: ssl.SSLContext) -> None:
+        super().__init__(verify=tls, trust_env=False)
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=tls,
+            max_connections=50,
+            max_keepalive_connections=10,
+            keepalive_expiry=5.0,
+            network_backend=PinnedBackend(guard),
+        )

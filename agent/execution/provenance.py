@@ -1,0 +1,242 @@
+"""Where the values of a run's calls really come from: found out by looking for them, whatever a policy says of them.
+
+A value counts as the user's where it stands in the user's own messages. What an earlier response said stays that response's, however
+often a question was rewritten on the way to a call. Where several origins fit, the one that is furthest from the user's word counts.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+
+from agent.execution.coercion import coerce
+from agent.execution.response_values import PIECE, Heard
+from agent.execution.user_values import Said, plain, plain_value, stands
+from agent.text import clean
+from domain.model import JsonObject
+from domain.origin import Crossing, ValueKind, ValueOrigin
+from domain.plan import StepResult
+from domain.tool import Parameter, ToolDoc, ToolId
+
+Fixed = tuple[ToolId, str, JsonValue]
+"""A value that somebody fixed for a parameter of a tool."""
+ORDER: tuple[ValueKind, ...] = ("said", "document", "field", "written", "prose", "others")
+"""Further and further from the user's word."""
+_LEAST = 2
+"""Characters below which a value says too little to have gone from one host to another."""
+_MOST = 100
+"""Single values of one argument that are looked for."""
+_WORDS: dict[ValueKind, str] = {
+    "said": "you said it",
+    "document": "the tool's own document gives it",
+    "written": "nobody said it: it was made up on the way",
+    "others": "fixed by the author of the template, who is not you",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who spoke before a run's calls. ``said``: the user's own messages, the oldest first; ``fixed``: values that the user fixed in a plan.
+    ``others_said``, ``others_fixed``: the same of the author of a template who is another.
+    """
+
+    said: Sequence[str] = ()
+    fixed: Sequence[Fixed] = ()
+    others_said: Sequence[str] = ()
+    others_fixed: Sequence[Fixed] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A call's arguments. ``crossings``: values of other hosts' responses that nothing lets go to the tool's host."""
+
+    origins: tuple[ValueOrigin, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+
+
+class Provenance:
+    """One run's."""
+
+    def __init__(self, voices: Voices) -> None:
+        self._said = Said(voices.said)
+        self._fixed = _by_place(voices.fixed)
+        self._others_said = [plain(text) for text in voices.others_said]
+        self._others_fixed = _by_place(voices.others_fixed)
+        self._heard: list[Heard] = []
+
+    def hear(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
+        """Take in what a tool answered."""
+        if result.response.strip():
+            self._heard.append(Heard(tool, result, reference))
+
+    def judged(self, tool: ToolDoc, arguments: JsonObject) -> Judged:
+        """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard."""
+        if tool.safe and not any(_apart(heard.tool, tool) for heard in self._heard):
+            return Judged()
+        known = {parameter.name: parameter for parameter in tool.parameters}
+        origins: list[ValueOrigin] = []
+        crossings: dict[Crossing, None] = {}
+        for name, value in arguments.items():
+            leaves = _leaves(value)
+            origins.append(self._worst(tool, name, known.get(name), leaves))
+            for leaf in leaves[:_MOST]:
+                crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf))
+            if len(leaves) > _MOST and not self._all_fixed(tool, name, leaves):
+                crossings |= dict.fromkeys(_crossing(one, tool, name) for one in self._heard if _apart(one.tool, tool))
+        return Judged(tuple(origins), tuple(crossings))
+
+    def reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
+        """The kind of a value's origin, and where it stands in an earlier run's response, as events name it; empty elsewhere."""
+        known = next((parameter for parameter in tool.parameters if parameter.name == name), None)
+        worst = self._worst(tool, name, known, _leaves(value))
+        heard = next((one for one in self._heard if one.reference and _place(one, worst) is not None), None)
+        return worst.kind, f"{heard.reference}.{worst.place}".rstrip(".") if heard else ""
+
+    def _worst(self, tool: ToolDoc, name: str, parameter: Parameter | None, leaves: Sequence[JsonValue]) -> ValueOrigin:
+        """Of a list or an object, that of the value that is furthest from the user's word; one of very many is not looked for."""
+        if len(leaves) > _MOST:
+            others = any(_text(leaf) in self._others_fixed.get((tool.id, name), ()) for leaf in leaves)
+            return _told(name, "others" if others else "said" if self._all_fixed(tool, name, leaves) else "written")
+        found = [self._origin(tool, name, parameter, leaf) for leaf in leaves]
+        return max(found, key=lambda one: ORDER.index(one.kind))
+
+    def _all_fixed(self, tool: ToolDoc, name: str, leaves: Sequence[JsonValue]) -> bool:
+        fixed = self._fixed.get((tool.id, name), ())
+        return all(_text(leaf) in fixed for leaf in leaves)
+
+    def _origin(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> ValueOrigin:
+        """Of one value, not of a list or an object."""
+        if _text(value) in self._others_fixed.get((tool.id, name), ()):
+            return _told(name, "others")
+        if self._is_said(tool, name, parameter, value) or value in (None, ""):
+            return _told(name, "said")
+        if parameter is not None and _given(parameter, value):
+            return _told(name, "document")
+        text = plain_value(value)
+        if text and any(stands(text, said) for said in self._others_said):
+            return _told(name, "others")
+        found = self._found(name, value) if text else None
+        if found is not None:
+            return found
+        offered = parameter is not None and (value in parameter.enum or value == parameter.example)
+        return _told(name, "document" if offered else "written")
+
+    def _found(self, name: str, value: JsonValue) -> ValueOrigin | None:
+        """In what was heard: first inside of texts, which are the worse origin; of a text that is nowhere, its unsaid words."""
+        for heard in reversed(self._heard):
+            if (place := heard.prose(value)) is not None:
+                return _heard(name, "prose", heard, place)
+        for heard in reversed(self._heard):
+            if (place := heard.field(value)) is not None:
+                return _heard(name, "field", heard, place)
+        pieces = self._pieces(value)
+        for heard in reversed(self._heard):
+            if self._has_a_piece(heard, value, pieces):
+                return _heard(name, "prose", heard, "")
+        return None
+
+    def _pieces(self, value: JsonValue) -> list[str]:
+        """The words of a longer text that the user did not say."""
+        words = PIECE.findall(plain_value(value)) if isinstance(value, str) else []
+        return [word for word in dict.fromkeys(words) if not self._said.says(word, None)]
+
+    def _has_a_piece(self, heard: Heard, value: JsonValue, pieces: Sequence[str]) -> bool:
+        """Whether a response has an unsaid word of a longer text, or the text has an unsaid field of the response."""
+        if any(heard.has_word(piece) for piece in pieces):
+            return True
+        return isinstance(value, str) and any(
+            not self._said.says(field, None) for field in heard.fields_in(plain_value(value))
+        )
+
+    def _is_said(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> bool:
+        return _text(value) in self._fixed.get((tool.id, name), ()) or self._said.says(value, parameter)
+
+    def _crossings(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> Iterator[Crossing]:
+        """A value that the tool's own host or source has told is none of another's; nor is one of few characters, or of the document."""
+        if not tool.host or len(plain_value(value)) < _LEAST or self._is_said(tool, name, parameter, value):
+            return
+        if parameter is not None and (_given(parameter, value) or value in (*parameter.enum, parameter.example)):
+            return
+        own = [one for one in self._heard if not _apart(one.tool, tool)]
+        others = [one for one in self._heard if _apart(one.tool, tool)]
+        holding = [one for one in others if _holds(one, value)]
+        if not holding:
+            pieces = [one for one in self._pieces(value) if not any(heard.has_word(one) for heard in own)]
+            holding = [one for one in others if self._has_a_piece(one, value, pieces)]
+        if any(_holds(one, value) for one in own):
+            return
+        recorded = {flow.source for flow in parameter.flows} if parameter is not None else set[ToolId]()
+        if any(one.tool.id in recorded for one in holding):
+            return
+        yield from (_crossing(one, tool, name) for one in holding)
+
+
+def _crossing(heard: Heard, tool: ToolDoc, name: str) -> Crossing:
+    return Crossing(source=heard.tool.host, target=tool.host, parameter=name)
+
+
+def _holds(heard: Heard, value: JsonValue) -> bool:
+    return heard.field(value) is not None or heard.prose(value) is not None
+
+
+def _apart(one: ToolDoc, other: ToolDoc) -> bool:
+    """Whether two tools are of different hosts, which no import has brought in together."""
+    if not one.host or not other.host or one.host == other.host:
+        return False
+    return not one.source or one.source != other.source
+
+
+def _by_place(fixed: Sequence[Fixed]) -> dict[tuple[ToolId, str], set[str]]:
+    """The single values that somebody fixed, as text, by tool and parameter."""
+    found: defaultdict[tuple[ToolId, str], set[str]] = defaultdict(set)
+    for tool, name, whole in fixed:
+        found[tool, name] |= {_text(leaf) for leaf in _leaves(whole)}
+    return found
+
+
+def _text(value: JsonValue) -> str:
+    return plain_value(value) or json.dumps(value)
+
+
+def _given(parameter: Parameter, value: JsonValue) -> bool:
+    """Whether the document leaves no choice: its default, or the only value that it allows."""
+    only = len(parameter.enum) == 1 and value == parameter.enum[0]
+    return only or (parameter.default not in (None, "") and value == coerce(parameter.default, parameter))
+
+
+def _leaves(value: JsonValue) -> list[JsonValue]:
+    """The single values of a value; a structure as JSON text is what it holds."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return [value]
+    found: list[JsonValue] = []
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, (dict, list)) and one:
+            left += one.values() if isinstance(one, dict) else one
+        else:
+            found.append(one if not isinstance(one, (dict, list)) else None)
+    return found
+
+
+def _place(heard: Heard, origin: ValueOrigin) -> str | None:
+    return origin.place if (heard.tool.id, heard.tool.host) == (origin.tool, origin.host) else None
+
+
+def _told(name: str, kind: ValueKind) -> ValueOrigin:
+    return ValueOrigin(parameter=name, kind=kind, words=_WORDS[kind])
+
+
+def _heard(name: str, kind: ValueKind, heard: Heard, place: str) -> ValueOrigin:
+    tool = heard.tool
+    by = f"{clean(tool.api, 80)} of {tool.host}" if tool.host else clean(tool.api, 80)
+    where = f" ({clean(place, 80)})" if place else ""
+    words = (
+        f"words inside a text that {by} answered{where}" if kind == "prose" else f"a field that {by} answered{where}"
+    )
+    return ValueOrigin(parameter=name, kind=kind, words=words, tool=tool.id, host=tool.host, place=place[:400])

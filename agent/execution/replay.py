@@ -1,0 +1,106 @@
+"""The replay executor: answers from recorded calls, and says which one and how it differs."""
+
+import time
+from dataclasses import replace
+
+from agent.execution.error_bodies import looks_binary, refusal, refused
+from agent.execution.executor import CallResult
+from agent.execution.recorded_calls import canonical, differences, instead_of, recorded_arguments, similarity
+from domain.model import JsonObject
+from domain.plan import CallOutcome
+from domain.tool import ToolDoc
+from domain.trajectory import Outcome, RecordedCall
+from graph.recordings import Recordings
+
+_COMPARED = 600
+"""So many recorded calls of one tool are compared at most."""
+
+_OUTCOMES: dict[Outcome, CallOutcome] = {
+    Outcome.OK: "ok",
+    Outcome.UNKNOWN: "ok",
+    Outcome.FAILED: "transient",
+    Outcome.CALLER_FAULT: "caller_fault",
+}
+
+
+class ReplayExecutor:
+    """Answers a call with the recorded call of the same arguments, else with the nearest recorded success of that tool.
+
+    Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
+    preferred. Nearest: the greatest ``agent.execution.recorded_calls.similarity``, at least ``floor``; ties go to the earlier recording.
+    Below the floor a recording tells of something else, and the call fails instead. ``FAILED`` is replayed as ``transient``; a
+    recording of unknown outcome counts as an answer, unless its body is an error or no text. The recordings belong to the
+    caller.
+    """
+
+    name = "replay"
+
+    def __init__(self, recordings: Recordings, *, floor: float = 0.3) -> None:
+        self._recordings = recordings
+        self._floor = floor
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        """Answer from the recordings. Where the tool has none that help: ``caller_fault``, with a note that says so."""
+        started = time.perf_counter()
+        calls = await self._recordings.of_tool(tool.id)
+        wanted = canonical(arguments)
+        instead: JsonObject = {}
+        exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
+        if exact:
+            chosen = next((call for call in exact if _answers(call)), exact[0])
+            note = "recorded call with the same arguments"
+        else:
+            found = _nearest(arguments, calls)
+            if found is None:
+                return _none_recorded(tool, len(calls), time.perf_counter() - started)
+            chosen, alike = found
+            if alike < self._floor:
+                return _too_far(tool, alike, time.perf_counter() - started)
+            instead = instead_of(arguments, recorded_arguments(chosen.arguments))
+            told = differences(arguments, recorded_arguments(chosen.arguments))
+            note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {told}"
+        return _judged(
+            chosen,
+            CallResult(_OUTCOMES[chosen.outcome], chosen.response, note=note, instead=instead),
+            time.perf_counter() - started,
+        )
+
+    async def close(self) -> None:
+        """Nothing to release: the recordings are the caller's."""
+
+
+def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
+    best: tuple[RecordedCall, float] | None = None
+    for call in [call for call in calls if _answers(call)][:_COMPARED]:
+        alike = similarity(arguments, recorded_arguments(call.arguments))
+        if best is None or alike > best[1]:
+            best = (call, alike)
+    return best
+
+
+def _answers(call: RecordedCall) -> bool:
+    """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
+    return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
+
+
+def _judged(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
+    """The recording as a result; a success whose body is none is said to be what it is."""
+    if not call.outcome.failed and looks_binary(call.response):
+        return replace(
+            result, outcome="caller_fault", body="", note=f"{result.note}; a binary response", seconds=seconds
+        )
+    if not call.outcome.failed and (said := refusal(call.response)):
+        note = f"{result.note}; its answer is an error: {said}"
+        return replace(result, outcome=refused(said), note=note, seconds=seconds)
+    return replace(result, seconds=seconds)
+
+
+def _too_far(tool: ToolDoc, alike: float, seconds: float) -> CallResult:
+    note = f"no recorded call of {tool.api} is like this one (the nearest: similarity {alike:.2f}); use --executor http"
+    return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)
+
+
+def _none_recorded(tool: ToolDoc, failed: int, seconds: float) -> CallResult:
+    had = f"only {failed} failed ones" if failed else "none"
+    note = f"no successful recorded call of {tool.api} exists (there are {had}); build the store with --calls, or use --executor http"
+    return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)

@@ -1,0 +1,109 @@
+"""What a user said: whether a value stands in their own messages, letter by letter or as the rules read it."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import coerce
+from agent.parameters.needs import need_of
+from domain.tool import Parameter
+from offline.nlp.entities import spans
+from offline.slots.request_values import today
+from offline.slots.slot_values import value_for
+
+_READ = 20
+"""Messages, the latest ones, that are also read by the rules: "tomorrow" for a day, "euros" for a code."""
+_NUMBER = re.compile(r"\d[\d.,'’]*")
+
+
+class Said:
+    """The messages of a user, the oldest first."""
+
+    def __init__(self, messages: Sequence[str], day: date | None = None) -> None:
+        self._messages = tuple(messages)
+        self._plain = tuple(plain(message) for message in messages)
+        self._numbers = frozenset(number for message in self._plain for number in _numbers_in(message))
+        self._day = day or today()
+        self._meant: dict[str, frozenset[str]] = {}
+
+    def says(self, value: JsonValue, parameter: Parameter | None) -> bool:
+        """Whether the user said a single value, be it in other words that mean it to the parameter."""
+        text = plain_value(value)
+        if not text:
+            return False
+        if any(stands(text, message) for message in self._plain):
+            return True
+        if _as_number(text) in self._numbers:
+            return True
+        return parameter is not None and plain_value(coerce(value, parameter)) in self._meant_by(parameter)
+
+    def _meant_by(self, parameter: Parameter) -> frozenset[str]:
+        """What the messages may mean to a parameter, as plain text."""
+        key = parameter.model_dump_json()
+        if key not in self._meant:
+            read = (plain_value(coerce(one, parameter)) for one in self._values(parameter))
+            self._meant[key] = frozenset(one for one in read if one)
+        return self._meant[key]
+
+    def _values(self, parameter: Parameter) -> Iterator[JsonValue]:
+        need = need_of(parameter)
+        for message in reversed(self._messages[-_READ:]):
+            for span in spans(message, self._day):
+                read = value_for(span, need)
+                yield from read if isinstance(read, list) else (read,)
+
+
+def plain(text: str) -> str:
+    """For comparing: one form of each character, no case, one space between words."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def plain_value(value: JsonValue) -> str:
+    """A single value as it would stand in a text; empty for a yes or no, which no words are."""
+    if value is None or isinstance(value, (bool, list, dict)):
+        return ""
+    return f"{value:.10g}" if isinstance(value, float) else plain(str(value))
+
+
+def stands(text: str, within: str) -> bool:
+    """Whether a text stands in another. Both are plain."""
+    return next(places(text, within), None) is not None
+
+
+def places(text: str, within: str) -> Iterator[int]:
+    """Where a text stands in another, and not as a part of a longer word or number."""
+    start = within.find(text) if text else -1
+    while start >= 0:
+        end = start + len(text)
+        if not _joined(within[start - 1 : start], text[0]) and not _joined(text[-1], within[end : end + 1]):
+            yield start
+        start = within.find(text, start + 1)
+
+
+def _joined(one: str, other: str) -> bool:
+    """Whether two characters make one word or number. Scripts without capitals often put no space between words."""
+    if not (one.isalnum() and other.isalnum()):
+        return False
+    plain_letters = one.isascii() and other.isascii()
+    return plain_letters or (one.isdigit() and other.isdigit()) or (one.upper() != one and other.upper() != other)
+
+
+def _numbers_in(message: str) -> Iterator[float]:
+    """The numbers of a message, with a point or a comma before their decimals."""
+    for found in _NUMBER.finditer(message):
+        digits = found[0].rstrip(".,'’").replace("'", "").replace("’", "")
+        for written in {digits.replace(",", ""), digits.replace(".", "").replace(",", ".")}:
+            number = _as_number(written)
+            if number is not None:
+                yield number
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if number == number and abs(number) != float("inf") else None

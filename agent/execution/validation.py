@@ -1,0 +1,221 @@
+"""Arguments against a tool's parameters: JSON Schema, with complaints that a model can act on.
+
+A schema is a stranger's text: it is applied without its references, bounded in size and depth, its patterns by a matcher that
+cannot backtrack (``graph.json_schema``, ``agent.execution.patterns``).
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
+from pydantic.types import JsonValue
+
+from agent.execution.coercion import coerce, shaped
+from agent.execution.complaints import complaint
+from agent.execution.formats import FORMATS, fits
+from agent.execution.patterns import found, known
+from domain.errors import InvalidArgumentsError
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc
+from graph.json_schema import Schema, sound_schema
+from graph.literals import too_deep
+
+__all__ = ["checked", "coerce", "schema_of", "validate"]
+
+_Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
+_MAX_COMPLAINTS = 20
+_MAX_FOUND = 200
+"""Complaints that are looked for: sorted, the first of them are told."""
+_MAX_STEPS = 100_000
+"""Of one check. A schema with many parts against a value with many parts takes the product of both, or more."""
+_DEEPEST = 60
+"""Levels of an argument: what keeps and reads events takes a value that stands this deep, and not one much deeper."""
+
+
+def schema_of(tool: ToolDoc) -> dict[str, JsonValue]:
+    """JSON Schema (2020-12) of a call's arguments: an object with the tool's parameters and nothing else."""
+    required: list[JsonValue] = [parameter.name for parameter in tool.required]
+    properties: dict[str, JsonValue] = {parameter.name: value_schema(parameter) for parameter in tool.parameters}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def value_schema(parameter: Parameter) -> Schema:
+    """JSON Schema of one parameter's value, reduced to what can be checked without harm."""
+    schema = _given(parameter)
+    if schema is None:
+        schema = _simple(parameter)
+    return {"anyOf": [schema, {"type": "null"}]} if parameter.nullable else schema
+
+
+def _simple(parameter: Parameter) -> Schema:
+    schema: Schema = {"type": parameter.type}
+    if parameter.enum:
+        schema["enum"] = list(parameter.enum)
+    if parameter.format in FORMATS and parameter.type == "string":
+        schema["format"] = parameter.format
+    if parameter.type in ("number", "integer"):
+        bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+        schema |= {keyword: bound for keyword, bound in bounds.items() if bound is not None}
+    return schema
+
+
+def _given(parameter: Parameter) -> Schema | None:
+    """The schema that the document gives; None without one, and for one that is no JSON object."""
+    return None if parameter.json_schema is None else _sound(parameter.json_schema)
+
+
+@lru_cache(maxsize=1024)
+def _sound(text: str) -> Schema | None:
+    try:
+        given: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return sound_schema(cast(object, given), known) if isinstance(given, dict) else None
+
+
+def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
+    """The arguments, with strings turned into the parameter's type where nothing is lost (``"3"`` → 3).
+
+    Raises ``InvalidArgumentsError`` with every complaint: the parameter, what is wrong, what would be right.
+    """
+    coerced, complaints = checked(tool, arguments)
+    if complaints:
+        told = " ".join(said for _, said in complaints)
+        raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: {told}")
+    return coerced
+
+
+def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
+    """The arguments as of :func:`validate`, and what is wrong with them: the parameter (empty: of none in particular) and a sentence."""
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := _unsound(value))]
+    if unsound:
+        return dict(arguments), unsound
+    coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
+    errors = _errors(tool, coerced)[:_MAX_COMPLAINTS]
+    return coerced, [(str(next(iter(error.absolute_path), "")), complaint(error, tool)) for error in errors]
+
+
+def _unsound(value: JsonValue) -> str:
+    """Why a value cannot be sent or stored, whatever the schema says; empty where it can."""
+    if too_deep(value, _DEEPEST):
+        return f"is nested deeper than {_DEEPEST} levels"
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:  # a number that is none, one of thousands of digits, half of a character
+        return "holds a number or a character that cannot be sent"
+    return ""
+
+
+def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:
+    if parameter is None or (value is None and parameter.nullable):
+        return value
+    if parameter.json_schema is None:
+        return coerce(value, parameter)
+    schema = value_schema(parameter)
+    if _accepts(schema, value):
+        return value
+    return shaped(coerce(value, parameter), schema["anyOf"][0] if parameter.nullable else schema)
+
+
+def _accepts(schema: Schema, value: JsonValue) -> bool:
+    return next(_found(json.dumps(schema, sort_keys=True), value), None) is None
+
+
+def _errors(tool: ToolDoc, arguments: JsonObject) -> list[ValidationError]:
+    errors = islice(_found(json.dumps(schema_of(tool), sort_keys=True), arguments), _MAX_FOUND)
+    return sorted(errors, key=lambda error: ([str(part) for part in error.absolute_path], error.message))
+
+
+def _found(schema: str, value: JsonValue) -> Iterator[ValidationError]:
+    _steps.left = _MAX_STEPS
+    try:
+        yield from _validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]
+    except RecursionError:
+        yield ValidationError("is nested too deeply")
+    except _TooMuchError:
+        yield ValidationError("is too much to be checked: give fewer or shorter values")
+
+
+@lru_cache(maxsize=1024)
+def _validator(schema: str) -> Draft202012Validator:
+    return cast(Draft202012Validator, _bounded()(json.loads(schema), format_checker=_formats()))
+
+
+@lru_cache(maxsize=1)
+def _bounded() -> Any:
+    """The validator with the keywords replaced that could take for ever, or fail on large numbers; all of them are counted."""
+    replaced = {"pattern": _pattern, "multipleOf": _multiple_of, "uniqueItems": _unique_items}
+    keywords = cast("dict[str, _Keyword]", dict(Draft202012Validator.VALIDATORS)) | replaced
+    return cast(Any, extend(Draft202012Validator, {name: _counted(check) for name, check in keywords.items()}))
+
+
+class _Steps(threading.local):
+    """What is left to the check that this thread is at."""
+
+    left = _MAX_STEPS
+
+
+_steps = _Steps()
+
+
+class _TooMuchError(Exception):
+    """A check has taken all its steps."""
+
+
+def _counted(check: _Keyword) -> _Keyword:
+    def counted(validator: object, wanted: Any, value: object, schema: object) -> Iterable[ValidationError] | None:
+        _steps.left -= 1 + (len(cast("Sized", wanted)) if isinstance(wanted, (list, dict)) else 0)
+        if _steps.left < 0:
+            raise _TooMuchError
+        return check(validator, wanted, value, schema)
+
+    return counted
+
+
+@lru_cache(maxsize=1)
+def _formats() -> FormatChecker:
+    checker = FormatChecker(())
+    for name in FORMATS:
+        checker.checks(name)(partial(fits, name))
+    return checker
+
+
+def _pattern(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
+    if isinstance(value, str) and not found(pattern, value):
+        yield ValidationError(f"does not match {pattern[:200]!r}")
+
+
+def _unique_items(_validator: object, wanted: bool, value: object, _schema: object) -> Iterator[ValidationError]:
+    """By what the items look like as JSON, rather than each against each."""
+    if wanted and isinstance(value, list):
+        items = cast("list[object]", value)
+        if len({json.dumps(_plain(item), sort_keys=True) for item in items}) < len(items):
+            yield ValidationError("has the same item twice")
+
+
+def _plain(value: object) -> object:
+    """1.0 as 1, which is the same number; at any depth."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_plain(item) for item in cast("list[object]", value)]
+        case dict():
+            return {name: _plain(item) for name, item in cast("dict[str, object]", value).items()}
+        case _:
+            return value
+
+
+def _multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:
+    """Exact, in decimals: 0.3 is a multiple of 0.1. A number too long for that passes."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300:
+        return
+    if Fraction(str(value)) % Fraction(str(step)):
+        yield ValidationError(f"is not a multiple of {step}")

@@ -1,5 +1,0 @@
-"""Calls over HTTP: arguments to a request, through the guard, to a bounded response."""
-
-from agent.executors.http.executor import HttpExecutor, HttpParameters
-
-__all__ = ["HttpExecutor", "HttpParameters"]

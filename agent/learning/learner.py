@@ -1,0 +1,190 @@
+"""Learning after a run: its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from agent.learning.lesson import lesson
+from agent.memory.from_run import followed, solved
+from agent.memory.long_term import LongTermMemory
+from agent.policy.path_questions import ScoreQuestion
+from agent.policy.protocol import Policy
+from agent.transcript import Transcript
+from domain.errors import FootpathError
+from domain.event import EventRecord, RunFinished
+from domain.learned import JudgedMemory, LearnedEdge, LearnedTool, WeightsLearned
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId
+from graph.facts import LiveBatch, ToolFacts
+
+_log = logging.getLogger(__name__)
+
+
+class Learns(Protocol):
+    """What learning needs of a graph store."""
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
+        """The documents of those that have one."""
+        ...
+
+    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]:
+        """What is known of each tool's calls."""
+        ...
+
+    async def learn(self, batch: LiveBatch) -> bool:
+        """Apply a batch once by its key; whether it was new."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Who learns. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
+
+    ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
+    """
+
+    store: Learns
+    memory: LongTermMemory | None = None
+    policy: Policy | None = None
+    ended: Callable[[], bool] = lambda: True
+
+
+async def taught(
+    records: AsyncGenerator[EventRecord], learner: Learner, past: Sequence[EventRecord] = ()
+) -> AsyncGenerator[EventRecord]:
+    """A run's records with ``weights.learned`` before the last, where the run taught anything.
+
+    ``run.finished`` stays the last event and is held back while the run is learnt from: the answer was told before. Its usage
+    takes in what scoring cost. A run that is not heard to its end teaches nothing. ``past``: what it told before it was broken off.
+    """
+    kept: list[EventRecord] = list(past)
+    before = any(isinstance(record.event, WeightsLearned) for record in past)
+    async with aclosing(records):
+        async for record in records:
+            kept.append(record)
+            if not isinstance(record.event, RunFinished):
+                yield record
+                continue
+            over = not before and learner.ended()
+            learned = await learn_from(kept, learner.store, learner.memory, learner.policy) if over else None
+            seq = record.seq
+            if learned is not None:
+                yield record.model_copy(update={"at": datetime.now(UTC), "event": learned})
+                seq += 1
+            end = _with_cost(record.event, learner.policy)
+            yield record.model_copy(update={"seq": seq, "at": datetime.now(UTC), "event": end})
+
+
+async def learn_from(
+    records: Sequence[EventRecord],
+    store: Learns,
+    memory: LongTermMemory | None = None,
+    policy: Policy | None = None,
+) -> WeightsLearned | None:
+    """Learn from a whole run; what it taught, or None where there was nothing to learn.
+
+    The batch is applied once, however often it is learnt from; so are the judgements, which go with it. Nothing is raised: a run that
+    was answered stays answered, and the event says why nothing was learnt.
+    """
+    try:
+        transcript = Transcript.of(records)
+        given = await _scores(transcript, store, policy)
+        batch = lesson(records, given=given, proven=await _proven(transcript, store))
+        if batch is None:
+            return None
+        new = await store.learn(batch)
+        learned = _told(batch)
+    except FootpathError as error:
+        return WeightsLearned(error=f"{error.code}: {error}")
+    except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
+        _log.exception("a run could not be learnt from")
+        return WeightsLearned(error=f"internal: {type(error).__name__}; the log has the details")
+    if memory is None:
+        return learned
+    try:
+        return await _remembered(learned, records, transcript, memory, judge=new)
+    except FootpathError as error:
+        return learned.model_copy(update={"error": f"{error.code}: {error}"})
+
+
+async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
+    """The policy's scores; None where it has no say: no end, no call, a tool that is no more."""
+    if policy is None or transcript.end is None or transcript.end.outcome in ("cancelled", "failed"):
+        return None
+    done = [transcript.steps[step] for step in sorted(transcript.steps)]
+    if not any(result.attempts for result in (*done, *transcript.failed)):
+        return None
+    docs = await store.get_tools({result.tool for result in (*done, *transcript.failed)})
+    if any(result.tool not in docs for result in (*done, *transcript.failed)):
+        return None
+    return await policy.score(
+        ScoreQuestion(
+            request=transcript.request,
+            answer=transcript.end.answer,
+            answered=transcript.end.outcome == "answered",
+            steps=_with_docs(done, docs),
+            failed=_with_docs(transcript.failed, docs),
+        )
+    )
+
+
+async def _proven(transcript: Transcript, store: Learns) -> frozenset[ToolId]:
+    """Of the tools that found nothing by their arguments, those that have answered a call before."""
+    absent = {one.tool for one in (*transcript.steps.values(), *transcript.failed) if one.outcome == "absent"}
+    if not absent:
+        return frozenset()
+    facts = await store.facts(absent)
+    return frozenset(tool for tool, known in facts.items() if known.ok or known.successes)
+
+
+def _with_docs(results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc]) -> tuple[tuple[ToolDoc, StepResult], ...]:
+    return tuple((docs[result.tool], result) for result in results)
+
+
+async def _remembered(
+    learned: WeightsLearned,
+    records: Sequence[EventRecord],
+    transcript: Transcript,
+    memory: LongTermMemory,
+    *,
+    judge: bool,
+) -> WeightsLearned:
+    """Judge the memories that were followed, and keep the run as one of its own if it is worth it."""
+    judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)] if judge else []
+    for one in judged:
+        await memory.judge(one.memory, good=one.good)
+    kept = await memory.keep(list(solved(records, transcript)))
+    if kept:
+        await memory.embed()
+    return learned.model_copy(update={"judged": tuple(judged), "remembered": tuple(kept)})
+
+
+def _told(batch: LiveBatch) -> WeightsLearned:
+    edges = [LearnedEdge(source=a, target=b, walked=count) for (a, b), count in sorted(batch.transitions.items())]
+    tools = sorted({*(tool for tool, _ in batch.scores), *(tool for tool, _ in batch.outcomes)})
+    said = [
+        LearnedTool(
+            tool=tool,
+            scores=tuple(score for one, score in batch.scores if one == tool),
+            outcomes=tuple(outcome for one, outcome in batch.outcomes if one == tool),
+        )
+        for tool in tools
+    ]
+    return WeightsLearned(transitions=tuple(edges), tools=tuple(said))
+
+
+def _with_cost(end: RunFinished, policy: Policy | None) -> RunFinished:
+    """The end with all that the policy has used by now."""
+    if policy is None or policy.cost.model_calls == end.usage.model_calls:
+        return end
+    cost = policy.cost
+    spent: dict[str, Any] = {
+        "model_calls": cost.model_calls,
+        "prompt_tokens": cost.prompt_tokens,
+        "completion_tokens": cost.completion_tokens,
+        "by_purpose": dict(cost.by_purpose),
+    }
+    return end.model_copy(update={"usage": end.usage.model_copy(update=spent)})

@@ -1,0 +1,1 @@
+"""The policy that asks a language model: prompts, typed answers, what the model is shown."""

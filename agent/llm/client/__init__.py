@@ -1,0 +1,1 @@
+"""Chat models and embeddings at any OpenAI-compatible address."""

@@ -1,0 +1,74 @@
+"""What one endpoint understands of OpenAI's protocol: learnt from its refusals, kept for the life of the process."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agent.llm.client.chat import AnswerForm
+
+Structured = Literal["auto", "json_schema", "json_object", "text"]
+_LADDER: tuple[Structured, ...] = ("json_schema", "json_object", "text")
+_OF_FORM = ("response_format", "json_schema", "json_object", "json mode", "structured output", "guided", "grammar")
+_TOKEN_NAMES = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(slots=True)
+class Dialect:
+    """How to write a request. ``form``: how answers are constrained now; ``auto`` begins with a schema and gives way.
+
+    OpenAI's newer models take no ``max_tokens`` and no ``temperature``; older servers know no ``max_completion_tokens`` and
+    refuse ``stream_options``; many know no schemas. Each is conceded when a refusal names it, and stays conceded.
+    """
+
+    structured: Structured = "auto"
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    token_name: str = "max_tokens"  # noqa: S105  # the length bound's name
+    form: Structured = field(init=False)
+    usage_in_stream: bool = True
+    _proven: bool = field(default=False, init=False)
+    _tried_names: set[str] = field(default_factory=set[str], init=False)
+
+    def __post_init__(self) -> None:
+        self.form = "json_schema" if self.structured == "auto" else self.structured
+
+    def body(self, form: AnswerForm | None, *, stream: bool = False) -> dict[str, Any]:
+        """The fields of the request's body besides model and messages."""
+        body: dict[str, Any] = {}
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        if self.max_tokens is not None and self.token_name:
+            body[self.token_name] = self.max_tokens
+        if stream and self.usage_in_stream:
+            body["stream_options"] = {"include_usage": True}
+        if form is not None and self.form == "json_schema":
+            named = {"name": form.name, "schema": form.json_schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif form is not None and self.form == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    def worked(self, form: AnswerForm | None) -> None:
+        """A request with a form was answered: a refusal from now on has other causes."""
+        self._proven = self._proven or form is not None
+
+    def concede(self, refusal: str, body: dict[str, Any]) -> bool:
+        """Leave out what a refusal (status 400, 422 or 501) is about; False where nothing is left to try without."""
+        told = refusal.lower()
+        if "temperature" in body and "temperature" in told:
+            self.temperature = None
+            return True
+        if "stream_options" in body and ("stream_options" in told or "include_usage" in told):
+            self.usage_in_stream = False
+            return True
+        if self.token_name in body and any(name in told for name in _TOKEN_NAMES):
+            self._tried_names.add(self.token_name)
+            self.token_name = next((name for name in _TOKEN_NAMES if name not in self._tried_names), "")
+            return True
+        return "response_format" in body and self._concede_form(told)
+
+    def _concede_form(self, told: str) -> bool:
+        """One step down the ladder, where the setting allows it and the refusal is about the form, or may be."""
+        if self.structured != "auto" or (self._proven and not any(word in told for word in _OF_FORM)):
+            return False
+        self.form = _LADDER[_LADDER.index(self.form) + 1]
+        return True

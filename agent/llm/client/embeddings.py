@@ -1,0 +1,122 @@
+"""Embeddings at any OpenAI-compatible URL, through OpenAI's SDK, whose own retries are off. Rows are given as they came."""
+
+import asyncio
+import json
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.llm.client.failures import Endpoint, unreadable
+from agent.llm.client.retrying import attempts
+from agent.llm.client.sdk import guarded
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_DIGITS = 32
+"""Bytes of one number in an answer, generously."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingParameters:
+    """Where the service is and how to speak to it. ``timeout``: seconds for one attempt; ``attempts``: the first included.
+
+    ``dimension``: asked for with each request, where it is given. ``response_limit``: bytes of one answer.
+    """
+
+    url: str
+    name: str
+    api_key: str = ""
+    timeout: float = 60.0
+    attempts: int = 3
+    dimension: int | None = None
+    response_limit: int | None = None
+    use_environment: bool = False
+
+
+def room_for(texts: int, dimension: int) -> int:
+    """Bytes that an answer with so many vectors may have."""
+    return 1_048_576 + texts * dimension * _DIGITS
+
+
+class OpenaiEmbeddings:
+    """Shared by the runs of a process; the client is made at the first call, as importing it takes a second."""
+
+    def __init__(
+        self, parameters: EmbeddingParameters, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self.name = parameters.name
+        self._parameters = parameters
+        self._sleep = sleep
+        self._told = Endpoint(
+            parameters.url, parameters.name, parameters.api_key, settings="FOOTPATH_EMBEDDING", offers="embeddings"
+        )
+        self._client: AsyncOpenAI | None = None
+        self._opening = asyncio.Lock()
+
+    async def rows(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+        """A row for each text, in order, whatever its length and its numbers.
+
+        Raises:
+            ModelUnavailableError: the service gave no usable answer; the message says what to do. It never holds the key.
+        """
+        client = await self._opened()
+
+        async def ask() -> bytes:
+            asked = client.embeddings.with_raw_response
+            dimension = self._parameters.dimension
+            if dimension is None:
+                answer = await asked.create(input=list(texts), model=self.name, encoding_format="float")
+            else:
+                answer = await asked.create(
+                    input=list(texts), model=self.name, encoding_format="float", dimensions=dimension
+                )
+            return answer.content
+
+        async def once() -> bytes:
+            return await guarded(self._told, ask, self._parameters.timeout)
+
+        body = await attempts(once, self._parameters.attempts, math.inf, self._sleep)
+        return await asyncio.to_thread(self._read, body, len(texts))
+
+    async def close(self) -> None:
+        """Close the connections; the service may be asked again."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _read(self, body: bytes, count: int) -> list[NDArray[np.float64]]:
+        try:
+            data: list[dict[str, Any]] = json.loads(body)["data"]
+            rows = {int(entry["index"]): np.asarray(entry["embedding"], np.float64) for entry in data}
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            told = self._told.told(body[:400].decode("utf-8", "replace"), 80)
+            raise unreadable(self._told, f"in place of embeddings it sent {told!r}") from error
+        if len(data) != count or set(rows) != set(range(count)):
+            raise unreadable(self._told, f"it sent {len(data)} vectors for {count} texts, or numbered them wrongly")
+        return [rows[place] for place in range(count)]
+
+    async def _opened(self) -> "AsyncOpenAI":
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_client, self._parameters)
+            return self._client
+
+
+def _client(parameters: EmbeddingParameters) -> "AsyncOpenAI":
+    from openai import AsyncOpenAI
+
+    from agent.llm.client.transport import plain_client
+
+    http = plain_client(
+        parameters.api_key,
+        parameters.timeout,
+        use_environment=parameters.use_environment,
+        limit=parameters.response_limit,
+    )
+    # A key must be given: else the SDK takes one from the environment. The client under it sends the true one.
+    return AsyncOpenAI(base_url=parameters.url, api_key=parameters.api_key or "none", http_client=http, max_retries=0)

@@ -1,0 +1,123 @@
+"""What a failed call to a model means, and what to do about it: status, body and causes to one error of ours."""
+
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from agent.text import clean
+from domain.errors import ModelFailure, ModelUnavailableError
+
+RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "dns"})
+"""What another attempt may cure. Never a refusal, and no timeout: it has used the time already."""
+
+_UNREAD = frozenset({"DecodingError", "OversizedAnswerError"})
+_BROKEN = frozenset({"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is asked: what an error's text names. ``key``: its characters are kept out of every message.
+
+    ``settings``: what the names of its settings begin with. ``offers``: what is asked of it.
+    """
+
+    url: str
+    model: str
+    key: str = ""
+    settings: str = "FOOTPATH_MODEL"
+    offers: str = "chat completions"
+
+    def told(self, text: str, limit: int = 200) -> str:
+        """An endpoint's own words, made harmless, without the key (some endpoints echo part of it, which they mask)."""
+        return clean(text.replace(self.key, "…") if self.key else text, limit)
+
+
+def of_status(endpoint: Endpoint, status: int, said: str, headers: Mapping[str, str]) -> ModelUnavailableError:
+    """An answer with an error status. ``said``: the endpoint's message, or its whole body."""
+    told = f" It said: {endpoint.told(said)}" if said.strip() else ""
+    at, lowered = endpoint.url, said.lower()
+    if status in (401, 403):
+        what = "the endpoint wants another key" if endpoint.key else "the endpoint wants a key"
+        return _error(f"{what} ({status} from {at}): set {endpoint.settings}_API_KEY.{told}", "key", lasting=True)
+    if status == 404 and "model" in lowered:
+        what = f"no model is called {endpoint.model!r} at {at}: set {endpoint.settings}_NAME"
+        return _error(f"{what}; scripts/check_model.py lists those there.{told}", "model", lasting=True)
+    if status in (404, 405) or 300 <= status < 400:
+        location = f", it points to {clean(headers.get('location', ''), 120)}" if headers.get("location") else ""
+        what = f"{at} has no {endpoint.offers} ({status}{location}): set {endpoint.settings}_URL to the whole address"
+        return _error(f"{what}, which mostly ends in /v1.{told}", "address", lasting=True)
+    if status == 429 and "quota" in lowered:
+        return _error(f"the account at {at} has no quota left (429).{told}", "quota", lasting=True)
+    if status == 429:
+        return _error(f"{at} takes no more requests for now (429).{told}", "busy", wait=_retry_after(headers))
+    if status >= 500:
+        return _error(f"{at} failed ({status}).{told}", "server", wait=_retry_after(headers))
+    return _error(f"{at} refused the request ({status}).{told}", "request")
+
+
+def of_error(endpoint: Endpoint, error: BaseException) -> ModelUnavailableError:
+    """A call that got no answer, or one that cannot be read."""
+    at, mine, causes = endpoint.url, endpoint.settings, list(_causes(error))
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        why = next(str(cause) for cause in causes if isinstance(cause, ssl.SSLError))
+        advice = "use http:// where the server speaks no TLS; its certificate must be one that this machine trusts"
+        return _error(f"no secure connection to {at}: {clean(why)}. In {mine}_URL, {advice}", "tls", lasting=True)
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return _error(f"the host of {at} is not known: check {mine}_URL and the network", "dns")
+    names = {type(cause).__name__ for cause in causes}
+    unread = next((cause for cause in causes if type(cause).__name__ in _UNREAD), None)
+    if unread is not None:
+        return unreadable(endpoint, endpoint.told(str(unread)))
+    if any("ConnectTimeout" in name for name in names) or _refused(causes, names):
+        return _error(f"nothing answers at {at}: start the model's server, or check {mine}_URL", "connection")
+    if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
+        return _error(f"{at} gave no answer in time: raise {mine}_TIMEOUT, or take a faster model", "timeout")
+    if names & _BROKEN:
+        return _error(f"{at} broke the connection off", "connection")
+    return unreadable(endpoint, endpoint.told(str(error)) or type(error).__name__)
+
+
+def unreadable(endpoint: Endpoint, why: str) -> ModelUnavailableError:
+    """An answer that is not what OpenAI's protocol says."""
+    what = f"{endpoint.url} did not answer as an OpenAI-compatible endpoint does ({why})"
+    return _error(f"{what}: check {endpoint.settings}_URL, which mostly ends in /v1", "protocol")
+
+
+def _error(
+    message: str, kind: ModelFailure, *, lasting: bool = False, wait: float | None = None
+) -> ModelUnavailableError:
+    return ModelUnavailableError(message, kind, lasting=lasting, retry_after=wait)
+
+
+def _refused(causes: list[BaseException], names: set[str]) -> bool:
+    return any(isinstance(cause, ConnectionRefusedError) for cause in causes) or "ConnectError" in names
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    left, seen = [error], set[int]()
+    while left:
+        cause = left.pop()
+        if id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            left += [e for e in (cause.__cause__, cause.__context__) if e is not None]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the endpoint asks for; milliseconds in OpenAI's own header, else the standard's two forms."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        return max(0.0, float(headers["retry-after"]))
+    except KeyError:
+        return None
+    except ValueError:
+        text = headers.get("retry-after", "")
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

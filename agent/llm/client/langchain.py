@@ -1,0 +1,205 @@
+"""A chat model at any OpenAI-compatible URL, through LangChain. The SDK's own retries, proxies and tracing are off."""
+
+import asyncio
+import math
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from agent.llm.client.chat import AnswerForm, Message, Reply, TokenUsage, estimated
+from agent.llm.client.dialect import Dialect, Structured
+from agent.llm.client.failures import Endpoint, of_error, unreadable
+from agent.llm.client.retrying import attempts
+from agent.llm.client.sdk import guarded, said
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage, AIMessageChunk
+    from langchain_openai import ChatOpenAI
+
+T = TypeVar("T")
+_CONCESSIONS = 6
+"""So often may one request be written anew because the endpoint does not know a part of it."""
+
+_FORM_REFUSALS = frozenset({400, 422, 500, 501})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelParameters:
+    """Where the model is and how to speak to it. ``timeout``: seconds for one attempt; while streaming, between two pieces.
+
+    ``attempts``: of one call, the first included. ``temperature`` None: the endpoint's own. ``use_environment``: proxies and
+    certificates from environment variables.
+    """
+
+    url: str
+    name: str
+    api_key: str = ""
+    timeout: float = 60.0
+    attempts: int = 3
+    temperature: float | None = 0.0
+    max_tokens: int | None = 1_024
+    structured: Structured = "auto"
+    use_environment: bool = False
+
+
+class LangchainModel:
+    """Shared by the runs of a process; the client is made at the first call, as importing it takes seconds."""
+
+    def __init__(self, parameters: ModelParameters, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.name = parameters.name
+        self.endpoint = parameters.url
+        self._parameters = parameters
+        self._sleep = sleep
+        self._told = Endpoint(parameters.url, parameters.name, parameters.api_key)
+        self.dialect = Dialect(
+            structured=parameters.structured,
+            temperature=parameters.temperature,
+            max_tokens=parameters.max_tokens,
+            token_name="max_completion_tokens" if "//api.openai.com" in parameters.url else "max_tokens",
+        )
+        self._client: ChatOpenAI | None = None
+        self._opening = asyncio.Lock()
+
+    async def complete(
+        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> Reply:
+        """The whole reply; see ``ChatModel``."""
+        bound = math.inf if seconds is None else seconds
+
+        async def once() -> Reply:
+            limit = min(self._parameters.timeout, bound)
+            return await guarded(self._told, lambda: self._complete(messages, form), limit)
+
+        try:
+            async with asyncio.timeout(seconds):
+                await self._opened()
+                return await attempts(once, self._parameters.attempts, bound, self._sleep)
+        except TimeoutError as error:
+            raise of_error(self._told, error) from error
+
+    async def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
+        """The reply in pieces; see ``ChatModel``."""
+        loop = asyncio.get_running_loop()
+        end = math.inf if seconds is None else loop.time() + seconds
+
+        def limit() -> float:
+            return max(0.0, min(self._parameters.timeout, end - loop.time()))
+
+        async def opened() -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
+            return await guarded(self._told, lambda: self._open(messages), limit())
+
+        await self._opened()
+        source, first = await attempts(opened, self._parameters.attempts, max(0.0, end - loop.time()), self._sleep)
+        whole = first
+        async with aclosing(cast("Any", source)):
+            chunk: AIMessageChunk | None = first
+            while chunk is not None:
+                if chunk.text:
+                    yield str(chunk.text)
+                chunk = await guarded(self._told, lambda: anext(source, None), limit())
+                whole = whole if chunk is None else whole + chunk
+        yield self._reply(messages, cast("AIMessage", whole))
+
+    async def close(self) -> None:
+        """Close the connections; the model may be used again."""
+        client, self._client = self._client, None
+        if client is not None:
+            await cast("Any", client).http_async_client.aclose()
+
+    async def _complete(self, messages: Sequence[Message], form: AnswerForm | None) -> Reply:
+        client = await self._opened()
+
+        async def ask(body: dict[str, Any]) -> "AIMessage":
+            with _untraced():
+                return await client.ainvoke(_turns(messages), extra_body=body)
+
+        message = await self._conceding(ask, form, stream=False)
+        self.dialect.worked(form)
+        return self._reply(messages, message)
+
+    async def _open(self, messages: Sequence[Message]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
+        """A stream that has begun, and its first piece."""
+        client = await self._opened()
+
+        async def ask(body: dict[str, Any]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
+            with _untraced():
+                source = client.astream(_turns(messages), extra_body=body)
+                first = await anext(source, None)
+            if first is None:
+                raise unreadable(self._told, "the stream was empty")
+            return source, first
+
+        return await self._conceding(ask, None, stream=True)
+
+    async def _conceding(
+        self, ask: Callable[[dict[str, Any]], Awaitable[T]], form: AnswerForm | None, *, stream: bool
+    ) -> T:
+        """Ask; where the endpoint does not know a part of the request, ask again without it."""
+        from openai import APIStatusError
+
+        for _ in range(_CONCESSIONS):
+            body = self.dialect.body(form, stream=stream)
+            try:
+                return await ask(body)
+            except APIStatusError as error:
+                of_form = error.status_code in _FORM_REFUSALS
+                if not of_form or not self.dialect.concede(said(error), body):
+                    raise
+        raise unreadable(self._told, "it refused every form of the request")
+
+    def _reply(self, messages: Sequence[Message], message: "AIMessage") -> Reply:
+        text = str(message.text)
+        finish = message.response_metadata.get("finish_reason")
+        if finish is None:
+            raise of_error(self._told, ConnectionResetError("the answer has no end"))
+        used = message.usage_metadata
+        usage = TokenUsage(used["input_tokens"], used["output_tokens"]) if used else estimated(messages, text)
+        return Reply(text, usage, cut=finish == "length")
+
+    async def _opened(self) -> "ChatOpenAI":
+        """The client. What making it takes is not the endpoint's time, so callers see to it before they measure that."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_client, self._parameters)
+            return self._client
+
+
+def _client(parameters: ModelParameters) -> "ChatOpenAI":
+    from langchain_openai import ChatOpenAI
+
+    from agent.llm.client.transport import plain_client
+
+    # What LangChain says of a refused schema is advice to its own users; the dialect has dealt with it.
+    warnings.filterwarnings("ignore", message=r"(This model does not support|Invalid schema for) OpenAI's structured")
+    http = plain_client(parameters.api_key, parameters.timeout, use_environment=parameters.use_environment)
+
+    async def key() -> str:
+        return parameters.api_key or "none"
+
+    # A key from a coroutine keeps the SDK from making a blocking client as well.
+    return ChatOpenAI(
+        model=parameters.name,
+        base_url=parameters.url,
+        api_key=key,
+        http_async_client=http,
+        http_socket_options=(),
+        openai_proxy=None,
+        max_retries=0,
+        stream_usage=False,
+        stream_chunk_timeout=None,
+        use_responses_api=False,
+        cache=False,
+    )
+
+
+def _untraced() -> AbstractContextManager[None]:
+    """Whatever the environment asks for: what a run sees and says is sent to nobody but the endpoint."""
+    from langsmith import run_helpers
+
+    return run_helpers.tracing_context(enabled=False)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in messages]

@@ -1,0 +1,34 @@
+"""The models that an endpoint lists: what a name in the settings can be."""
+
+import asyncio
+from typing import Any, cast
+
+from agent.llm.client.failures import Endpoint, of_error, of_status, unreadable
+from agent.text import clean
+
+_MOST = 500
+
+
+async def listed_models(url: str, api_key: str, *, timeout: float, use_environment: bool) -> tuple[str, ...]:  # noqa: ASYNC109
+    """The names under ``GET {url}/models``, sorted, made harmless. Not every endpoint lists its models.
+
+    Raises:
+        ModelUnavailableError: there is no such list, or nothing is there at all.
+    """
+    from agent.llm.client.transport import plain_client
+
+    endpoint = Endpoint(url, "", api_key)
+    client = await asyncio.to_thread(plain_client, api_key, timeout, use_environment=use_environment)
+    async with client:
+        try:
+            answer = await client.get(f"{url}/models")
+        except Exception as error:
+            raise of_error(endpoint, error) from error
+    if answer.status_code != 200:
+        raise of_status(endpoint, answer.status_code, answer.text[:500], answer.headers)
+    try:
+        data: Any = answer.json()["data"]
+        names = [str(cast("dict[str, Any]", entry)["id"]) for entry in data[:_MOST]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise unreadable(endpoint, f"the list of models is {endpoint.told(answer.text, 80)!r}") from error
+    return tuple(sorted(clean(name, 120) for name in names))

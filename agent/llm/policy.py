@@ -1,0 +1,197 @@
+"""The policy that asks a language model: prompts from files, typed answers, every answer checked before it counts."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from agent.llm import path_reflection, subtasks
+from agent.llm.answer_stream import Spoken
+from agent.llm.arguments import ArgumentsAnswer, arguments_of, complaint_of
+from agent.llm.client.chat import ChatModel, Reply
+from agent.llm.path_judgements import AdoptionAnswer, ScoresAnswer, adoption_text, score_text, scores_complaint
+from agent.llm.path_reflection import ReflectionAnswer, reflection_of, reflection_text
+from agent.llm.prompts import Fence, instructions
+from agent.llm.rendering import answer_text, arguments_text, fields_text, parts_text, path_text, situation_text
+from agent.llm.steps import ChoiceAnswer, PathAnswer, callable_places, choice_of, offered, path_of
+from agent.llm.steps import complaint_of as complaint_of_move
+from agent.llm.structured_output import Allowance, Asker
+from agent.llm.subtasks import DecomposeAnswer
+from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.protocol import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    UnservedQuestion,
+    WholePath,
+)
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.text import clean
+from domain.errors import InvalidDecisionError
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+from offline.change_words import may_call
+from offline.template_answer import title
+
+_CITED = re.compile(r"\[(\d{1,3})\]")
+_FIELDS = 60
+
+
+class FieldsAnswer(BaseModel):
+    """``agent/prompts/fields_to_keep.md``."""
+
+    numbers: list[int]
+
+
+class LlmPolicy:
+    """Made for one run. Raises ``ModelUnavailableError`` and ``BudgetExceededError``: who decides then is not its business."""
+
+    name = "llm"
+
+    def __init__(self, model: ChatModel, allowance: Allowance | None = None) -> None:
+        self._ask = Asker(model, allowance or Allowance())
+        self._fence = Fence()
+        self.cost = self._ask.cost
+        self.notices: list[Notice] = []
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """The model's subtasks. It is asked where rules see several parts, or earlier questions that this one may lean on; where it gives no
+        valid split, there is none.
+        """
+        if len(question.parts) < 2 and not question.earlier:
+            return whole(question.request, "it asks one thing")
+        prompt = self._fence.message(*parts_text(question, self._fence))
+        messages = [await instructions("decompose"), prompt]
+        answer, _ = await self._ask.decide(
+            "decompose", messages, DecomposeAnswer, lambda a: subtasks.complaint_of(a, question)
+        )
+        if answer is None:
+            return whole(question.request, "the model gave no valid split")
+        return subtasks.decomposition_of(answer, question)
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """The model's judgement; without a valid one, what the planning came to stands. It is shown the start tools that may be called."""
+        allowed = tuple(c for c in question.starts if may_call(c.tool, question.request))
+        question = replace(question, starts=allowed)
+        prompt = self._fence.message(*reflection_text(question, self._fence))
+        messages = [await instructions("reflect"), prompt]
+        answer, _ = await self._ask.decide(
+            "reflect", messages, ReflectionAnswer, lambda a: path_reflection.complaint_of(a, question)
+        )
+        return reflection_of(answer, question)
+
+    async def choose(self, situation: Situation) -> Choice:
+        """The model's move, of several steps where it names them. One that is not on offer counts as a dead end, once it was told back."""
+        shown, at_start = offered(situation), not situation.path
+        if not shown and at_start:
+            return Choice("give_up", "no tool here may be called for this request")
+        purpose = "choose" if situation.results is None else "choose_by_result"
+        prompt = self._fence.message(*situation_text(situation, shown, self._fence))
+        messages = [await instructions(purpose), prompt]
+        answer, _ = await self._ask.decide(
+            purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, shown, at_start=at_start)
+        )
+        return choice_of(answer, shown, at_start=at_start)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The model's path; empty where it names no tool that is on offer twice."""
+        places = callable_places(question)
+        if not places:
+            return WholePath((), "no tool here may be called for this request")
+
+        def complaint(answer: PathAnswer) -> str:
+            wrong = [number for number in answer.numbers if not 1 <= number <= len(places)]
+            return f"there is no candidate {wrong[0]}; they are numbered from 1 to {len(places)}." if wrong else ""
+
+        purpose = "whole_path_reasoned" if question.reasoned else "whole_path_basic"
+        prompt = self._fence.message(*path_text(question, places, self._fence))
+        messages = [await instructions("whole_path", purpose), prompt]
+        answer, last = await self._ask.decide(purpose, messages, PathAnswer, complaint)
+        return path_of(answer or last, places, question.longest)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """The model's word on a path that changes nothing but what the request asks for."""
+        if not all(may_call(tool, proposal.request) for tool in proposal.path):
+            return Adoption(adopted=False, reason="it would change something, which the request does not ask for")
+        messages = [await instructions("adopt"), self._fence.message(*adoption_text(proposal, self._fence))]
+        answer, _ = await self._ask.decide("adopt", messages, AdoptionAnswer, lambda _: "")
+        if answer is None:
+            return Adoption(adopted=False, reason="the model gave no valid word on it")
+        return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """The model's scores.
+
+        Raises:
+            InvalidDecisionError: it gave none that can be used, twice.
+        """
+        messages = [await instructions("score"), self._fence.message(*score_text(question, self._fence))]
+        answer, _ = await self._ask.decide("score", messages, ScoresAnswer, lambda a: scores_complaint(a, question))
+        if answer is None:
+            raise InvalidDecisionError("the model gave no scores that can be used")
+        return tuple(answer.scores)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """The model's values that are what they are said to be. Where it gives none twice, they are missing."""
+        if not question.tool.parameters:
+            return Arguments({}, ())
+        prompt = self._fence.message(*arguments_text(question, self._fence))
+        messages = [await instructions("arguments"), prompt]
+        _, last = await self._ask.decide("arguments", messages, ArgumentsAnswer, lambda a: complaint_of(a, question))
+        return arguments_of(last, question)
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:  # noqa: ARG002  the protocol's
+        """Nothing more: it said so when it finished the path."""
+        return ()
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """The fields whose numbers the model gives.
+
+        Raises:
+            InvalidDecisionError: it gives none that there is.
+        """
+
+        def complaint(answer: FieldsAnswer) -> str:
+            known = any(1 <= number <= len(question.fields) for number in answer.numbers)
+            return "" if known else f"the fields are numbered from 1 to {len(question.fields)}; name those to keep."
+
+        prompt = self._fence.message(*fields_text(question, self._fence))
+        messages = [await instructions("fields_to_keep"), prompt]
+        answer, _ = await self._ask.decide("fields_to_keep", messages, FieldsAnswer, complaint)
+        if answer is None:
+            raise InvalidDecisionError("the model named no field to keep")
+        numbers = [number for number in dict.fromkeys(answer.numbers) if 1 <= number <= len(question.fields)]
+        return tuple(question.fields[number - 1] for number in numbers[:_FIELDS])
+
+    async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        """The model's words as they come, then the calls that they cite, or all that succeeded where none is cited.
+
+        Raises:
+            InvalidDecisionError: there are no words. ModelUnavailableError: maybe after some of them.
+        """
+        prompt = self._fence.message(*answer_text(request, steps, self._fence))
+        messages, spoken = [await instructions("answer"), prompt], Spoken()
+        async with aclosing(cast("Any", self._ask.stream("answer", messages))) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Reply):
+                    yield spoken.end(cut=piece.cut) + _based_on(spoken.text, steps)
+                elif text := spoken.add(piece):
+                    yield text
+                    if spoken.full:
+                        yield spoken.end(cut=True) + _based_on(spoken.text, steps)
+                        return
+
+
+def _based_on(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+    """The calls that an answer rests on, by name."""
+    good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
+    cited = {int(number) for number in _CITED.findall(text)}
+    named = [number for number in good if number in cited] or good
+    return f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}' for n in named)}\n" if named else ""

@@ -1,0 +1,111 @@
+"""Steps from a model: numbers of a list, read and checked; a number that is not on offer names no tool."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from agent.offer.candidates import Candidate
+from agent.policy.protocol import Choice, PathQuestion, Situation, WholePath
+from agent.text import clean
+from offline.change_words import may_call
+
+
+class ChoiceAnswer(BaseModel):
+    """``agent/prompts/choose.md``; ``choose_by_result.md`` asks for one number only. ``unserved``: of a path that is finished."""
+
+    reason: str
+    action: Literal["advance", "finish", "backtrack", "give_up"]
+    number: int | None = None
+    then: list[int] = []
+    done: bool = False
+    unserved: str = ""
+
+
+class PathAnswer(BaseModel):
+    """``agent/prompts/whole_path.md``. ``unserved``: of the request, by all of the path."""
+
+    thoughts: list[str] = []
+    reason: str
+    numbers: list[int]
+    unserved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool as it is numbered: its place in the situation (None: a follower), and the number it comes after."""
+
+    candidate: Candidate
+    place: int | None
+    after: int | None = None
+
+
+def offered(situation: Situation) -> tuple[Offered, ...]:
+    """What is shown, in order: the candidates that may be called for this request, then what may follow them.
+
+    Tools that change something are offered only where the request asks for such a change: no text of a tool moves the model to one.
+    """
+    first = [
+        Offered(candidate, place)
+        for place, candidate in enumerate(situation.candidates)
+        if may_call(candidate.tool, situation.request)
+    ]
+    numbers = {one.place: number for number, one in enumerate(first, start=1)}
+    behind = [
+        Offered(follower.candidate, None, numbers[follower.after])
+        for follower in situation.followers
+        if follower.after in numbers and may_call(follower.candidate.tool, situation.request)
+    ]
+    return (*first, *behind)
+
+
+def complaint_of(answer: ChoiceAnswer, shown: Sequence[Offered], *, at_start: bool) -> str:
+    """What is wrong with a move, for the model to mend; empty where all is right."""
+    if answer.action == "finish" and at_start:
+        return "nothing can be finished before a first step."
+    if answer.action != "advance":
+        return ""
+    firsts = sum(one.after is None for one in shown)
+    number = answer.number or 0
+    if 1 <= number <= firsts:
+        return ""
+    if firsts < number <= len(shown):
+        parent = shown[number - 1].after
+        return f"number {number} comes after {parent}: advance to {parent}, and then to {number}."
+    return f"there is no candidate {answer.number}; they are numbered from 1 to {firsts}."
+
+
+def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start: bool) -> Choice:
+    """The move. None (no valid one was given) counts as a dead end, and so does a step back from the start."""
+    dead_end = "give_up" if at_start else "backtrack"
+    if answer is None:
+        return Choice(dead_end, "the model gave no valid move")
+    reason = clean(answer.reason, 300) or "no reason given"
+    unserved = clean(answer.unserved, 300)
+    if answer.action != "advance" or answer.number is None:
+        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason, unserved=unserved)
+    taken, valid = [answer.number], True
+    for number in answer.then:
+        one = shown[number - 1] if 1 <= number <= len(shown) and number not in taken else None
+        if one is None or (one.after is not None and one.after not in taken):
+            valid = False
+            break
+        taken.append(number)
+    tools = tuple(shown[number - 1].candidate.tool.id for number in taken[1:])
+    place, last = shown[answer.number - 1].place, answer.done and valid
+    return Choice("advance", reason, place, then=tools, last=last, unserved=unserved)
+
+
+def callable_places(question: PathQuestion) -> tuple[int, ...]:
+    """The places of the candidates that may be called for this request, as they are numbered."""
+    return tuple(i for i, c in enumerate(question.candidates) if may_call(c.tool, question.request))
+
+
+def path_of(answer: PathAnswer | None, places: Sequence[int], longest: int) -> WholePath:
+    """The path; numbers that are not on offer are left out, the first of repeated ones stays."""
+    if answer is None:
+        return WholePath((), "the model gave no valid path")
+    steps = [places[n - 1] for n in dict.fromkeys(answer.numbers) if 1 <= n <= len(places)]
+    reason = clean(answer.reason, 300) or "no reason given"
+    return WholePath(tuple(steps[:longest]), reason, clean(answer.unserved, 300))

@@ -1,0 +1,1 @@
+"""Short-term memory of a walk, long-term memory of solved requests."""

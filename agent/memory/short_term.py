@@ -1,0 +1,63 @@
+"""A walk's short-term memory (thesis 4.3.2.4): every move with its reason; what fits a prompt, and the rest in short."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from agent.text import clean
+from domain.model import Model
+from domain.tool import ToolId, tool_id_parts
+
+RECENT = 16
+"""Moves that are told one by one; of those before them only what was tried and left."""
+_REASON = 200
+_NAMED = 12
+_KEPT = 400
+
+Kind = Literal["advance", "backtrack", "failed", "reflect"]
+_SAID: dict[Kind, str] = {
+    "advance": "went to",
+    "backtrack": "left",
+    "failed": "the call failed, went back before",
+    "reflect": "on reflection, went back before",
+}
+
+
+class Move(Model):
+    """One move. ``tool`` None: back to the start. ``depth``: the length of the path after it."""
+
+    kind: Kind
+    tool: ToolId | None
+    depth: int
+    reason: str
+
+
+def moved(trail: tuple[Move, ...], kind: Kind, tool: ToolId | None, depth: int, reason: str) -> tuple[Move, ...]:
+    """The memory with one more move. What nothing could ever be shown of is let go, so that a state stays small."""
+    return (*trail[-(_KEPT - 1) :], Move(kind=kind, tool=tool, depth=depth, reason=clean(reason, _REASON)))
+
+
+def told(trail: Sequence[Move], recent: int = RECENT) -> tuple[str, ...]:
+    """The moves as lines, oldest first: those before the last ``recent`` in one line, by code, not by a model."""
+    before, last = trail[: max(0, len(trail) - recent)], trail[max(0, len(trail) - recent) :]
+    return (*_summary(before), *(_line(move) for move in last))
+
+
+def _line(move: Move) -> str:
+    name = _name(move.tool) if move.tool else "the first step"
+    return f"{_SAID[move.kind]} {name}: {move.reason or 'no reason given'}"
+
+
+def _summary(moves: Sequence[Move]) -> tuple[str, ...]:
+    """How many moves there were, and which tools were left again, most often first."""
+    if not moves:
+        return ()
+    left = [_name(move.tool) for move in moves if move.kind != "advance" and move.tool]
+    names = sorted(dict.fromkeys(left), key=lambda name: -left.count(name))
+    shown = ", ".join(f"{name} ({left.count(name)} times)" if left.count(name) > 1 else name for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (f"{len(moves)} moves before these; left again: {shown or 'none'}{more}",)
+
+
+def _name(tool: ToolId) -> str:
+    _, toolset, api = tool_id_parts(tool)
+    return f"{clean(toolset, 50)}/{clean(api, 60)}"

@@ -1,0 +1,234 @@
+"""The tools that a request calls for, before any walking: what the retriever finds, and what makes those tools fillable."""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from agent.offer.candidates import Origin
+from agent.offer.tool_facts import Evidence
+from agent.search.settings import WalkSettings
+from agent.search.state import Frontier, Path
+from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
+from offline.coverage import plain
+from offline.slots.binding import fillable
+
+WANTED = 3
+"""Per clause, of how many of the most relevant tools the missing inputs are looked for."""
+
+_PRODUCERS = 6
+_FOUND = 8
+_QUERIES = 6
+_STEPS_BACK = 2
+_KEPT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """``tools`` have failed for good; ``sources`` tells what else can fill some parameters of a tool."""
+
+    tools: frozenset[ToolId]
+    sources: Callable[[ToolId, Collection[str]], Awaitable[list[ToolId]]]
+
+
+@dataclass(slots=True)
+class Pool:
+    """``found``: the retriever's score of each tool it found. ``producers``: tools whose output such a tool needs, each
+    with the relevance of what it makes possible times how often (or how well) it leads there.
+    """
+
+    found: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+    producers: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+
+    def best_relevance(self, evidence: Evidence, banned: tuple[ToolId, ...]) -> tuple[float, ...]:
+        """Per clause, the highest relevance of any tool found that is not banned."""
+        left = [evidence.relevance(tool) for tool in self.found if tool not in banned]
+        return tuple(max((r[i] for r in left), default=0.0) for i in range(len(evidence.clauses)))
+
+
+async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, without: Without | None = None) -> Pool:
+    """Ask the retriever for the request and each of its clauses, then look for producers, two steps back at most.
+
+    ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them. ``without``: tools
+    have failed; what stands in their place is found by what feeds the same parameters.
+    """
+    pool = Pool()
+    texts = list(dict.fromkeys((request, *evidence.clauses, *map(plain, evidence.clauses))))
+    await evidence.look_up(texts, limit)
+    for text in texts:
+        for hit in await evidence.find(text, limit):
+            pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
+    await evidence.read(pool.found)
+    lost = without.tools if without else frozenset[ToolId]()
+    pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
+    wanted, queries = _wanted(pool, evidence, floor), _QUERIES
+    for _ in range(_STEPS_BACK):
+        lacking = {tool: missing for tool in wanted if (missing := fillable(evidence.doc(tool), request, ()).missing)}
+        unserved = [tool for tool in lacking if not _served(tool, request, pool, evidence)][:queries]
+        queries -= len(unserved)
+        questions = {tool: _questions(evidence.doc(tool), lacking[tool]) for tool in unserved}
+        await evidence.look_up(chain.from_iterable(questions.values()), _FOUND)
+        possible = {
+            tool: await _possible(tool, missing, questions.get(tool, []), pool, evidence, without)
+            for tool, missing in lacking.items()
+        }
+        await evidence.read(chain.from_iterable(possible.values()))
+        added: dict[ToolId, float] = {}
+        for tool, ids in possible.items():
+            _raise_to(added, await _producers(tool, wanted[tool], lacking[tool], request, ids, evidence, without))
+        wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
+        _raise_to(pool.producers, added)
+    return pool
+
+
+def _raise_to(worths: dict[ToolId, float], more: dict[ToolId, float]) -> None:
+    for tool, worth in more.items():
+        worths[tool] = max(worth, worths.get(tool, 0.0))
+
+
+def _wanted(pool: Pool, evidence: Evidence, floor: float) -> dict[ToolId, float]:
+    """The most relevant tools of each clause, with their relevance to it."""
+    wanted: dict[ToolId, float] = {}
+    for i in range(len(evidence.clauses)):
+        ranked = sorted(pool.found, key=lambda tool: (-evidence.relevance(tool)[i], tool))
+        for tool in ranked[:WANTED]:
+            if evidence.relevance(tool)[i] >= floor:
+                wanted[tool] = max(evidence.relevance(tool)[i], wanted.get(tool, 0.0))
+    return wanted
+
+
+def _served(tool: ToolId, request: str, pool: Pool, evidence: Evidence) -> bool:
+    """Whether some tool that was found, and can itself be called at once, gives all that a tool lacks."""
+    doc = evidence.doc(tool)
+    return any(
+        not fillable(evidence.doc(other), request, ()).missing
+        and not fillable(doc, request, (evidence.doc(other),)).missing
+        for other in pool.found
+        if other != tool
+    )
+
+
+async def _possible(
+    tool: ToolId,
+    missing: tuple[str, ...],
+    questions: Sequence[str],
+    pool: Pool,
+    evidence: Evidence,
+    without: Without | None,
+) -> list[ToolId]:
+    """Tools that may fill something a tool lacks: those that came before it in past calls, those that were found for the request, or
+    for the ``questions`` after what is missing. Where tools have failed, all that can feed it is looked at.
+    """
+    found = [*pool.found]
+    for question in questions:
+        found += [hit.id for hit in await evidence.find(question, _FOUND)]
+    if without:
+        found += await without.sources(tool, missing)
+    lost = without.tools if without else frozenset[ToolId]()
+    before = [other for other, _ in await evidence.predecessors(tool, _PRODUCERS)]
+    return [o for o in dict.fromkeys((*before, *found)) if o != tool and o not in lost and not is_unresolved(o)]
+
+
+async def _producers(
+    tool: ToolId,
+    worth: float,
+    missing: tuple[str, ...],
+    request: str,
+    possible: Sequence[ToolId],
+    evidence: Evidence,
+    without: Without | None,
+) -> dict[ToolId, float]:
+    """Those that fill something a tool lacks, the three best: those that came before it in past calls count by their share, others
+    by a little. Where tools have failed more are kept: the best by far may be among the failed.
+    """
+    doc, offers = evidence.doc(tool), dict(await evidence.predecessors(tool, _PRODUCERS))
+    fitting = {
+        other: worth * (0.5 + 0.5 * offers.get(other, 0.0))
+        for other in possible
+        if evidence.has(other) and len(fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
+    }
+    ranked = sorted(fitting, key=lambda t: (-fitting[t], -max(evidence.relevance(t)), t))
+    return {other: fitting[other] for other in ranked[: 2 * _KEPT if without else _KEPT]}
+
+
+def _questions(doc: ToolDoc, missing: tuple[str, ...]) -> list[str]:
+    return [_question(doc, parameter) for parameter in doc.required if parameter.name in missing]
+
+
+def _question(doc: ToolDoc, parameter: Parameter) -> str:
+    """What to ask the retriever for a tool that knows a parameter."""
+    return f"search {doc.category} {parameter.name.replace('_', ' ')} {parameter.description[:120]}"
+
+
+Offer = tuple[ToolId, float, Origin]
+"""A tool, its weight at this node, and where it comes from."""
+
+
+def origin(tool: ToolId, pool: Pool) -> Origin:
+    """Who found a tool that the pool holds."""
+    return "start" if tool in pool.found else "graph"
+
+
+def unweighted(tools: Iterable[ToolId], by: Origin) -> list[Offer]:
+    """Tools that no edge leads to from here."""
+    return [(tool, 0.0, by) for tool in tools]
+
+
+def in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
+    """The first ``most`` distinct tools, one from each queue in turn."""
+    taken: dict[ToolId, None] = {}
+    rows: list[Iterator[ToolId]] = [iter(queue) for queue in queues]
+    while rows and len(taken) < most:
+        for row in list(rows):
+            tool = next((tool for tool in row if tool not in taken), None)
+            if tool is None:
+                rows.remove(row)
+            elif len(taken) < most:
+                taken[tool] = None
+    return list(taken)
+
+
+_MOST = 2
+
+
+class Producers:
+    """Finds them for one request. ``given``: the tools of steps that are done already."""
+
+    def __init__(self, request: str, evidence: Evidence, pool: Pool, given: Path, settings: WalkSettings) -> None:
+        self._request = request
+        self._evidence = evidence
+        self._pool = pool
+        self._given = given
+        self._settings = settings
+
+    def beside(self, offers: Sequence[Offer], state: Frontier, closed: Collection[ToolId]) -> list[Offer]:
+        """A producer or two, where a candidate lacks what none of the others, untried here, would give. ``closed``: not to be offered."""
+        evidence, path = self._evidence, (*self._given, *state.path)
+        offered = [tool for tool, _, _ in offers]
+        untried = [tool for tool in offered if not state.is_dead((*state.path, tool)) and not self._lacking(tool, path)]
+        spare = [
+            tool
+            for tool in sorted({**self._pool.found, **self._pool.producers})
+            if tool not in offered and tool not in closed and not state.is_dead((*state.path, tool))
+        ]
+        found: dict[ToolId, None] = {}
+        sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.floor]
+        sought = sought[: self._settings.k]
+        for tool in sought:  # what helps may itself need help
+            lacking = self._lacking(tool, path)
+            if not lacking or any(self._lacking(tool, (*path, other)) < lacking for other in untried):
+                continue
+            gives = (other for other in spare if self._lacking(tool, (*path, other)) < lacking)
+            helper = max(gives, key=self._worth, default=None)
+            if helper is not None:
+                found[helper] = None
+                sought += [helper] * (helper not in sought and len(found) < _MOST)
+        return [(tool, 0.0, "retriever") for tool in list(found)[:_MOST]]
+
+    def _lacking(self, tool: ToolId, path: Path) -> int:
+        """How many inputs of a tool nothing gives behind a path."""
+        return len(fillable(self._evidence.doc(tool), self._request, self._evidence.docs(path)).missing)
+
+    def _worth(self, tool: ToolId) -> tuple[bool, float, float]:
+        """Of producers: whether the request fills them, how well they lead on, and how well they fit it themselves."""
+        worth = self._pool.producers.get(tool, 0.0) * self._evidence.rank_availability(tool)
+        return not self._lacking(tool, ()), worth, max(self._evidence.relevance(tool), default=0.0)

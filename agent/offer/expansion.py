@@ -1,0 +1,215 @@
+"""The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
+
+from functools import partial
+
+from agent.memory.path_reuse import next_of
+from agent.offer.candidate_pool import Offer, Pool, Producers, Without, gather, in_turns, origin, unweighted
+from agent.offer.candidates import Candidate, Kin, unserved
+from agent.offer.exploration import returning
+from agent.offer.substitution import sources, stand_ins
+from agent.offer.tool_facts import Evidence
+from agent.offer.toolset_prior import kinship, relatives
+from agent.search.dfs import Node
+from agent.search.settings import WalkSettings
+from agent.search.state import Frontier, Path
+from domain.tool import FINISH, ToolId
+from graph.recovery import with_returning
+from graph.weights import rank
+from offline.repeated_calls import asked_of
+from offline.slots.binding import fillable
+from offline.substitution import giving_the_same
+
+_KEPT_FREE = 3
+_LOOKED_AT = 2
+_REMEMBERED = 3
+
+
+class Expander:
+    """Makes the nodes of one run's walk. ``seed``: the run's; it draws which tools are to be tried again."""
+
+    def __init__(
+        self,
+        request: str,
+        evidence: Evidence,
+        settings: WalkSettings,
+        given: Path = (),
+        seed: str = "",
+    ) -> None:
+        """``given``: the tools of steps that are done already, which come before every path."""
+        self._seed = seed
+        self._request = request
+        self._evidence = evidence
+        self._settings = settings
+        self._given = given
+        self._pools: dict[frozenset[ToolId], Pool] = {}
+        self._kin: dict[ToolId, Kin] = {}
+        self._nodes: dict[tuple[Path, Path, ToolId | None], Node] = {}
+
+    async def __call__(self, state: Frontier) -> Node:
+        """The node at the end of a state's path; read once while nothing new is banned."""
+        key = (state.path, state.banned, state.instead_of)
+        if key not in self._nodes:
+            self._nodes[key] = await self._expand(state)
+        return self._nodes[key]
+
+    async def _expand(self, state: Frontier) -> Node:
+        chosen = self._settings
+        pool = await self._gathered(state.banned)
+        path = (*self._given, *state.path)
+        await self._evidence.read(path)
+        relevance = tuple(self._evidence.relevance(tool) for tool in path)
+        best = pool.best_relevance(self._evidence, state.banned)
+        closed = {*state.path, *state.banned, *await self._barred(state.path)}
+        if state.path:
+            offers, finish = await self._after(state.path[-1], closed, pool, relevance, best)
+        else:
+            offers, finish = self._start(closed, pool), 0.0
+        offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
+        near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
+        offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
+        producers = Producers(self._request, self._evidence, pool, self._given, chosen)
+        offers += producers.beside(offers, state, closed)
+        offers = await self._instead(offers, state, pool)
+        offered = [offer[0] for offer in offers]
+        back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
+        again = self._again(state)
+        offers += unweighted(again, "graph")
+        return Node(
+            path=self._evidence.docs(path),
+            path_relevance=relevance,
+            best_relevance=best,
+            candidates=tuple(self._candidate(offer, path, returning=offer[0] == back) for offer in offers),
+            finish_weight=finish,
+            value=_value(relevance, best, chosen.floor),
+            again=again,
+            recalled=self._evidence.recalled,
+            kin=self._kin,
+        )
+
+    async def _gathered(self, banned: Path) -> Pool:
+        """What the request calls for; looked for anew where more has failed, since what stands in its place may be no likely tool else."""
+        lost = frozenset(banned)
+        if lost not in self._pools:
+            without = Without(lost, partial(sources, self._evidence)) if lost else None
+            chosen = self._settings
+            pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor, without=without)
+            self._kin = self._kin or await kinship(self._request, pool, self._evidence)
+            self._pools[lost] = pool
+        return self._pools[lost]
+
+    async def _barred(self, path: Path) -> set[ToolId]:
+        """What an administrator bans from here: it is not to come back through the pool, a memory or kinship."""
+        return {w.target for w in await self._evidence.neighbours(path[-1]) if w.edge.mark == "ban"} if path else set()
+
+    async def _remembered(self, state: Frontier, known: set[ToolId]) -> list[Offer]:
+        """What came next on the paths of similar requests, the most similar first, outside the K."""
+        following = (next_of(one.memory.path, state.path) for one in self._evidence.recalled)
+        tools = [tool for tool in dict.fromkeys(following) if tool is not None and tool not in known and tool != FINISH]
+        await self._evidence.read(tools[:_REMEMBERED])
+        return unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
+
+    async def _instead(self, offers: list[Offer], state: Frontier, pool: Pool) -> list[Offer]:
+        """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
+        tools = [tool for tool in await stand_ins(self._evidence, state.instead_of) if state.is_open(tool)]
+        await self._evidence.read(tools)
+        if state.instead_of in state.banned:  # failed as such, not for what it was asked
+            tools += [tool for tool in self._giving_the_same(state, pool) if tool not in tools]
+        weights = {tool: weight for tool, weight, _ in offers}
+        first: list[Offer] = [(t, weights.get(t, 0.0), "substitute") for t in tools if self._evidence.has(t)]
+        known = {offer[0] for offer in first}
+        return [*first, *(offer for offer in offers if offer[0] not in known)]
+
+    def _giving_the_same(self, state: Frontier, pool: Pool) -> list[ToolId]:
+        """What gives the tools that the request speaks of what the failed one would have given them."""
+        evidence, failed = self._evidence, state.instead_of
+        if failed is None or not evidence.has(failed):
+            return []
+        known = {tool: max(evidence.relevance(tool)) for tool in (*pool.found, *pool.producers)}
+        wanted = sorted(
+            (tool for tool, relevance in known.items() if relevance >= self._settings.floor),
+            key=lambda tool: (-known[tool], tool),
+        )
+        path = evidence.docs((*self._given, *state.path))
+        others = evidence.docs(tuple(tool for tool in known if state.is_open(tool)))
+        return giving_the_same(evidence.doc(failed), self._request, path, evidence.docs(tuple(wanted)), others)
+
+    def _again(self, state: Frontier) -> Path:
+        """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
+        things = asked_of(self._request)
+        return tuple(
+            tool
+            for tool in dict.fromkeys(state.path)
+            if tool not in state.banned and state.path.count(tool) < things and self._evidence.doc(tool).required
+        )
+
+    def _start(self, closed: set[ToolId], pool: Pool) -> list[Offer]:
+        """The start: the best for the request, for each clause, and the producers they need, in turns."""
+        weights = {**pool.producers, **pool.found}
+        tools = in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
+        offers: list[Offer] = [(tool, min(1.0, weights[tool]), origin(tool, pool)) for tool in tools]
+        return sorted(offers, key=lambda offer: (-offer[1] * self._evidence.rank_availability(offer[0]), offer[0]))
+
+    async def _after(
+        self,
+        last: ToolId,
+        closed: set[ToolId],
+        pool: Pool,
+        relevance: tuple[tuple[float, ...], ...],
+        best: tuple[float, ...],
+    ) -> tuple[list[Offer], float]:
+        """A later node: its neighbours by weight times availability; what is left of the K places goes to the pool.
+
+        Where the neighbours fill all places and none of them serves a clause that is still open, the last few places
+        are kept for the pool: else a request of two unrelated parts could never leave a well-trodden corner.
+        """
+        k = self._settings.k
+        weighted = await self._evidence.neighbours(last)
+        finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
+        near = [w for w in weighted if w.target not in closed]
+        await self._evidence.read(w.target for w in rank(near)[: _LOOKED_AT * k])
+        ranked = with_returning(near, k, self._safe, seed=self._seed) if self._seed else rank(near)[:k]
+        shown = [self._evidence.relevance(w.target) for w in ranked]
+        kept = _KEPT_FREE if unserved(relevance, shown, best, self._settings.floor) else 0
+        graph: list[Offer] = [(w.target, w.weight, "graph") for w in ranked[: k - min(kept, k - 1)]]
+        known = closed | {offer[0] for offer in graph}
+        filled = in_turns(self._queues(known, pool, self._settings.floor), k - len(graph))
+        return [*graph, *((tool, 0.0, "retriever") for tool in filled)], finish
+
+    def _queues(self, closed: set[ToolId], pool: Pool, floor: float) -> list[list[ToolId]]:
+        """The pool, ranked once per clause by relevance, once as found, and the producers by what they make possible."""
+        relevance = self._evidence.relevance
+        found = [tool for tool in pool.found if tool not in closed and max(relevance(tool)) >= floor]
+        clauses = range(len(self._evidence.clauses))
+        by_clause = [sorted(found, key=lambda t, i=i: (-relevance(t)[i], t)) for i in clauses]
+        as_found = sorted(found, key=lambda t: (-pool.found[t] * self._evidence.rank_availability(t), t))
+        producers = sorted(
+            (tool for tool in pool.producers if tool not in closed),
+            key=lambda t: (-pool.producers[t] * self._evidence.rank_availability(t), t),
+        )
+        return [*by_clause, producers, as_found]
+
+    def _candidate(self, offer: Offer, path: Path, *, returning: bool) -> Candidate:
+        tool, weight, origin = offer
+        doc = self._evidence.doc(tool)
+        fill = fillable(doc, self._request, self._evidence.docs(path))
+        return Candidate(
+            tool=doc,
+            weight=weight,
+            availability=self._evidence.availability(tool),
+            relevance=self._evidence.relevance(tool),
+            origin=origin,
+            missing=fill.missing,
+            feeds=fill.feeds,
+            returning=returning,
+        )
+
+    def _safe(self, tool: ToolId) -> bool:
+        """Whether a tool that was read is safe to call."""
+        return self._evidence.has(tool) and self._evidence.doc(tool).safe
+
+
+def _value(relevance: tuple[tuple[float, ...], ...], best: tuple[float, ...], floor: float) -> float:
+    """How much of the request a path serves: per clause, its best relevance as a share of the best there is."""
+    return sum(
+        max((r[i] for r in relevance), default=0.0) / top for i, top in enumerate(best) if top >= max(floor, 1e-9)
+    )

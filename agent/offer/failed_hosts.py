@@ -1,0 +1,42 @@
+"""After a host, a key or an address has failed: what may still be called, and whether anything left is worth a call.
+
+The words of a request are its owner's. Where the service that they were meant for cannot be called, they are not sent to
+others that merely happen to be in the store.
+"""
+
+from agent.apology import is_trouble
+from agent.execution.call_cache import ReusingExecutor
+from agent.offer.tool_facts import Evidence
+from agent.subtask_progress import Progress
+from agent.text import clean
+from domain.event import PathEnded
+from domain.plan import StepResult
+from offline.change_words import may_call
+
+_NEAR = 0.6
+"""A tool may stand in for another where it reaches this share of its relevance to a clause."""
+
+
+def leave_alone(progress: Progress, evidence: Evidence, executor: ReusingExecutor) -> None:
+    """Take the tools of hosts that are not called again out of the rest of the walk."""
+    lost = {doc.id for doc in evidence.all if executor.left_alone(doc.url)} - set(progress.state.banned)
+    if lost:
+        progress.state = progress.state.model_copy(update={"banned": (*progress.state.banned, *sorted(lost))})
+
+
+def nothing_near(request: str, failed: StepResult, progress: Progress, evidence: Evidence) -> PathEnded | None:
+    """The end of a run whose step could not be called at all, where no tool left comes near what it and its followers were for.
+
+    None while there is one for any part of the request.
+    """
+    if not is_trouble(failed):
+        return None
+    known = [doc for doc in evidence.all if doc.id not in progress.state.banned and doc.id != failed.tool]
+    left = [evidence.relevance(doc.id) for doc in known if may_call(doc, request)]
+    path, step = progress.lost[-1]
+    meant = [evidence.relevance(tool) for tool in path[step - 1 :]]
+    for at, values in enumerate(zip(*meant, strict=True)):
+        if any(other[at] >= _NEAR * max(values) for other in left):
+            return None
+    reason = f"no other tool comes near what {clean(evidence.doc(path[-1]).api, 80)} is for"
+    return PathEnded(path=progress.state.path, how="gave_up", reason=reason)

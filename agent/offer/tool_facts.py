@@ -1,0 +1,194 @@
+"""What one run has read about tools: documents, availability, relevance and neighbours, each read once."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, Self
+
+from agent.execution.secrets import EnvironmentSecrets, Secrets
+from agent.execution.supplied import with_supplied
+from agent.search.state import Path
+from domain.memory import Recalled
+from domain.tool import ToolDoc, ToolId
+from graph.around import Around
+from graph.flows import FlowStore, KnownFlow, with_flows
+from graph.store import GraphReads
+from graph.weights import UNTESTED, Weighted, WeightParameters, availability, transition_weights
+from offline.coverage import plain, supported, told_only_whether, vocabulary, wants_value
+
+
+class FoundTool(Protocol):
+    """A tool that the retriever found; ``score`` in [0, 1]."""
+
+    @property
+    def id(self) -> ToolId: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+class ToolFinder(Protocol):
+    """The part of the retriever that a walk needs."""
+
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[FoundTool]]:
+        """For each text the tools nearest to it, best first."""
+        ...
+
+    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
+        """Each text against each tool, in [0, 1]; tools that are not indexed are left out."""
+        ...
+
+
+class Evidence:
+    """A run's own view of the stores. Made for one run and dropped with it. Documents are shown without what the caller supplies."""
+
+    def __init__(
+        self,
+        clauses: tuple[str, ...],
+        store: GraphReads,
+        search: ToolFinder,
+        weights: WeightParameters,
+        secrets: Secrets | None = None,
+        flows: FlowStore | None = None,
+    ) -> None:
+        self.clauses = clauses
+        self.recalled: tuple[Recalled, ...] = ()
+        self._graph = ReadOnce.of(store)
+        self._search = search
+        self._weights = weights
+        self._flows = flows
+        self._secrets = secrets or EnvironmentSecrets({})
+        self._docs: dict[ToolId, ToolDoc] = {}
+        self._availability: dict[ToolId, float | None] = {}
+        self._failing: set[ToolId] = set()
+        self._relevance: dict[ToolId, tuple[float, ...]] = {}
+        self._neighbours: dict[ToolId, list[Weighted]] = {}
+        self._found: dict[tuple[str, int], tuple[FoundTool, ...]] = {}
+
+    async def read(self, ids: Iterable[ToolId]) -> None:
+        """Read what is not known yet of these tools: in one read of each store, side by side."""
+        unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
+        if not unknown:
+            return
+        plain_clauses = tuple(plain(clause) for clause in self.clauses)
+        around, taken, whole, stripped = await asyncio.gather(
+            self._graph.around(unknown),
+            self._taken(unknown),
+            self._search.relevance(self.clauses, unknown),
+            self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else _nothing(),
+        )
+        for tool, known in around.items():
+            if known.document is not None:
+                self._docs[tool] = with_flows(await with_supplied(known.document, self._secrets), taken.get(tool, ()))
+        self._failing |= {tool for tool, known in around.items() if known.facts.reliability < 0}
+        nothing = (0.0,) * len(self.clauses)
+        for tool in unknown:
+            self._availability[tool] = availability(around[tool].facts, self._weights) if tool in around else None
+            similar = zip(whole.get(tool, nothing), (stripped or whole).get(tool, nothing), strict=True)
+            self._relevance[tool] = self._judged(tool, [(one + other) / 2 for one, other in similar])
+
+    async def _taken(self, tools: Sequence[ToolId]) -> Mapping[ToolId, Sequence[KnownFlow]]:
+        return await self._flows.into(tools) if self._flows else {}
+
+    def _judged(self, tool: ToolId, similar: Sequence[float]) -> tuple[float, ...]:
+        if tool not in self._docs:
+            return (0.0,) * len(self.clauses)
+        doc = self._docs[tool]
+        known, values = vocabulary(doc), vocabulary(doc) - told_only_whether(doc)
+        return tuple(
+            supported(value, clause, values if wants_value(clause) else known)
+            for value, clause in zip(similar, self.clauses, strict=True)
+        )
+
+    async def present(self, ids: Iterable[ToolId]) -> set[ToolId]:
+        """Which of these tools have a document."""
+        return {tool for tool, known in (await self._graph.around(ids)).items() if known.document is not None}
+
+    def has(self, tool: ToolId) -> bool:
+        """Whether a tool that was read has a document."""
+        return tool in self._docs
+
+    def doc(self, tool: ToolId) -> ToolDoc:
+        """The document of a tool that was read."""
+        return self._docs[tool]
+
+    @property
+    def all(self) -> tuple[ToolDoc, ...]:
+        """The documents of every tool that was read."""
+        return tuple(self._docs.values())
+
+    def docs(self, path: Path) -> tuple[ToolDoc, ...]:
+        """The documents of a path that was read."""
+        return tuple(self._docs[tool] for tool in path)
+
+    def availability(self, tool: ToolId) -> float | None:
+        """The availability of a tool that was read; None: untested."""
+        return self._availability[tool]
+
+    def rank_availability(self, tool: ToolId) -> float:
+        """The availability by which a tool that was read is ranked: the untested count as ½."""
+        known = self._availability[tool]
+        return UNTESTED if known is None else known
+
+    def failing(self, tool: ToolId) -> bool:
+        """Whether the live calls of a tool that was read failed of late more than they succeeded."""
+        return tool in self._failing
+
+    def relevance(self, tool: ToolId) -> tuple[float, ...]:
+        """A tool's relevance, one value per clause, each in [0, 1]."""
+        return self._relevance[tool]
+
+    async def around(self, tool: ToolId) -> Around | None:
+        """What joins a tool to others; None where it is no node."""
+        return (await self._graph.around([tool])).get(tool)
+
+    async def neighbours(self, tool: ToolId) -> list[Weighted]:
+        """All out-edges of a tool with their weights."""
+        if tool not in self._neighbours:
+            known = await self.around(tool)
+            self._neighbours[tool] = transition_weights(known.out, self._weights) if known else []
+        return self._neighbours[tool]
+
+    async def predecessors(self, tool: ToolId, most: int) -> list[tuple[ToolId, float]]:
+        """The tools most often walked just before this one, each with its share of the walks into it."""
+        known = await self.around(tool)
+        edges = [(edge.source, edge.imported + edge.live) for edge in (known.into if known else ())]
+        total = sum(count for _, count in edges) or 1
+        return [(source, count / total) for source, count in sorted(edges, key=lambda e: (-e[1], e[0]))[:most]]
+
+    async def look_up(self, texts: Iterable[str], limit: int) -> None:
+        """Have the retriever find tools for these texts, all at once; :meth:`find` then tells what it found."""
+        new = [text for text in dict.fromkeys(texts) if (text, limit) not in self._found]
+        if new:
+            found = await self._search.start_tools_of(new, limit)
+            self._found |= {(text, limit): tuple(hits) for text, hits in zip(new, found, strict=True)}
+
+    async def find(self, text: str, limit: int) -> tuple[FoundTool, ...]:
+        """What the retriever finds for a text."""
+        await self.look_up([text], limit)
+        return self._found[text, limit]
+
+
+async def _nothing() -> Mapping[ToolId, tuple[float, ...]]:
+    return {}
+
+
+class ReadOnce:
+    """A view of a store, made for one run and dropped with it. What others change meanwhile, the next run sees."""
+
+    def __init__(self, store: GraphReads) -> None:
+        self._store = store
+        self._known: dict[ToolId, Around | None] = {}
+
+    @classmethod
+    def of(cls, store: GraphReads) -> Self:
+        """The view of this store: itself, where it is one."""
+        return store if isinstance(store, cls) else cls(store)
+
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+        """As the store tells it; what is new is read at once."""
+        wanted = list(dict.fromkeys(tools))
+        new = [tool for tool in wanted if tool not in self._known]
+        if new:
+            found = await self._store.around(new)
+            self._known |= {tool: found.get(tool) for tool in new}
+        return {tool: known for tool in wanted if (known := self._known[tool]) is not None}

@@ -1,0 +1,98 @@
+"""What a run came to, judged by what it called: whatever its policy says at the end."""
+
+from collections.abc import Iterator, Sequence
+
+from agent.budget import Meter
+from agent.change_report import NOT_DONE, told
+from agent.offer.tool_facts import Evidence
+from agent.policy.protocol import Policy, UnservedQuestion
+from agent.subtask_progress import Progress
+from agent.text import clean
+from domain.event import Outcome, RunFinished
+from domain.tool import ToolDoc
+from domain.usage import Usage
+from offline.template_answer import Steps
+
+
+def unreplaced(progress: Progress, evidence: Evidence) -> bool:
+    """Whether a run ends with no more than what came before a step that failed, and that step was more to the point."""
+    kept = [evidence.relevance(result.tool) for result in progress.done.values()]
+    return any(
+        value > max((other[at] for other in kept), default=0.0)
+        for tool in progress.unreplaced
+        for at, value in enumerate(evidence.relevance(tool))
+    )
+
+
+def unmade(progress: Progress, evidence: Evidence) -> tuple[ToolDoc, ...]:
+    """The tools of changes that a plan was to make and that were not made: failed, without arguments, or never come to.
+
+    Judged by what was planned and called alone. A plan that was left before its changes must have been followed by as many others.
+    """
+    for left, before in progress.lost_changes:
+        since = progress.changes_made - before
+        if len(since) < len(left):
+            made = {tool for tool, _ in since}
+            tools = [tool for tool in dict.fromkeys(left) if tool not in made] or left[-1:]
+            return tuple(evidence.doc(tool) for tool in tools)
+    return ()
+
+
+def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str, ...]:
+    """What the policy has left out: what it said so of when it ended the path, and the changes that it knows to be ordered and not made.
+
+    A tool that was called, or was to be, and failed has shown what it is for: its relevance does not matter then.
+    """
+    tried = {result.tool for result in progress.called if result.status not in ("ok", "unknown")}
+    made = {result.tool for result in progress.called if result.status in ("ok", "unknown")}
+    judged = {doc.id: (doc, evidence.relevance(doc.id)) for doc in evidence.all}
+    shown = (1.1,) * len(evidence.clauses)
+    at_hand = tuple((doc, shown if tool in tried else relevance) for tool, (doc, relevance) in judged.items())
+    question = UnservedQuestion(evidence.clauses, at_hand, tuple(judged[tool] for tool in made))
+    said = (progress.left,) if progress.left else ()
+    return tuple(dict.fromkeys((*said, *policy.unserved(question))))
+
+
+def changed(steps: Steps, called: Steps, undone: Sequence[str], unmade: Sequence[ToolDoc] = ()) -> Iterator[str]:
+    """What a run changed and failed to change, a line each. ``called``: every call. ``undone``: what no call served. ``unmade``: the
+    tools of changes that were planned and not made.
+    """
+    lines = list(told(steps, called))
+    yield from lines
+    tried = {tool.id for tool, _ in called}
+    never = [
+        f"Not done: {clean(tool.api, 80)}. It was planned, and never called.\n"
+        for tool in unmade
+        if tool.id not in tried
+    ]
+    yield from dict.fromkeys(never)
+    if not any(line.startswith(NOT_DONE) for line in (*lines, *never)):
+        for clause in undone:
+            yield f'{NOT_DONE} "{clean(clause, 200)}". No call did this.\n'
+
+
+def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Progress], error: str = "") -> RunFinished:
+    """The run's last event."""
+    cost = meter.cost
+    usage = Usage(
+        considered=sum(progress.considered for progress in subtasks),
+        decisions=meter.decisions,
+        backtracks=sum(progress.backtracks for progress in subtasks),
+        reflections=meter.reflections,
+        model_calls=cost.model_calls,
+        prompt_tokens=cost.prompt_tokens,
+        completion_tokens=cost.completion_tokens,
+        by_purpose=dict(cost.by_purpose),
+        tokens_by_purpose=dict(cost.tokens_by_purpose),
+        plan_seconds=sum(progress.plan_seconds for progress in subtasks),
+        execute_seconds=sum(progress.execute_seconds for progress in subtasks),
+        total_seconds=meter.elapsed,
+    )
+    return RunFinished(outcome=outcome, answer=answer, usage=usage, error=error)
+
+
+def outcome_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """A run is answered where all its subtasks are; else what kept one of them from it, a used-up budget first."""
+    if outcomes and all(outcome == "answered" for outcome in outcomes):
+        return "answered"
+    return "budget" if "budget" in outcomes else "gave_up"

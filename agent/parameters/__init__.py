@@ -1,0 +1,1 @@
+"""What a parameter of a tool wants, told by its document."""

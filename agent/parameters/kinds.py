@@ -1,0 +1,181 @@
+"""The kinds of things that parameters want, told by their names, formats and descriptions."""
+
+from typing import Literal
+
+from domain.tool import JsonType
+from offline.nlp.gazetteer import FROM_WORDS, TO_WORDS
+
+NeedKind = Literal[
+    "secret", "technical", "email", "url", "domain", "ip", "phone", "latitude", "longitude", "coordinates", "currency", "unit",
+    "language", "country", "date", "year", "time", "place", "person", "organization", "symbol", "identifier", "amount", "number", "boolean", "query",
+    "text", "entity",
+]  # fmt: skip
+
+_SECRET = frozenset(
+    {
+        "token",
+        "secret",
+        "password",
+        "apikey",
+        "authorization",
+        "credential",
+        "oauth",
+        "jwt",
+        "rapidapi",
+        "signature",
+        "auth",
+    }
+)
+_TECHNICAL = frozenset({"content", "accept", "callback", "webhook", "header"})
+_PLACE = frozenset({"city", "location", "place", "address", "region", "town", "destination", "origin", "airport", "station",
+                    "area", "where", "venue", "state", "province", "locality", "departure", "arrival"})  # fmt: skip
+_PERSON = frozenset({"author", "artist", "actor", "player", "person", "director", "singer", "scholar", "firstname", "lastname",
+                     "surname", "writer", "composer", "username", "nickname", "celebrity"})  # fmt: skip
+_ROLES = frozenset({"guest", "patient", "applicant", "customer", "client", "visitor", "attendee", "participant", "passenger", "holder",
+                    "traveller", "traveler", "recipient", "sender", "employee", "member", "student", "buyer", "user"})  # fmt: skip
+"""Parts that somebody plays: with *name* behind them, a person's."""
+_ORGANIZATION = frozenset(
+    {"organization", "company", "firm", "university", "affiliation", "institution", "employer", "institute"}
+)
+ORGANIZATION_WORDS = frozenset({"university", "institute", "academy", "polytechnic", "college", "school", "laboratory", "hospital", "museum",
+                                "bank", "ministry", "agency", "foundation", "corporation", "company", "inc", "ltd", "gmbh", "corp"})  # fmt: skip
+"""Words by which a name tells that it is an organisation's."""
+WORK_WORDS = frozenset(
+    {"book", "novel", "paper", "article", "film", "movie", "song", "album", "poem", "publication", "story", "title"}
+)
+"""What has a title."""
+_BOOKED = frozenset({"booked", "reserved", "book", "reserve", "booking", "reservation"})
+"""With *under*: ``name the table is booked under``."""
+_WHEREABOUTS = frozenset({"where", "region"})
+GENERIC = (
+    frozenset({"country", "capital", "town", "city", "birthplace", "money", "currency", "village", "there"})
+    | (_PLACE - _WHEREABOUTS)
+    | _PERSON
+    | WORK_WORDS
+    | _ORGANIZATION
+)
+"""Kinds of things: as the last word of a phrase without capitals they name no single thing."""
+
+_QUERY = frozenset(
+    {
+        "q",
+        "query",
+        "search",
+        "keyword",
+        "term",
+        "topic",
+        "title",
+        "subject",
+        "phrase",
+        "info",
+        "interest",
+        "name",
+        "genre",
+    }
+)
+_TEXT = frozenset({"text", "sentence", "content", "message", "body", "paragraph", "comment", "html", "word"})
+_IDENTIFIER = frozenset(
+    {
+        "id",
+        "sku",
+        "asin",
+        "isbn",
+        "barcode",
+        "vin",
+        "iban",
+        "slug",
+        "handle",
+        "hash",
+        "code",
+        "key",
+        "imdb",
+        "upc",
+        "postcode",
+    }
+)
+_AMOUNT = frozenset({"amount", "price", "value", "quantity", "weight", "height", "distance", "length", "temperature", "number",
+                     "sum", "total", "budget", "age", "principal"})  # fmt: skip
+_NUMERIC = frozenset({"count", "limit", "maximum", "minimum", "page", "size", "offset", "radius", "zoom", "percent"})
+_BY_WORD: tuple[tuple[frozenset[str], NeedKind], ...] = (
+    (frozenset({"email", "mail"}), "email"), (frozenset({"url", "website", "webpage"}), "url"),
+    (frozenset({"domain", "host", "hostname"}), "domain"), (frozenset({"ip"}), "ip"), (frozenset({"phone", "mobile"}), "phone"),
+    (frozenset({"latitude"}), "latitude"), (frozenset({"longitude"}), "longitude"),
+    (frozenset({"coordinate", "latlng", "latlon", "geopoint", "coord"}), "coordinates"), (frozenset({"currency"}), "currency"),
+    (frozenset({"unit"}), "unit"), (frozenset({"language", "locale"}), "language"), (frozenset({"country", "nation"}), "country"),
+    (frozenset({"date", "day", "checkin", "checkout", "birthday"}), "date"), (frozenset({"year"}), "year"),
+    (frozenset({"timezone"}), "entity"), (frozenset({"time"}), "time"), (frozenset({"symbol", "stock"}), "symbol"),
+)  # fmt: skip
+_BY_WORD_LAST: tuple[tuple[frozenset[str], NeedKind], ...] = (
+    (_ORGANIZATION, "organization"), (_PLACE, "place"), (_IDENTIFIER, "identifier"), (_QUERY, "query"), (_TEXT, "text"),
+    (_AMOUNT, "amount"),
+)  # fmt: skip
+_ENDS: tuple[NeedKind, ...] = ("currency", "language", "unit", "date")
+"""What ``from`` and ``to`` may be the two ends of, if the description says so."""
+
+
+def kind_of(
+    own: frozenset[str], ordered: tuple[str, ...], kind: JsonType, form: str, described: frozenset[str]
+) -> NeedKind:
+    """The kind of a parameter: by its format, then by telling words of its name (in order), then by its type."""
+    by_form: dict[str, NeedKind] = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "time": "time", "ipv4": "ip",
+                                    "credentials": "secret", "password": "secret", "binary": "technical"}  # fmt: skip
+    if form.lower() in by_form:
+        return by_form[form.lower()]
+    if (
+        own & _SECRET
+        or {"api", "key"} <= own
+        or (own & {"key", "id"} and own & {"app", "client", "consumer", "private", "public"})
+    ):
+        return "secret"
+    if own & _TECHNICAL and kind == "string" and len(own) > 1:
+        return "technical"
+    if kind == "boolean":
+        return "boolean"
+    if ordered and ordered[-1] in ("id", "isbn", "sku", "slug") and "country" not in own:
+        return "identifier"
+    if kind == "string" and ordered and ordered[-1] == "number" and len(ordered) > 1 and "phone" not in own:
+        return "identifier"
+    for named, semantic in _BY_WORD:
+        if own & named and not (
+            kind in ("number", "integer") and semantic in ("date", "time", "unit", "currency", "place", "symbol")
+        ):
+            return semantic
+    if kind in ("number", "integer"):
+        return "amount" if own & _AMOUNT else "number"
+    return "number" if own & _NUMERIC else _textual(own, described)
+
+
+def names_person(told: frozenset[str]) -> bool:
+    """Whether words say that a thing is a person: by what people do, or the part that they play."""
+    return not told.isdisjoint(_PERSON | _ROLES)
+
+
+def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
+    if own <= (FROM_WORDS | TO_WORDS | {"symbol"}):
+        for word in _ENDS:
+            if word in described:
+                return word
+        if own & {"base"}:
+            return "currency"
+        return "entity" if not described & _PLACE else "place"
+    if own & _PERSON or ("name" in own and own & (_ROLES | {"first", "last", "full"})):
+        return "person"
+    says_nothing = own == frozenset({"name"}) or (own <= _TEXT and "name" in described)
+    named = _whose_name(described) if says_nothing else None
+    if named:
+        return named
+    for named, semantic in _BY_WORD_LAST:
+        if own & named:
+            return semantic
+    return "entity"
+
+
+def _whose_name(described: frozenset[str]) -> NeedKind | None:
+    """What a mere ``name``, or a ``text`` that is described as a name, is the name of, where the description speaks of people, or of one other kind of thing only."""
+    if described & _PERSON or ("under" in described and described & _BOOKED):
+        return "person"
+    kinds: tuple[tuple[frozenset[str], NeedKind], ...] = (
+        (frozenset({"country", "nation"}), "country"), (_PLACE - _WHEREABOUTS, "place"), (_ORGANIZATION, "organization"),
+    )  # fmt: skip
+    found: list[NeedKind] = [kind for telling, kind in kinds if described & telling]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,39 @@
+"""The planners by name."""
+
+from agent.planners.protocol import Planner
+from agent.planners.react import react
+from agent.planners.retrieve import K, retrieve
+from agent.planners.single_decision import at_once
+from agent.search.dfs import search
+from domain.errors import UsageError
+
+PLANNERS: dict[str, Planner] = {
+    "dfs": search,
+    "react": react,
+    "cot": at_once(reasoned=True),
+    "basic": at_once(reasoned=False),
+    "retrieve": retrieve(),
+}
+
+
+ABOUT: dict[str, str] = {
+    "dfs": "Walks the tool graph step by step, and goes back where a way leads nowhere.",
+    "react": "Sees each result before it chooses the next step.",
+    "cot": "Chooses the whole path at once, with a reason for each step.",
+    "basic": "Chooses the whole path at once.",
+    "retrieve": "Takes the tools that are nearest to the request, without any choice.",
+}
+"""What people are told of each."""
+
+
+def planner_named(name: str, k: int = K) -> Planner:
+    """``k``: how many start tools ``retrieve`` takes.
+
+    Raises:
+        UsageError: there is no such planner.
+    """
+    if name == "retrieve":
+        return retrieve(k)
+    if name not in PLANNERS:
+        raise UsageError(f"no planner is called {name!r}; there are: {', '.join(PLANNERS)}")
+    return PLANNERS[name]

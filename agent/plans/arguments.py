@@ -1,0 +1,79 @@
+"""The values of a plan's steps: as it fixes them, out of earlier steps as it says, and the rest as the run's own policy finds them."""
+
+from agent.parameters.needs import need_of
+from agent.plans.json_place import ITEM, value_at
+from agent.policy.delegating import Delegating
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
+from domain.model import JsonObject
+from domain.plan import Binding
+from domain.plan_document import PlanDocument, PlannedStep, Take
+from offline.slots.response_binding import fed_from
+
+FIXED = "the plan"
+"""The reference of a value that a person fixed."""
+
+
+class CarryingOut(Delegating):
+    """Each step's arguments are those of its plan, whatever is complained of: its values are a person's own.
+
+    The policy behind is asked only where a required parameter is left open, and for those alone. ``given``: how many steps come before
+    the plan's own.
+    """
+
+    def __init__(self, policy: Policy, document: PlanDocument, given: int = 0) -> None:
+        super().__init__(policy)
+        self._steps = document.steps
+        self._given = given
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        step = self._steps[len(question.earlier) - self._given]
+        planned = fixed(step, question)
+        required = [parameter.name for parameter in question.tool.required]
+        left = [name for name in required if name not in planned.values and name not in planned.missing]
+        if planned.missing or not left:
+            return planned
+        found = await self._policy.arguments(question)
+        values = {name: value for name, value in found.values.items() if name in left}
+        return Arguments(
+            planned.values | values,
+            (*planned.provenance, *(binding for binding in found.provenance if binding.parameter in left)),
+            tuple(name for name in found.missing if name in left),
+            settled=planned.settled,
+        )
+
+
+def fixed(step: PlannedStep, question: ArgumentsQuestion) -> Arguments:
+    """The values that a plan gives. Missing: what it takes from where nothing is, or by a name that nobody has filled."""
+    values: JsonObject = dict(step.arguments)
+    provenance = [Binding(parameter=name, origin="user", reference=FIXED) for name in values]
+    settled = set(values)
+    missing = {name: f"the plan's parameter {own} has no value" for name, own in step.named.items()}
+    for name, take in step.takes.items():
+        binding = _taken(name, take, question, values)
+        if binding is None:
+            missing[name] = f"the answer of step {take.step} has nothing at {take.field or 'its place'}"
+        else:
+            provenance.append(binding)
+            if ITEM not in take.field:
+                settled.add(name)
+    why = "".join(f"No value for {name}: {reason}. " for name, reason in missing.items()).strip()
+    return Arguments(values, tuple(provenance), tuple(missing), settled=frozenset(settled), why=why)
+
+
+def _taken(name: str, take: Take, question: ArgumentsQuestion, values: JsonObject) -> Binding | None:
+    """Put the value that a parameter takes among ``values``; where it came from, None where there is none."""
+    if take.step > len(question.earlier):
+        return None
+    producer, result = question.earlier[take.step - 1]
+    field, value = take.field, None
+    if ITEM in field:
+        parameter = next((own for own in question.tool.parameters if own.name == name), None)
+        found = fed_from(field, need_of(parameter), producer, result, question.request) if parameter else None
+        if found is not None:
+            field, value = found
+    else:
+        value = value_at(result.response, field)
+    if value is None:
+        return None
+    values[name] = value
+    return Binding(parameter=name, origin="step", reference=f"{take.step}.{field}".rstrip("."))

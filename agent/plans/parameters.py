@@ -1,0 +1,64 @@
+"""A plan with parameters of its own, and their values put in their places: pure, checked against their JSON Schemas."""
+
+import json
+from collections.abc import Mapping
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import checked
+from domain.errors import InvalidArgumentsError
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument, PlannedStep
+from domain.tool import Parameter, ToolDoc, tool_id
+
+
+def filled(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanDocument:
+    """The document with these values where its steps name them, and no parameters of its own any more.
+
+    A parameter whose schema has a ``default`` may be left out. ``InvalidArgumentsError`` with all that :func:`misfits` finds.
+    """
+    values, wrong = _read(document, parameters)
+    if wrong:
+        raise InvalidArgumentsError(" ".join(said for _, said in wrong))
+    return PlanDocument(steps=tuple(_filled(step, values) for step in document.steps))
+
+
+def misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
+    """What is wrong with the values for a document's parameters: missing, unknown, or not as the schema has it.
+
+    Each with the parameter's name (empty: of none in particular) and a sentence.
+    """
+    return _read(document, parameters)[1]
+
+
+def unnamed(document: PlanDocument) -> list[str]:
+    """The names in a document's steps that are none of its parameters, in order."""
+    named = [name for step in document.steps for name in step.named.values()]
+    return [name for name in dict.fromkeys(named) if name not in document.parameters]
+
+
+def _filled(step: PlannedStep, values: JsonObject) -> PlannedStep:
+    named = {parameter: values[name] for parameter, name in step.named.items() if name in values}
+    return step.model_copy(update={"arguments": {**step.arguments, **named}, "named": {}})
+
+
+def _read(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
+    defaults = {name: schema["default"] for name, schema in document.parameters.items() if "default" in schema}
+    values, wrong = checked(_as_tool(document.parameters), {**defaults, **parameters})
+    lost = [(name, f"A step names the parameter {name}, which the plan does not have.") for name in unnamed(document)]
+    return values, [*wrong, *lost]
+
+
+def _as_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
+    """Something that is called with the plan's parameters, so that they are read as a call's are."""
+    own = tuple(
+        Parameter(
+            name=name,
+            description=str(schema.get("description", "")),
+            required="default" not in schema,
+            json_schema=json.dumps(schema),
+        )
+        for name, schema in parameters.items()
+    )
+    plan = tool_id("plan", "plan", "plan")
+    return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=own)

@@ -1,0 +1,105 @@
+"""What a template's runs ask: a request with names in place of the words that its values came from, and with values in the names' place."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import need_of
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc
+from offline.nlp.entities import spans
+from offline.slots.request_values import told
+
+_NAMED = re.compile(r"\{([^{}]*)\}")
+_LONGEST = 4_000
+"""Characters of one value in a request."""
+_ANY_DAY = date(2000, 1, 1)
+"""Names are the same on every day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a value was called in a request. ``start``: where, as far as it is known; ``name``: what is to stand there, empty: itself."""
+
+    text: str
+    start: int | None = None
+    name: str = ""
+
+
+def where(text: str, request: str, tool: ToolDoc, parameter: Parameter, day: date) -> int | None:
+    """Where in a request the words of a value are told of a parameter; None where that cannot be read there."""
+    found = told(need_of(parameter), tool, request, day)
+    return next((one.span.start for one in found if one.span.text == text), None)
+
+
+def spoken(request: str, told_words: Sequence[Words]) -> str:
+    """A request with ``{name}`` in place of the words that have one. Those without a name stay whole.
+
+    Words that stand in several places are those whose place is known; else those that are no part of a longer name, the first of them.
+    """
+    text = request.replace("{", "(").replace("}", ")")
+    names = [(span.start, span.end) for span in spans(request, _ANY_DAY) if span.kind == "name"]
+    taken: dict[tuple[int, int], str] = {}
+    for words in sorted(told_words, key=lambda words: (-len(words.text), words.start is None, not words.name)):
+        free = [at for at in _places(words.text, text) if not any(_overlap(at, other) for other in taken)]
+        if free:
+            best = min(free, key=lambda at: (at[0] != words.start, _within(at, names), at))
+            taken[best] = words.name
+    for (start, end), name in sorted(taken.items(), reverse=True):
+        text = text[:start] + "{" + name + "}" + text[end:] if name else text
+    return text
+
+
+def _places(words: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where words stand as whole words."""
+    if words:
+        own = words.replace("{", "(").replace("}", ")")
+        yield from (hit.span() for hit in re.finditer(rf"(?<!\w){re.escape(own)}(?!\w)", text))
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _within(place: tuple[int, int], names: Sequence[tuple[int, int]]) -> bool:
+    """Whether a place is a part of a name that is longer, as ``Oslo`` is of ``Oslo Central Hotel``."""
+    return place not in names and any(start <= place[0] and place[1] <= end for start, end in names)
+
+
+def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonObject]) -> str:
+    """The words of :func:`spoken` with values in their places, as people write them. ``schemas``: JSON Schema of each name."""
+
+    @cache
+    def words_of(name: str) -> str:
+        return _as_words(values[name], _allowed(schemas.get(name, {})))[:_LONGEST]
+
+    def words(hit: re.Match[str]) -> str:
+        return words_of(hit[1]) if hit[1] in values else hit[0]
+
+    return _NAMED.sub(words, text)
+
+
+def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
+    """A list by its items; one of the values that are allowed, as ``full_time``, without its underscores."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return value.replace("_", " ") if value in allowed else value
+        case list():
+            return ", ".join(_as_words(item, allowed) for item in value)
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _allowed(schema: JsonObject) -> list[JsonValue]:
+    """The values that an enum allows, of a list's items as well."""
+    own, inner, choices = schema.get("enum"), schema.get("items"), schema.get("anyOf")
+    found = list(own) if isinstance(own, list) else []
+    parts = [inner, *(choices if isinstance(choices, list) else ())]
+    return found + [value for part in parts if isinstance(part, dict) for value in _allowed(part)]

@@ -1,0 +1,110 @@
+"""Steps that could be put into a plan: what past walks called next, and what gives a later step what it lacks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.offer.tool_facts import Evidence
+from agent.text import clean
+from domain.plan_document import PlanDocument, Take
+from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
+from graph.coupling import best_field
+from offline.slots.binding import fillable
+
+MOST = 4
+"""Suggestions at one place of a plan."""
+_LOOKED_AT = 12
+_FOUND = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A tool that could come behind step ``after`` of a plan (0: before the first). ``weight``: of its edge times its availability, as
+    walks are ranked; None where it was found otherwise. ``fills``: its parameters that earlier steps can fill.
+    """
+
+    after: int
+    tool: ToolId
+    api: str
+    reason: str
+    weight: float | None = None
+    fills: dict[str, Take] = field(default_factory=dict[str, Take])
+
+
+async def suggestions(
+    document: PlanDocument, given: Sequence[ToolId], request: str, evidence: Evidence
+) -> tuple[Suggestion, ...]:
+    """At each place of a plan what could be put there, best first; what lacks a later step something comes before the rest."""
+    path = [*given, *(step.tool for step in document.steps)]
+    await evidence.read(path)
+    if not all(evidence.has(tool) for tool in path):
+        return ()  # first the tools that are not there are to be taken out
+    found: list[Suggestion] = []
+    for after in range(len(document.steps) + 1):
+        before, behind = path[: len(given) + after], path[len(given) + after :]
+        found += await _at(
+            after, before, behind, _lacking(document, after, before, request, evidence), evidence, request
+        )
+    return tuple(found)
+
+
+def _lacking(
+    document: PlanDocument, after: int, before: Sequence[ToolId], request: str, evidence: Evidence
+) -> tuple[str, ...]:
+    """The required parameters of the step behind a place that neither the plan nor anything known so far fills."""
+    if after == len(document.steps):
+        return ()
+    step = document.steps[after]
+    told = {*step.arguments, *step.takes, *step.named}
+    missing = fillable(evidence.doc(step.tool), request, evidence.docs(tuple(before))).missing
+    return tuple(name for name in missing if name not in told)
+
+
+async def _at(
+    after: int,
+    before: Sequence[ToolId],
+    behind: Sequence[ToolId],
+    lacking: Sequence[str],
+    evidence: Evidence,
+    request: str,
+) -> list[Suggestion]:
+    weights: dict[ToolId, float | None] = {}
+    if before:
+        edges = sorted(await evidence.neighbours(before[-1]), key=lambda edge: -edge.rank_score)
+        weights = {edge.target: edge.rank_score for edge in edges[:_LOOKED_AT]}
+    else:
+        weights = {hit.id: None for hit in await evidence.find(request, _FOUND)}
+    if lacking:
+        weights |= {tool: None for tool, _ in await evidence.predecessors(behind[0], _LOOKED_AT) if tool not in weights}
+    await evidence.read([tool for tool in weights if tool != FINISH and not is_unresolved(tool)])
+    ranked: list[tuple[bool, Suggestion]] = []
+    for tool, weight in weights.items():
+        if tool in (FINISH, *before[-1:], *behind[:1]) or is_unresolved(tool) or not evidence.has(tool):
+            continue
+        doc = evidence.doc(tool)
+        gives = _gives(doc, behind, lacking, evidence)
+        reason = f"gives {', '.join(gives)} to the next step" if gives else _why(weight, before, evidence)
+        ranked.append(
+            (bool(gives), Suggestion(after, tool, doc.api, reason, weight, _fills(doc, before, evidence, request)))
+        )
+    ranked.sort(key=lambda entry: (not entry[0], -(entry[1].weight or 0.0)))
+    return [one for _, one in ranked[:MOST]]
+
+
+def _gives(doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evidence: Evidence) -> list[str]:
+    """What the next step lacks and a documented field of this tool fits."""
+    if not lacking:
+        return []
+    consumer = evidence.doc(behind[0])
+    wanted = [parameter for parameter in consumer.parameters if parameter.name in lacking]
+    return [parameter.name for parameter in wanted if best_field(doc, parameter, consumer) is not None]
+
+
+def _why(weight: float | None, before: Sequence[ToolId], evidence: Evidence) -> str:
+    if weight is None:
+        return "close to the request" if not before else "often called before the next step"
+    return f"often called after {clean(evidence.doc(before[-1]).api, 80)}"
+
+
+def _fills(doc: ToolDoc, before: Sequence[ToolId], evidence: Evidence, request: str) -> dict[str, Take]:
+    feeds = fillable(doc, request, evidence.docs(tuple(before))).feeds
+    return {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}

@@ -1,0 +1,1 @@
+"""Who decides: the protocol, the fallback, the circuit breaker."""

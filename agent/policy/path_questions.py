@@ -1,0 +1,73 @@
+"""What a policy is asked about paths as a whole, and how it answers: walks that ended, remembered paths, runs that are over."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.offer.candidates import Candidate
+from domain.memory import Recalled
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectionQuestion:
+    """What ``reflect`` sees: how a walk ended (thesis 4.3.2.3). ``path``: the one that it ended with, else the best it has seen, which may be
+    empty; ``given``: the tools of earlier subtasks whose results it builds on. ``relevance``: of each tool in ``path``, one value per clause.
+    ``starts``: the candidates that the start offered. ``memory``: the moves of the walk.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    given: tuple[ToolDoc, ...]
+    path: tuple[ToolDoc, ...]
+    relevance: tuple[tuple[float, ...], ...]
+    starts: tuple[Candidate, ...]
+    how: Literal["finished", "gave_up", "budget"]
+    reason: str
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """``success``: go on with the path. ``partial``: right up to the step ``first_wrong`` (from 1; one more than there are steps: all are
+    right, and something is left to do). ``total``: start anew without the start tools ``noisy``; without any, there is nothing to try.
+    """
+
+    verdict: Literal["success", "partial", "total"]
+    reason: str
+    first_wrong: int | None = None
+    noisy: tuple[ToolId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What ``adopt`` sees: the whole path that served a request nearly identical to this one, and stands as it is.
+
+    It was checked before: every tool is there and works, and every required parameter can be filled in this order.
+    """
+
+    request: str
+    recalled: Recalled
+    path: tuple[ToolDoc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Whether a remembered path is taken as it is, and why."""
+
+    adopted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuestion:
+    """What ``score`` sees of a run that is over: the steps of the last plan in order, then those that were gone around.
+
+    Steps that were not called are among them, so that step numbers hold.
+    """
+
+    request: str
+    answer: str
+    answered: bool
+    steps: tuple[tuple[ToolDoc, StepResult], ...]
+    failed: tuple[tuple[ToolDoc, StepResult], ...] = ()

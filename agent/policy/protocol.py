@@ -1,0 +1,213 @@
+"""Every decision that a model takes during a run, with typed inputs and outputs (DESIGN section 4)."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from agent.offer.candidates import Candidate, Follower, Kin
+from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from agent.text import clean
+from domain.event import PolicyFellBack
+from domain.memory import Recalled
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.tool import ToolDoc, ToolId
+
+Results = tuple[tuple[ToolDoc, StepResult], ...]
+"""Tools that were called, each with what became of the call, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and the moves made before, with their reasons.
+
+    ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
+    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
+    steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
+    ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    finish_weight: float
+    memory: tuple[str, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    followers: tuple[Follower, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+    results: Results | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
+
+    ``memory``: the id of the memory that was followed, if any. ``then``: tools that are to follow, named in the same decision; ``last``: the
+    path is finished behind them. ``unserved``: what of the request the finished path leaves undone.
+    """
+
+    action: Literal["advance", "finish", "backtrack", "give_up"]
+    reason: str
+    index: int | None = None
+    memory: str = ""
+    then: tuple[ToolId, ...] = ()
+    last: bool = False
+    unserved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PathQuestion:
+    """What ``whole_path`` sees: all tools at once. ``path``: what stands already and is gone on from; ``longest``: tools that may be
+    added; ``reasoned``: each step is to be justified before it is named.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    longest: int
+    reasoned: bool = False
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholePath:
+    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves. ``unserved``: what of
+    the request they leave undone.
+    """
+
+    steps: tuple[int, ...]
+    reason: str
+    unserved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Arguments for a call. ``missing``: required parameters for which no value was found; never invented. ``why``: in a sentence.
+
+    ``settled``: parameters whose values a person has decided on.
+    """
+
+    values: JsonObject
+    provenance: tuple[Binding, ...]
+    missing: tuple[str, ...] = ()
+    settled: frozenset[str] = frozenset()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsQuestion:
+    """What ``arguments`` sees. ``earlier``: the executed steps with their tools; ``complaint``: why the last try was refused."""
+
+    request: str
+    tool: ToolDoc
+    earlier: tuple[tuple[ToolDoc, StepResult], ...]
+    later: tuple[ToolDoc, ...] = ()
+    complaint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsQuestion:
+    """What ``fields_to_keep`` sees. ``response``: an example of the tool's long responses; ``fields``: all its fields by path
+    (``items[].name``), in order.
+    """
+
+    tool: ToolDoc
+    response: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnservedQuestion:
+    """What ``unserved`` sees when a subtask is over: its clauses, and the tools that were at hand and those whose calls succeeded, each with
+    its relevance to each clause.
+    """
+
+    clauses: tuple[str, ...]
+    at_hand: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
+    done: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a run has to say of its policy besides its decisions: ``to`` decides from here on in place of ``policy``."""
+
+    policy: str
+    to: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a policy used so far in a run, added to by the policy."""
+
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+    tokens_by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class Policy(Protocol):
+    """One object per run; ``cost`` is what this run used. ``notices`` are taken out and told by the run after each decision."""
+
+    name: str
+    cost: Cost
+    notices: list[Notice]
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """The subtasks of a request; once per run."""
+        ...
+
+    async def choose(self, situation: Situation) -> Choice:
+        """The next move of the walk."""
+        ...
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """What a walk that has ended is worth, and where to go on if it is not good enough."""
+        ...
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """All steps in one decision."""
+        ...
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """Whether to take a remembered path whole, in one decision."""
+        ...
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """Arguments for one call."""
+        ...
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        """Changes that the request orders and no call made, where the policy can tell by itself: no model is asked any more."""
+        ...
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """The fields of a long response that are worth showing, out of ``question.fields``, the most telling first.
+
+        It depends on the tool alone, not on the request, so that the answer can be kept per tool (thesis 4.3.3.3).
+        """
+        ...
+
+    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        """The answer, streamed; it names the calls it rests on."""
+        ...
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """What each step was worth to the run, in [-1, 1]: one number for each of ``steps``, then of ``failed`` (thesis 3.4.2)."""
+        ...
+
+
+def told_notices(policy: Policy) -> list[PolicyFellBack]:
+    """What the policy has to say since it was asked last: taken out, told before what it decided then."""
+    notices = policy.notices
+    told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
+    notices.clear()
+    return told

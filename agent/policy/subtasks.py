@@ -1,0 +1,84 @@
+"""What a request's split into subtasks is asked with and answered by."""
+
+from dataclasses import dataclass
+
+from agent.text import clean
+from domain.event import SubtaskStarted
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId
+
+NAMED = 80
+"""Characters of a subtask's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPart:
+    """One thing that a request asks. ``found``: the tools nearest to it with their scores in [0, 1], best first."""
+
+    text: str
+    found: tuple[tuple[ToolId, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedEarlier:
+    """An earlier question of the conversation, so that it stands alone. ``steps``: its calls that succeeded, with their numbers."""
+
+    request: str
+    steps: tuple[tuple[int, ToolDoc, StepResult], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposeQuestion:
+    """What ``decompose`` sees: the request, and what it asks as far as rules can tell. ``earlier``: what was asked before, the oldest first."""
+
+    request: str
+    parts: tuple[AskedPart, ...]
+    earlier: tuple[AskedEarlier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
+
+    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
+    ``earlier``: numbers of earlier calls of the conversation whose results it needs; ``reread``: they alone answer it.
+    """
+
+    number: int
+    name: str
+    description: str
+    category: str = ""
+    depends_on: tuple[int, ...] = ()
+    earlier: tuple[int, ...] = ()
+    reread: bool = False
+
+    def started(self, given: int) -> SubtaskStarted:
+        """The event of its beginning. ``given``: the steps that it is given."""
+        return SubtaskStarted(
+            subtask=self.number,
+            name=self.name,
+            description=self.description,
+            category=self.category,
+            depends_on=self.depends_on,
+            given=given,
+            earlier=self.earlier,
+            reread=self.reread,
+        )
+
+
+def begun(told: SubtaskStarted) -> Subtask:
+    """The subtask of which an event tells."""
+    return Subtask(told.subtask, told.name, told.description, told.category, told.depends_on, told.earlier, told.reread)
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """At least one subtask; a request that needs no split is its own, in its own words."""
+
+    subtasks: tuple[Subtask, ...]
+    reason: str
+
+
+def whole(request: str, reason: str) -> Decomposition:
+    """A request that is not split."""
+    return Decomposition((Subtask(1, clean(request, NAMED), request),), reason)

@@ -1,0 +1,75 @@
+"""What a run works with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.budget import Meter
+from agent.compression.field_selection import FieldChoices
+from agent.conversation import Earlier
+from agent.execution.approval import Leave
+from agent.execution.call_cache import ReusingExecutor
+from agent.execution.executor import Executor
+from agent.execution.provenance import Provenance, Voices
+from agent.execution.secrets import Secrets
+from agent.memory.long_term import LongTermMemory
+from agent.offer.tool_facts import ToolFinder
+from agent.plans.approval import Approves
+from agent.policy.protocol import Policy
+from agent.resume import Past
+from agent.search.settings import WalkSettings
+from domain.plan_document import PlanDocument
+from graph.flows import FlowStore
+from graph.store import GraphStore
+from graph.weights import WeightParameters
+
+
+@dataclass(frozen=True, slots=True)
+class RunDeps:
+    """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
+
+    ``ledger``: the executor knows by itself which
+    calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
+    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``leave``: asked before each call is made.
+    ``voices``: who has said what before the run, where that is more than its request, which its user said.
+    ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
+    error rather than ends, since somebody takes it up later.
+    """
+
+    store: GraphStore
+    search: ToolFinder
+    policy: Policy
+    executor: Executor
+    weights: WeightParameters = field(default_factory=WeightParameters)
+    settings: WalkSettings = field(default_factory=WalkSettings)
+    choices: FieldChoices = field(default_factory=FieldChoices)
+    secrets: Secrets | None = None
+    memory: LongTermMemory | None = None
+    flows: FlowStore | None = None
+    recalled: int = 8
+    at_once: int = 3
+    planner: str = "dfs"
+    ledger: bool = False
+    document: PlanDocument | None = None
+    approves: Approves | None = None
+    used_up: Callable[[], str] = lambda: ""
+    leave: Leave | None = None
+    voices: Voices | None = None
+    taken_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's,
+    ``request``: what it was asked.
+
+    ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
+    """
+
+    deps: RunDeps
+    meter: Meter
+    executor: ReusingExecutor
+    name: str
+    provenance: Provenance
+    past: Past = field(default_factory=Past)
+    earlier: Earlier = field(default_factory=Earlier)
+    request: str = ""

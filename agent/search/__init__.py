@@ -1,0 +1,1 @@
+"""The depth-first walk through the tool graph, with backtracking."""

@@ -1,0 +1,141 @@
+"""The depth-first walk through the tool graph: a short generator of events over a pure state (thesis 4.3.2.1)."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from agent.budget import Meter
+from agent.memory.short_term import told
+from agent.offer.candidates import Candidate, Follower, Kin
+from agent.policy.protocol import Choice, PathQuestion, Results, Situation, WholePath
+from agent.search.lookahead import Foresight
+from agent.search.state import Frontier
+from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
+from domain.memory import Recalled
+from domain.tool import ToolDoc, ToolId
+
+WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked | PathEnded
+Step = tuple[WalkEvent, Frontier]
+"""An event, and the state after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What is known at the end of a path. ``path``: its tools, after those of steps that are done already. ``value``: how much of the request the path serves, from 0 up. ``again``: the candidates
+    that the path has already, offered once more for another value.
+    """
+
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    finish_weight: float
+    value: float = 0.0
+    again: tuple[ToolId, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDeps:
+    """What the walk needs: the candidates at a state's node, and the next move there. ``followers``: what may come next but one, for
+    whoever names several steps at once; ``several``: whether ``choose`` does. ``whole_path``: all steps in one decision.
+    ``results``: what the path has given so far.
+    """
+
+    expand: Callable[[Frontier], Awaitable[Node]]
+    choose: Callable[[Situation], Awaitable[Choice]]
+    whole_path: Callable[[PathQuestion], Awaitable[WholePath]]
+    followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
+    several: bool = False
+    results: Callable[[], Results] = tuple
+
+
+async def search(
+    request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter
+) -> AsyncIterator[Step]:
+    """Walk on from ``state`` until the path is finished, given up, or a bound of the budget is reached.
+
+    Each event comes with the state after it; the last is a ``PathEnded``. A state can be kept and walked on from later.
+    A choice that is not on offer counts as a dead end.
+    """
+    foresight = Foresight()
+    while not meter.exhausted:
+        node = await deps.expand(state)
+        state = state.offer([c.tool.id for c in node.candidates], node.value, node.again)
+        candidates = _open(node, state, meter)
+        yield considered(state, candidates, node), state
+        if not candidates and not state.path:
+            yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state.backtrack("")
+            return
+        choice = foresight.move(candidates)
+        if choice is None:
+            followers = await deps.followers(state, _only(node, candidates)) if deps.several and candidates else ()
+            choice = await deps.choose(_situation(request, clauses, state, node, candidates, followers))
+            meter.decisions += 1
+            foresight.note(choice)
+        if choice.action == "finish" and state.path:
+            reason, unserved = choice.reason, choice.unserved
+            yield PathEnded(path=state.path, how="finished", reason=reason, unserved=unserved), state
+            return
+        if choice.action == "advance" and choice.index is not None and 0 <= choice.index < len(candidates):
+            state = state.push(candidates[choice.index].tool.id, choice.reason)
+            yield StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason, memory=choice.memory), state
+            continue
+        dropped, state = state.path[-1:], state.backtrack(choice.reason)
+        if state.given_up or choice.action == "give_up":
+            yield PathEnded(path=(), how="gave_up", reason=choice.reason), state.model_copy(update={"given_up": True})
+            return
+        yield StepBacktracked(dropped=dropped[0], path=state.path, reason=choice.reason), state
+    yield PathEnded(path=state.best, how="budget", reason=meter.exhausted), state
+
+
+def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:
+    """The candidates still to be tried; none at the depth bound, where only Finish and going back are left."""
+    if len(state.path) >= meter.budget.depth:
+        return ()
+    return tuple(c for c in node.candidates if state.is_open(c.tool.id))
+
+
+def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -> CandidatesConsidered:
+    """The event of a node's candidates."""
+    shown = tuple(
+        ConsideredTool(
+            tool=c.tool.id,
+            weight=c.weight,
+            availability=c.availability,
+            relevance=max(c.relevance, default=0.0),
+            origin=c.origin,
+            missing=c.missing,
+            feeds=c.feeds,
+        )
+        for c in candidates
+    )
+    return CandidatesConsidered(path=state.path, candidates=shown, finish_weight=node.finish_weight)
+
+
+def _situation(
+    request: str,
+    clauses: tuple[str, ...],
+    state: Frontier,
+    node: Node,
+    candidates: tuple[Candidate, ...],
+    followers: tuple[Follower, ...],
+) -> Situation:
+    return Situation(
+        request=request,
+        clauses=clauses,
+        path=node.path,
+        path_relevance=node.path_relevance,
+        best_relevance=node.best_relevance,
+        candidates=candidates,
+        finish_weight=node.finish_weight,
+        memory=told(state.trail),
+        recalled=node.recalled,
+        followers=followers,
+        kin=node.kin,
+    )
+
+
+def _only(node: Node, candidates: tuple[Candidate, ...]) -> Node:
+    """The node with those candidates that can still be chosen."""
+    return replace(node, candidates=candidates)

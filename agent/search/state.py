@@ -1,0 +1,138 @@
+"""The pure state of the depth-first walk: a value that is replaced, never changed (DESIGN section 4)."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from agent.memory.short_term import Move, moved
+from domain.model import Model
+from domain.tool import ToolId
+
+Path = tuple[ToolId, ...]
+
+
+class DeadPrefix(Model):
+    """A path that was given up, with the reason. No path that begins with it is tried again."""
+
+    path: Path
+    reason: str
+
+
+class Frontier(Model):
+    """Where a walk stands.
+
+    ``offered`` holds the candidates of every node on the path, the start's first: ``len(offered) == len(path) + 1``.
+    ``banned``: tools whose call failed for good in this run, wherever they stand. ``again``: tools of the path that the current
+    node offers once more, for another value. ``best`` is the most valuable path
+    seen, for when a budget runs out. ``given_up``: the walk went back past its start. ``trail``: its moves. ``instead_of``: the tool
+    whose call failed where the walk stands now; what can stand in for it comes first.
+    """
+
+    path: Path = ()
+    offered: tuple[Path, ...] = ((),)
+    dead: tuple[DeadPrefix, ...] = ()
+    banned: tuple[ToolId, ...] = ()
+    again: Path = ()
+    best: Path = ()
+    best_value: float = 0.0
+    given_up: bool = False
+    trail: tuple[Move, ...] = ()
+    instead_of: ToolId | None = None
+
+    def offer(self, candidates: Sequence[ToolId], value: float = 0.0, again: Sequence[ToolId] = ()) -> Self:
+        """Set the candidates of the current node. ``value`` of the path decides whether it is the best so far. ``again``: those of
+        them that may be called once more though the path has them.
+        """
+        offered = (*self.offered[:-1], tuple(candidates))
+        better = {"best": self.path, "best_value": value} if value > self.best_value else {}
+        return self.model_copy(update={"offered": offered, "again": tuple(again), **better})
+
+    def is_open(self, tool: ToolId) -> bool:
+        """Whether the walk may advance to a tool: not banned, its prefix not dead, not on the path unless offered again."""
+        fresh = tool not in self.path or tool in self.again
+        return fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
+
+    @property
+    def open(self) -> Path:
+        """The candidates of the current node that are still to be tried."""
+        return tuple(tool for tool in self.offered[-1] if self.is_open(tool))
+
+    def is_dead(self, path: Path) -> bool:
+        """Whether a path begins with a dead prefix."""
+        return any(path[: len(dead.path)] == dead.path for dead in self.dead)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why branches died, oldest first."""
+        return tuple(dead.reason for dead in self.dead)
+
+    def push(self, tool: ToolId, reason: str = "") -> Self:
+        """Advance to an open candidate of the current node. ``ValueError`` for any other tool."""
+        if self.given_up or tool not in self.open:
+            msg = f"{tool} is no open candidate of this node"
+            raise ValueError(msg)
+        path = (*self.path, tool)
+        trail = moved(self.trail, "advance", tool, len(path), reason)
+        here = {"path": path, "offered": (*self.offered, ()), "again": (), "instead_of": None}
+        return self.model_copy(update={**here, "trail": trail})
+
+    def backtrack(self, reason: str) -> Self:
+        """Pop exactly one tool; the path that ended in it is dead. From the empty path: give up."""
+        if not self.path:
+            return self.model_copy(update={"given_up": True})
+        dead = self.mark_dead(self.path, reason)
+        trail = moved(self.trail, "backtrack", self.path[-1], len(self.path) - 1, reason)
+        here = {"path": self.path[:-1], "offered": self.offered[:-1], "again": (), "instead_of": None}
+        return dead.model_copy(update={**here, "trail": trail})
+
+    def mark_dead(self, path: Path, reason: str) -> Self:
+        """Record a path as never to be tried again. ``ValueError`` for the empty path, which would end every walk."""
+        if not path:
+            msg = "the empty path cannot be dead"
+            raise ValueError(msg)
+        if self.is_dead(path):
+            return self
+        return self.model_copy(update={"dead": (*self.dead, DeadPrefix(path=path, reason=reason))})
+
+    def reopen(self, depth: int, reason: str, *, ban: bool = False, replace: bool = True) -> Self:
+        """Go back to the node where the tool at position ``depth`` of the path was chosen, after its call failed.
+
+        The prefix up to and including that tool is dead; ``ban`` keeps the tool out of the rest of the run; ``replace``: what can
+        stand in for it is to come first. The node's candidates are to be found anew. A best path that runs through what died is
+        forgotten.
+        """
+        if not 0 <= depth < len(self.path):
+            msg = f"no tool at position {depth} of a path of {len(self.path)}"
+            raise ValueError(msg)
+        tool = self.path[depth]
+        state = self.mark_dead(self.path[: depth + 1], reason)
+        banned = (*self.banned, tool) if ban and tool not in self.banned else self.banned
+        lost = state.is_dead(state.best) or any(step in banned for step in state.best)
+        best = {"best": (), "best_value": 0.0} if lost else {}
+        here = {"path": self.path[:depth], "offered": (*self.offered[:depth], ()), "banned": banned, "again": ()}
+        trail = moved(self.trail, "failed", tool, depth, reason)
+        return state.model_copy(update={**here, **best, "trail": trail, "instead_of": tool if replace else None})
+
+    def resume(self, path: Path, wrong: int, reason: str) -> Self:
+        """Stand on a path again, just before its tool at position ``wrong``, which is dead there; at its end where there is none.
+
+        For a path that is not good enough, whether the walk has ended with it or has left it: what died on the way to
+        ``wrong`` is alive again.
+        """
+        kept = path[:wrong]
+        alive = tuple(dead for dead in self.dead if kept[: len(dead.path)] != dead.path)
+        state = self.model_copy(update={"dead": alive})
+        tool = path[wrong] if wrong < len(path) else None
+        if tool is not None:
+            state = state.mark_dead(path[: wrong + 1], reason)
+        trail = moved(self.trail, "reflect", tool, len(kept), reason)
+        here = {"path": kept, "offered": ((),) * (len(kept) + 1), "again": (), "given_up": False, "instead_of": None}
+        return state.model_copy(update={**here, "trail": trail})
+
+    def restart(self, noisy: Sequence[ToolId], reason: str) -> Self:
+        """Stand at the start again, where ``noisy`` are no longer offered."""
+        state = self
+        for tool in noisy:
+            state = state.mark_dead((tool,), reason)
+        trail = moved(self.trail, "reflect", None, 0, reason)
+        here = {"path": (), "offered": ((),), "again": (), "given_up": False, "instead_of": None}
+        return state.model_copy(update={**here, "trail": trail})

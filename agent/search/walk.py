@@ -1,0 +1,29 @@
+"""A walk put together for one run: the candidates at its nodes, the policy's decisions, what its steps have given."""
+
+from collections.abc import Callable
+
+from agent.offer.expansion import Expander
+from agent.offer.tool_facts import Evidence
+from agent.policy.protocol import Policy, Results
+from agent.search.dfs import SearchDeps
+from agent.search.followers import Followers
+from agent.search.settings import WalkSettings
+
+
+def walk_deps(
+    request: str,
+    evidence: Evidence,
+    settings: WalkSettings,
+    policy: Policy,
+    results: Callable[[], Results] = tuple,
+    expand: Expander | None = None,
+) -> SearchDeps:
+    """``results``: of the steps that were called so far. ``expand``: makes the nodes; by default one that knows of nothing done before."""
+    return SearchDeps(
+        expand=expand or Expander(request, evidence, settings),
+        choose=policy.choose,
+        whole_path=policy.whole_path,
+        followers=Followers(request, evidence),
+        several=settings.several,
+        results=results,
+    )

@@ -1,0 +1,245 @@
+"""One subtask: plan and reflect, execute, go around what fails. A generator of events over a state that is its own."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from agent.conversation import References
+from agent.execution.execute import execute, in_time, told_late
+from agent.memory.path_reuse import remembering
+from agent.memory.recall import recall
+from agent.offer.expansion import Expander
+from agent.offer.failed_hosts import leave_alone, nothing_near
+from agent.offer.tool_facts import Evidence
+from agent.planners.by_name import planner_named
+from agent.plans.approval import Approves, PlanQuestion
+from agent.plans.arguments import CarryingOut
+from agent.plans.draft import drafted
+from agent.plans.validation import known
+from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
+from agent.policy.subtasks import Subtask
+from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
+from agent.resume import DecidingAsBefore, as_called
+from agent.run_context import Shared
+from agent.scheduler import closing
+from agent.search.walk import walk_deps
+from agent.step_notes import why
+from agent.subtask_outcome import Served
+from agent.subtask_progress import Progress
+from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady
+from domain.plan import Plan, StepResult
+from domain.plan_document import PlanDocument
+from domain.tool import ToolDoc
+
+APPROVED = "its user approved these steps"
+Given = tuple[tuple[ToolDoc, StepResult], ...]
+
+
+class Turn(Served):
+    """One subtask from start to end; made, used once and dropped. ``given``: the steps that it builds on: of the
+    conversation's earlier runs, then of earlier subtasks.
+    """
+
+    def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
+        progress = Progress(shared.meter, len(given))
+        super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.policy, given)
+        self._past = shared.past.of(subtask.number)
+        self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
+        policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
+        self._deps = replace(shared.deps, policy=policy)
+        self._request = subtask.description
+        self._given = given
+        self._executor = shared.executor
+        before = tuple(tool for tool, _ in given)
+        ids = tuple(tool.id for tool in before)
+        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.name)
+        walking = walk_deps(self._request, evidence, shared.deps.settings, self._deps.policy, self._results, expand)
+        self._walking = replace(walking, choose=self._choose)
+        self._planner = planner_named(shared.deps.planner)
+        self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
+        self._moves = 0
+
+    @property
+    def reread(self) -> Given:
+        """The calls of earlier runs that it rests on, where it made none of its own."""
+        return self._given[: len(self.subtask.earlier)] if self.done_already else ()
+
+    async def events(self, *, lacking: str = "") -> AsyncIterator[Event]:
+        """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
+        async with closing(self._nothing(lacking) if lacking else self._events()) as events:
+            async for event in events:
+                for notice in told_notices(self._deps.policy):
+                    if not self._past.told(notice):
+                        yield notice
+                self.noted(event)
+                if not self._past.told(event):
+                    yield event
+
+    async def _nothing(self, lacking: str) -> AsyncIterator[Event]:
+        yield self.subtask.started(len(self._given))
+        yield PathEnded(path=(), how="gave_up", reason=f"it builds on what could not be found: {lacking}")
+
+    async def _events(self) -> AsyncIterator[Event]:
+        yield self.subtask.started(len(self._given))
+        if self.subtask.reread:
+            self.done_already = True
+            yield PathEnded(path=(), how="finished", reason="earlier results hold the answer")
+            return
+        if self._deps.document is not None:
+            async with closing(self._carry_out(self._deps.document)) as events:
+                async for event in events:
+                    yield event
+        else:
+            async with closing(self._find_out()) as events:
+                async for event in events:
+                    yield event
+
+    async def _find_out(self) -> AsyncIterator[Event]:
+        """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
+        progress = self.progress
+        recalled = await recall(self._request, self._deps, self.evidence, self._past)
+        if recalled is not None:
+            yield recalled
+        while True:
+            async with closing(self._plan()) as events:
+                async for event in events:
+                    yield event
+            ended = progress.ended
+            if ended is None or not ended.path:
+                return
+            yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
+            if self._deps.approves is not None:
+                async with closing(self._approved(ended, self._deps.approves)) as events:
+                    async for event in events:
+                        yield event
+                return
+            async with closing(self._execute(ended, self._deps.policy)) as events:
+                async for event in events:
+                    yield event
+            if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
+                continue
+            if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
+                return
+            step, result = progress.stuck
+            yield progress.go_around(step, result, why(result))
+            leave_alone(progress, self.evidence, self._executor)
+            over = nothing_near(self._request, result, progress, self.evidence)
+            if over is not None:
+                yield over
+                return
+
+    async def _approved(self, planned: PathEnded, approves: Approves) -> AsyncIterator[Event]:
+        """What the user makes of a plan, carried out; nothing where it is not allowed."""
+        given = tuple(tool for tool, _ in self._given)
+        draft = drafted(self._request, self.evidence.docs(planned.path), given)
+        number, ids = self.subtask.number, tuple(tool.id for tool in given)
+        made = tuple(result.arguments for _, result in self._given)
+        document = await approves(PlanQuestion(number, self._request, draft, ids, made))
+        if document is None:
+            yield PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
+            return
+        async with closing(self._carry_out(document, planned)) as events:
+            async for event in events:
+                yield event
+
+    async def _carry_out(self, document: PlanDocument, planned: PathEnded | None = None) -> AsyncIterator[Event]:
+        """The steps of a plan as they stand: where one fails, none is put in its place. ``planned``: what was told of it before."""
+        self.chosen = True
+        path = await known(document, self.evidence)
+        ended = PathEnded(path=path, how="finished", reason="its steps are given" if planned is None else APPROVED)
+        if planned is None:
+            yield ended
+        self.progress.note(ended)
+        if planned is None or (planned.path, planned.how) != (path, "finished"):
+            yield PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason))
+        async with closing(self._execute(ended, CarryingOut(self._deps.policy, document, len(self._given)))) as events:
+            async for event in events:
+                yield event
+
+    async def _plan(self) -> AsyncIterator[Event]:
+        """Walk and reflect until a path is good enough or nothing more may be tried; then the best one is gone on with."""
+        progress, meter = self.progress, self.progress.meter
+        best: Judged | None = None
+        verdict = ""
+        while True:
+            async with closing(self._walk()) as events:
+                async for event in events:
+                    yield event
+            ended = progress.ended
+            if ended is None or ended.how == "open" or meter.exhausted or not meter.may_reflect or self.done_already:
+                break
+            path, reflection = await self._reflector.reflect(ended, progress.state)
+            verdict = reflection.verdict
+            state = resumed(progress.state, path, ended, reflection)
+            yield made(path, reflection, goes_on=state is not None)
+            if state is None:
+                break
+            meter.reflections += 1
+            if verdict == "partial" and ended.how == "finished":
+                judged = await self._reflector.judged(ended, progress.state)
+                best = judged if best is None or judged.value >= best.value else best
+            progress.state, verdict = state, ""
+        if ended is not None and best is not None:
+            last = await self._reflector.judged(ended, progress.state)
+            kept = better(ended, last.value, verdict, best)
+            if kept is not None:
+                progress.state = kept.state
+                yield kept.ended.model_copy(update={"reason": f"the best path so far: {kept.ended.reason}"})
+
+    async def _walk(self) -> AsyncIterator[Event]:
+        """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
+        progress, began = self.progress, time.perf_counter()
+        self._moves = 0
+        planner = self._planner
+        if self._deps.planner != "retrieve":  # which takes what was found, whatever is known of it
+            planner = remembering(planner, self._deps.policy.adopt, self.evidence.recalled)
+        steps = planner(self._request, self.evidence.clauses, progress.state, self._walking, progress.meter)
+        async with closing(steps):
+            async for event, state in steps:
+                progress.state = state
+                if isinstance(event, PathEnded) and self._moves > PATIENCE:
+                    progress.state = state.resume(state.best, len(state.best), event.reason)
+                    event = PathEnded(path=state.best, how="budget", reason=event.reason)
+                progress.plan_seconds += time.perf_counter() - began
+                yield event
+                began = time.perf_counter()
+
+    def _results(self) -> Results:
+        """What the steps that were called have given, for a planner that looks before it goes on."""
+        done = self.progress.done
+        return (*self._given, *((self.evidence.doc(done[step].tool), done[step]) for step in sorted(done)))
+
+    async def _choose(self, situation: Situation) -> Choice:
+        """The policy's move, while the walk has not lost its way and a reflection could set it right."""
+        self._moves += 1
+        if self._moves > PATIENCE and self.progress.meter.may_reflect:
+            return Choice("give_up", f"{PATIENCE} moves, and no end of the path")
+        self._moves = min(self._moves, PATIENCE)
+        choice = await self._deps.policy.choose(situation)
+        only_given = len(situation.path) == len(self._given) > 0
+        self.done_already = choice.action == "finish" and only_given
+        return choice
+
+    async def _execute(self, ended: PathEnded, policy: Policy) -> AsyncIterator[Event]:
+        """Make the calls that are not made yet, within the time that is left."""
+        progress = self.progress
+        tools = (*(tool for tool, _ in self._given), *self.evidence.docs(ended.path))
+        progress.writes |= {tool.id for tool in tools[progress.given :] if not tool.safe}
+        event = None
+        for event in self._past.calls():
+            if isinstance(event, CallFinished):
+                self._executor.saw(tools[event.step - 1].url, as_called(event.result))
+            yield event
+        if self._past.next is None:
+            event = await told_late(event, tools, policy, self._deps.choices)
+            if event is not None:
+                yield event
+        over = self._past.next is not None and not isinstance(self._past.next, CallStarted)
+        if over or any(result.status != "ok" for result in progress.done.values()):
+            return
+        done = dict(enumerate((result for _, result in self._given), start=1))
+        done |= {step: self._references.own(result) for step, result in progress.done.items()}
+        calls = execute(self._request, tools, policy, self._executor, done, self._deps.choices)
+        async with closing(in_time(calls, tools, progress)) as events:
+            async for event in events:
+                yield self._references.told(event)

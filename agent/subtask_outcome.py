@@ -1,0 +1,137 @@
+"""What one subtask came to: its steps, its outcome, what it leaves undone."""
+
+from pydantic.types import JsonValue
+
+from agent.execution.provenance import Provenance
+from agent.offer.tool_facts import Evidence
+from agent.outcome import undone, unmade, unreplaced
+from agent.policy.protocol import Policy
+from agent.policy.subtasks import Subtask
+from agent.step_notes import why
+from agent.step_numbers import Carried
+from agent.subtask_progress import Progress
+from domain.event import CallFinished, Event, Outcome
+from domain.origin import ValueKind
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId
+from offline.request_match import beside_the_point, elsewhere, unused
+from offline.template_answer import Steps
+
+
+class Served:
+    """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
+    are a person's, who may have left something of the request aside. ``policy``: who decided on it.
+    """
+
+    def __init__(
+        self,
+        subtask: Subtask,
+        evidence: Evidence,
+        progress: Progress,
+        provenance: Provenance,
+        policy: Policy,
+        given: Steps = (),
+    ) -> None:
+        self.subtask = subtask
+        self.evidence = evidence
+        self.progress = progress
+        self.policy = policy
+        self.given = given
+        self.done_already = False
+        self.chosen = False
+        self._provenance = provenance
+
+    def noted(self, event: Event) -> None:
+        """Take in what has happened, and what was answered: the next call may have its values from there."""
+        self.progress.note(event)
+        if isinstance(event, CallFinished) and self.evidence.has(event.result.tool):
+            self._provenance.hear(self.evidence.doc(event.result.tool), event.result)
+
+    def whence(self, tool: ToolId, parameter: str, value: JsonValue) -> tuple[ValueKind, str]:
+        """Where a value of a call really comes from, and where that is in an earlier run's response."""
+        return self._provenance.reference(self.evidence.doc(tool), parameter, value)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of it."""
+        progress = self.progress
+        if self.done_already:
+            return "gave_up" if self.undone else "answered"
+        if progress.meter.exhausted and (
+            progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
+        ):
+            return "budget"
+        if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
+            return "gave_up"
+        if self.chosen:
+            return "answered"
+        beside = self.elsewhere or beside_the_point(self.subtask.description, self._steps)
+        lacking = self.unmade or self.undone or beside or unreplaced(progress, self.evidence)
+        return "gave_up" if lacking else "answered"
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """What its policy has left out: of its path, and of the changes that it orders."""
+        return undone(self.progress, self.evidence, self.policy)
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """What its calls were about in place of what it names, a sentence each."""
+        request, evidence = self.subtask.description, self.evidence
+        found = (
+            one
+            for result in self.done
+            if result.status == "ok"
+            for one in elsewhere(evidence.doc(result.tool), request, result)
+        )
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """What it names that no call took and no answer speaks of."""
+        return tuple(dict.fromkeys(span.text for span in unused(self.subtask.description, self._steps)))
+
+    @property
+    def _steps(self) -> Steps:
+        return (*self.given, *((self.evidence.doc(result.tool), result) for result in self.done))
+
+    @property
+    def unmade(self) -> tuple[ToolDoc, ...]:
+        """The tools of changes that were to be made for it and were not."""
+        return unmade(self.progress, self.evidence)
+
+    @property
+    def done(self) -> list[StepResult]:
+        """The results of its own steps, in order."""
+        return [self.progress.done[step] for step in sorted(self.progress.done)]
+
+    @property
+    def failed(self) -> list[StepResult]:
+        """The steps that were gone around, each tool once for each way in which it failed."""
+        return list({(result.tool, result.status): result for result in self.progress.failed}.values())
+
+    def carried(self) -> Carried:
+        """What it has carried out so far."""
+        return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done, len(self.subtask.earlier))
+
+    def step(self, number: int) -> tuple[ToolDoc, StepResult]:
+        """One of its own steps, with its tool."""
+        result = self.progress.done[number]
+        return self.evidence.doc(result.tool), result
+
+    def apology(self) -> str:
+        """Why it has no answer, what was tried and what was considered."""
+        ended, stuck = self.progress.ended, self.progress.stuck
+        reason = ended.reason if ended else "the walk did not end"
+        if stuck is not None and stuck[1].status == "skipped":
+            reason = stuck[1].note  # the path was fine; its user did not want it
+        failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
+        return self.progress.apology(reason, failed)
+
+    @property
+    def why_not(self) -> str:
+        """Why it is not answered, as far as its walk says."""
+        stuck = self.progress.stuck
+        if stuck is not None:
+            return why(stuck[1])
+        return self.progress.ended.reason if self.progress.ended else "its walk did not end"

@@ -1,0 +1,139 @@
+"""What one subtask of a run has done so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.apology import apology
+from agent.budget import Meter
+from agent.search.state import Frontier, Path
+from agent.text import clean
+from domain.event import (
+    CallFinished,
+    CandidatesConsidered,
+    Event,
+    PathEnded,
+    StepBacktracked,
+)
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId, tool_id_parts
+from offline.response_summary import is_empty
+
+_NAMED = 5
+
+
+_NOTHING = {"status": "failed", "note": "it found nothing"}
+_OF_ARGUMENTS = frozenset({400, 404, 409, 422})
+"""HTTP statuses that other arguments could change: they speak against the call, not against the tool."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """The changing part of a subtask. ``given``: how many steps of earlier subtasks it builds on; the first of ``path`` has the number
+    after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of its paths that
+    change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
+    was gone around, with that step's place among their own (from 1). ``lost_changes``: the
+    tools by which the rest of such a path was to change something, with the changes that were made before.
+    """
+
+    meter: Meter
+    given: int = 0
+    state: Frontier = field(default_factory=Frontier)
+    path: Path = ()
+    done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
+    failed: list[StepResult] = field(default_factory=list[StepResult])
+    writes: set[ToolId] = field(default_factory=set[ToolId])
+    called: list[StepResult] = field(default_factory=list[StepResult])
+    lost: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
+    lost_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
+        default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
+    )
+    ended: PathEnded | None = None
+    starts: tuple[ToolId, ...] = ()
+    considered: int = 0
+    backtracks: int = 0
+    plan_seconds: float = 0.0
+    execute_seconds: float = 0.0
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case CandidatesConsidered():
+                self.considered += len(event.candidates)
+                if not self.starts:
+                    self.starts = tuple(candidate.tool for candidate in event.candidates)
+            case StepBacktracked():
+                self.backtracks += 1
+            case PathEnded():
+                self.ended = event
+                self._keep_common(event.path)
+            case CallFinished():
+                self.done[event.step] = event.result
+                self.called.append(event.result)
+            case _:
+                return
+
+    def _keep_common(self, path: Path) -> None:
+        """Of the results at hand, keep those of the steps that the new path begins with."""
+        common = 0
+        while common < min(len(path), len(self.path)) and path[common] == self.path[common]:
+            common += 1
+        self.done = {step: result for step, result in self.done.items() if step <= self.given + common}
+        self.path = path
+
+    @property
+    def stuck(self) -> tuple[int, StepResult] | None:
+        """The step to go around, if any: one that did not succeed, or that found nothing and so left the rest without a base."""
+        bad = next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
+        if bad is not None and bad[1].status != "missing":
+            return bad
+        last = self.given + len(self.done)
+        suspects = range(self.given + 1, bad[0]) if bad else range(last, last + 1)
+        hollow = next((step for step in suspects if self._hollow(step)), None)
+        return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
+
+    @property
+    def changes_made(self) -> frozenset[tuple[ToolId, str]]:
+        """The calls that changed something: each tool with its arguments."""
+        made = (result for result in self.called if result.status == "ok" and result.tool in self.writes)
+        return frozenset((result.tool, repr(result.arguments)) for result in made)
+
+    @property
+    def left(self) -> str:
+        """What the path leaves undone, as whoever finished it said."""
+        return self.ended.unserved if self.ended else ""
+
+    @property
+    def unreplaced(self) -> tuple[ToolId, ...]:
+        """The tools of failed steps of which the run ends with no more than what came before them: nothing took their place."""
+        tools = {result.tool for result in self.done.values()}
+        return tuple(path[step - 1] for path, step in self.lost if tools <= set(path[: step - 1]))
+
+    def _hollow(self, step: int) -> bool:
+        """Whether a step that was to find something found nothing."""
+        result = self.done.get(step)
+        return result is not None and result.tool not in self.writes and is_empty(result.response)
+
+    def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
+        """Reopen the node where a step was chosen; what came after it is void."""
+        self.failed.append(result)
+        self.lost.append((self.path, step - self.given))
+        changes = tuple(tool for tool in self.path[step - self.given - 1 :] if tool in self.writes)
+        if changes:
+            self.lost_changes.append((changes, self.changes_made))
+        self.done = {earlier: kept for earlier, kept in self.done.items() if earlier < step}
+        ban = self._speaks_against_tool(result)
+        self.state = self.state.reopen(step - 1 - self.given, reason, ban=ban, replace=result.status != "missing")
+        return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
+
+    def _speaks_against_tool(self, result: StepResult) -> bool:
+        """Whether a tool is to be left alone for the rest of the run: it failed as such, or fails in the same way again."""
+        again = (result.tool, result.status, result.arguments)
+        if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
+            return True
+        of_arguments = result.http_status in _OF_ARGUMENTS or result.note == _NOTHING["note"]
+        return result.status == "failed" and result.attempts > 0 and not of_arguments
+
+    def apology(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+        """Why there is no answer, what was tried and what was considered."""
+        names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
+        return apology(reason, failed, tuple(names))

@@ -1,0 +1,1 @@
+"""The policy that needs no model: rules that read English. The core never imports it."""

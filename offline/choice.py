@@ -1,0 +1,299 @@
+"""The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agent.offer.candidates import COVERED, Candidate, answerable
+from agent.policy.protocol import ArgumentsQuestion, Choice, Situation
+from domain.tool import ToolDoc
+from graph.coupling import best_field
+from offline.change_words import makes, may_call, told_to_change
+from offline.coverage import bare
+from offline.routes import Missing, Route, available, route
+from offline.slots.binding import bind
+from offline.turns import in_turn
+from offline.unsaid import onward
+
+_NEAR = 0.75
+
+Share = Callable[[Sequence[ToolDoc], str], float]
+"""How much of the values of a clause some tools make use of, in [0, 1]; 1 where it tells none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceParameters:
+    """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
+    a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs. ``fitting``: the floor for
+    tools that use at least ``mostly`` of the values of a clause. ``unused``: what is lost where none of the values is used.
+    ``locked``: what a route counts that needs a secret.
+    """
+
+    floor: float = 0.45
+    fitting: float = 0.33
+    mostly: float = 0.6
+    unused: float = 0.4
+    locked: float = 0.6
+    acceptable: float = 0.65
+    passed: float = 0.7
+    walked: float = 0.3
+    step: float = 0.88
+    ungrounded: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A way to serve a clause. ``worth`` orders the ways."""
+
+    clause: int
+    way: Route
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The move, the clause for whose sake it advances (empty otherwise), and the clauses that the path does not serve."""
+
+    choice: Choice
+    purpose: str
+    unserved: tuple[str, ...]
+
+
+def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters, share: Share | None = None) -> Verdict:
+    """Finish when every answerable clause is served; else go the best way to a tool for an open one; else back."""
+    ways = _ways(situation, missing, parameters)
+    able = _able(situation, ways, parameters, share or _unknown)
+    done = served(situation, ways, able, parameters)
+    unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
+    options = [_option(situation, ways, i, parameters, share or _unknown) for i in able if i not in done]
+    best = _first_worthy(in_turn(situation.clauses, [option for option in options if option]))
+    if best is not None:
+        choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
+        return Verdict(choice, _purpose(situation, best), unserved)
+    further = onward(situation, missing) if done else None
+    if further is not None:
+        reason = f"{further.goal.tool.api} knows more of what is asked{fed_by(situation.path, further.first)}"
+        return Verdict(Choice("advance", reason, situation.candidates.index(further.first)), "", unserved)
+    relaxed = None if done or not situation.memory else _without_the_dead(situation, missing, parameters)
+    if relaxed is not None:
+        return decide(relaxed, missing, parameters, share)
+    return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
+
+
+def _unknown(tools: Sequence[ToolDoc], clause: str) -> float:
+    """Where nothing is known of the values that tools use, all count the same."""
+    del tools, clause
+    return 1.0
+
+
+def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters, share: Share) -> tuple[int, ...]:
+    """The clauses that any tool fits: by its relevance, or, where that is a little less, by making use of all the values told."""
+    able = answerable(situation.best_relevance, parameters.floor)
+    reached = [max(values) for values in zip(*(way.goal.relevance for way in ways.values()), strict=True)]
+    fitting = {
+        i
+        for i, best in enumerate(situation.best_relevance)
+        if best >= parameters.fitting
+        for way in ways.values()
+        if way.goal.relevance[i] >= min(COVERED * best, max(parameters.fitting, COVERED * reached[i]))
+        and share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[i]) >= parameters.mostly
+    }
+    return tuple(sorted({*able, *fitting} if share is not _unknown else able))
+
+
+def _without_the_dead(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Situation | None:
+    """The situation measured by what can still be reached: what failed is no measure for what is left. None where nothing changes."""
+    usable = [c for c in situation.candidates if may_call(c.tool, situation.request)]
+    left = [c.relevance for c in usable if route(c, situation.path, usable, missing) is not None]
+    best = tuple(
+        max((relevance[i] for relevance in (*left, *situation.path_relevance)), default=0.0)
+        for i in range(len(situation.clauses))
+    )
+    if best == situation.best_relevance or max(best, default=0.0) < parameters.fitting:
+        return None
+    return replace(situation, best_relevance=best, memory=())
+
+
+def _first_worthy(options: Sequence[_Option]) -> _Option | None:
+    """The first clause's way unless another's is clearly better: requests are told in the order of their parts."""
+    most = max((option.worth for option in options), default=0.0)
+    return next((option for option in options if option.worth >= _NEAR * most), None)
+
+
+def _purpose(situation: Situation, option: _Option) -> str:
+    """The clause a tool is called for: of a producer, the one that it serves best itself, else the one it leads to."""
+    relevance = option.way.first.relevance
+    shares = [value / (best or 1.0) for value, best in zip(relevance, situation.best_relevance, strict=True)]
+    own = max(range(len(shares)), key=lambda i: shares[i])
+    return situation.clauses[own if shares[own] > shares[option.clause] else option.clause]
+
+
+def _end(
+    situation: Situation,
+    ways: dict[int, Route],
+    able: Sequence[int],
+    done: frozenset[int],
+    parameters: ChoiceParameters,
+) -> Choice:
+    """What to do where nothing is worth advancing to."""
+    if not able:
+        best = max(situation.best_relevance, default=0.0)
+        return Choice("give_up", f"no tool fits the request: the best has a relevance of {best:.2f}")
+    if done:
+        return Choice("finish", finished(situation, done, able))
+    why = _unfit(situation, ways, parameters)
+    return Choice("backtrack" if situation.path else "give_up", why)
+
+
+def served(
+    situation: Situation, ways: dict[int, Route], able: Sequence[int], parameters: ChoiceParameters
+) -> frozenset[int]:
+    """The clauses that the path serves.
+
+    A tool of the path serves a clause where it is acceptable and no candidate that can be reached is clearly better. A tool
+    whose output feeds a more relevant candidate was called for that one's sake, and serves nothing by itself.
+    """
+    return frozenset(i for i in able if _serves(situation, ways, i, parameters))
+
+
+def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
+    kinds = told_to_change(situation.clauses[clause])
+    able = (situation.candidates[at] for at in ways if not kinds or makes(situation.candidates[at].tool, kinds))
+    reachable = [(candidate, candidate.relevance[clause]) for candidate in able]
+    best = situation.best_relevance[clause]
+    target = min(best, max((value for _, value in reachable), default=0.0))
+    for position, relevance in enumerate(situation.path_relevance):
+        value = relevance[clause]
+        if kinds and not makes(situation.path[position], kinds):
+            continue  # reading does not do what is to be done
+        if any(position in c.feeds_from and other > value for c, other in reachable):
+            continue
+        enough = COVERED * target if position == len(situation.path) - 1 else parameters.passed * target
+        if value >= max(parameters.acceptable * best, enough):
+            return True
+    return False
+
+
+def _ways(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> dict[int, Route]:
+    """A route to each candidate that fits some clause, by the candidate's place."""
+    usable = [c for c in situation.candidates if may_call(c.tool, situation.request)]
+    ways: dict[int, Route] = {}
+    for at, candidate in enumerate(situation.candidates):
+        if candidate in usable and _acceptable(candidate, situation, parameters):
+            way = route(candidate, situation.path, usable, missing)
+            if way is not None:
+                ways[at] = way
+    return ways
+
+
+def _acceptable(candidate: Candidate, situation: Situation, parameters: ChoiceParameters) -> bool:
+    return any(
+        best >= parameters.fitting and value >= parameters.acceptable * best
+        for value, best in zip(candidate.relevance, situation.best_relevance, strict=True)
+    )
+
+
+def _option(
+    situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters, share: Share
+) -> _Option | None:
+    """The best way to serve a clause: the goal's relevance leads, what past walks say of it decides among the like."""
+    best = situation.best_relevance[clause]
+    kinds = told_to_change(situation.clauses[clause])
+    fit = [
+        way
+        for way in ways.values()
+        if way.goal.relevance[clause] >= parameters.acceptable * best and (not kinds or makes(way.goal.tool, kinds))
+    ]
+    most = max((way.evidence for way in fit), default=0.0)
+    options = [
+        _Option(
+            clause,
+            way,
+            (way.goal.relevance[clause] / best) ** 2
+            * (1 - parameters.walked + parameters.walked * way.share(most))
+            * parameters.step ** (len(way.steps) - 1)
+            * _grounded(situation, way, clause, parameters)
+            * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
+            * (
+                1
+                - parameters.unused
+                * (1 - share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[clause]))
+            ),
+        )
+        for way in fit
+    ]
+    return max(options, key=lambda o: o.worth * o.way.turn, default=None)
+
+
+def _locked(tool: ToolDoc) -> bool:
+    """Whether a tool cannot be called without a secret, which may not be there."""
+    return any(credential.required for credential in tool.credentials)
+
+
+def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceParameters) -> float:
+    """Less for a clause that names no value, as "the city" in "the population of the city where the author was born", while
+    other clauses do: what it is about is not known before those are served.
+    """
+    text = situation.clauses[clause]
+    waits = bare(text) == text and len(situation.clauses) > 1 and way.first.tool.parameters
+    return parameters.ungrounded if waits and not way.first.feeds_from else 1.0
+
+
+def _why(situation: Situation, option: _Option) -> str:
+    """The reason for the first step of a route."""
+    way = option.way
+    clause, value = situation.clauses[option.clause], way.goal.relevance[option.clause]
+    fed = fed_by(situation.path, way.first)
+    if way.first is way.goal:
+        return f'covers "{clause}" ({value:.2f}){fed}'
+    follower = way.steps[1]
+    fields = given(way.first.tool, follower.tool)
+    gives = f"gives {', '.join(fields)}" if fields else "gives what is missing"
+    return f'{gives} for {follower.tool.api}, on the way to "{clause}" ({value:.2f}){fed}'
+
+
+def _unfit(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters) -> str:
+    """Why none of the candidates will do."""
+    if not situation.candidates:
+        return "no candidate is left here"
+    fit = [c for c in situation.candidates if _acceptable(c, situation, parameters)]
+    if not fit:
+        best = max((max(c.relevance, default=0.0) for c in situation.candidates), default=0.0)
+        return f"none of the {len(situation.candidates)} candidates serves what is open (best relevance {best:.2f})"
+    barred = [c for c in fit if not may_call(c.tool, situation.request)]
+    if len(barred) == len(fit):
+        return f"{barred[0].tool.api} would change something, which the request does not ask for"
+    lacking = max(fit, key=lambda c: (max(c.relevance, default=0.0), available(c)))
+    if not ways and lacking.missing:
+        return f"{lacking.tool.api} fits, but nothing here gives its {lacks(situation, lacking)}"
+    return "what fits here adds nothing to the path"
+
+
+def fed_by(path: Sequence[ToolDoc], candidate: Candidate) -> str:
+    """What feeds a candidate, as the end of a sentence; empty where nothing does."""
+    sources = [f"{path[i].api}.{field}" for i in candidate.feeds_from for field in given(path[i], candidate.tool)[:2]]
+    return f", fed by {', '.join(sources)}" if sources else ""
+
+
+def given(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
+    """The names of the fields by which one tool serves another."""
+    found = [best_field(producer, parameter, consumer) for parameter in consumer.required]
+    return list(dict.fromkeys(coupling.field.name or coupling.field.path for coupling in found if coupling))
+
+
+def lacks(situation: Situation, candidate: Candidate) -> str:
+    """The required inputs of a candidate that neither the request nor the path fills, judged over all its inputs at once.
+
+    One by one, as the walk looks at them, a value may be counted for an input that a better one then has no use for.
+    """
+    bound = bind(ArgumentsQuestion(situation.request, candidate.tool, ()))
+    fed = {feed.parameter for feed in candidate.feeds}
+    return ", ".join([name for name in bound.missing if name not in fed] or candidate.missing)
+
+
+def finished(situation: Situation, done: frozenset[int], able: Sequence[int]) -> str:
+    """How much of the request a finished path covers. ``done`` and ``able``: the clauses that it serves, and that any tool fits."""
+    left = {i: f'"{clause}"' for i, clause in enumerate(situation.clauses) if i not in done}
+    if not left:
+        return "every part of the request is covered"
+    known = "no tool at hand serves" if any(i in able for i in left) else "no tool fits"
+    return f"{len(done)} of {len(situation.clauses)} parts are covered; {known} {', '.join(left.values())}"

@@ -1,0 +1,152 @@
+"""Whether a tool's own words speak of what a clause asks for: a check on similarity, which finds something for everything."""
+
+import re
+from datetime import date
+from functools import lru_cache
+
+from domain.tool import ToolDoc
+from graph.identifiers import text_words, words
+from graph.outputs import output_fields
+from offline.nlp.asked_words import asked_groups, asked_pairs, compact
+from offline.nlp.entities import spans
+from offline.nlp.gazetteer import UNITS
+
+_VALUES = frozenset(
+    {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time", "date"}
+)
+_ASKING = frozenset(
+    {
+        "provide", "need", "want", "like", "help", "information", "detail", "data", "please", "using", "use",
+        "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
+        "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
+        "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
+        "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
+        "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
+        "put", "pick", "read", "just", "present", "find", "write", "buy", "did", "getting", "called", "call", "possible", "early", "left",
+        "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
+        "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
+        "if", "off", "back", "whether", "bring", "bad", "until", "till",
+    }
+)  # fmt: skip
+_HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",
+                     "need", "like", "please", "more", "bring", "most", "s", "mean", "say"})  # fmt: skip
+"""Words that tell nothing even where they stand alone."""
+_SET = {"date": frozenset({"date", "day", "from", "start", "year"}), "time": frozenset({"time", "hour", "slot"})}
+"""What a day or an hour in digits asks of a tool: that it can be told one."""
+_TYPED = {"date": "date", "time": "time","currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
+          "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
+"""What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
+
+_SPELLS = frozenset({"day", "week", "month", "year", "hour", "minute", "second"})
+_ANY_DAY = date(2000, 1, 1)
+_DOTTED = re.compile(r"[^\W\d_]+\d+\.\d+")
+"""``PM2.5`` is what is asked, and no value."""
+_WORD = re.compile(r"\w+")
+
+
+@lru_cache(maxsize=256)
+def bare(clause: str) -> str:
+    """A clause without its values (names, numbers, quotations): what is asked, not about whom. A tool's text knows no values.
+
+    The clause itself where nothing would be left.
+    """
+    left = _without_values(clause)
+    return left if len(_WORD.findall(left)) >= 2 else clause
+
+
+def _without_values(clause: str) -> str:
+    text, cut = clause, len(clause)
+    values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES and not _DOTTED.fullmatch(span.text))
+    for span in sorted(values, key=lambda span: -span.start):
+        if span.end <= cut and (span.start > 0 or " " in span.text or span.end < len(clause)):
+            text, cut = text[: span.start] + text[span.end :], span.start
+    return " ".join(text.replace('""', "").replace("''", "").split())
+
+
+def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> float:
+    """The mean of a tool's similarity to a clause and the share of the clause's words that the tool knows, in [0, 1]."""
+    return (relevance + support(clause, vocabulary)) / 2
+
+
+def support(clause: str, vocabulary: frozenset[str]) -> float:
+    """The share of a clause's telling words that a tool's vocabulary knows, in [0, 1]; 0 for a clause without any."""
+    asked = telling(clause)
+    return sum(_knows(vocabulary, group) for group in asked) / len(asked) if asked else 0.0
+
+
+@lru_cache(maxsize=256)
+def plain(clause: str) -> str:
+    """A clause as a tool's document would put it: without its values, and with what its words stand for."""
+    own = bare(clause)
+    meant = {name for group in (*asked_groups(own), _kinds(clause)) for name in group} - text_words(own)
+    return " ".join((own, *sorted(meant)))
+
+
+def vocabulary(doc: ToolDoc) -> frozenset[str]:
+    """The words of a tool's names, description, parameters and response fields."""
+    known = set(words(doc.api)) | set(words(doc.toolset)) | set(words(doc.category)) | text_words(doc.description)
+    for parameter in doc.parameters:
+        known |= set(words(parameter.name))
+    for field in output_fields(doc):
+        known |= {*words(field.name), *field.holder, compact(field.name)}
+    return frozenset(known)
+
+
+_ONE_THING = re.compile(r"\b(e-?mail) address(?:es)?\b", re.IGNORECASE)
+"""What two words name; an address by itself is a street's."""
+
+
+@lru_cache(maxsize=256)
+def telling(clause: str) -> tuple[frozenset[str], ...]:
+    """The words of a clause that say what is asked, each with what it may stand for: a unit's name speaks of units."""
+    kinds = _kinds(clause)
+    pairs = asked_pairs(_without_values(_ONE_THING.sub(r"\1", clause)))
+    told = tuple(_with_sort(group) for own, group in pairs if not own & _ASKING)
+    told += tuple(_SET[kind] for kind in sorted(kinds) if kind in _SET and told)
+    return told or tuple(_with_sort(group) for own, group in pairs if not own & _HOLLOW) or ((kinds,) if kinds else ())
+
+
+def _with_sort(group: frozenset[str]) -> frozenset[str]:
+    return group | {"unit"} if group & UNITS.keys() - _SPELLS else group
+
+
+def _kinds(clause: str) -> frozenset[str]:
+    found = (span for span in spans(clause, _ANY_DAY) if span.kind in _TYPED)
+    return frozenset(_TYPED[span.kind] for span in found if span.kind != "date" or any(c.isdigit() for c in span.text))
+
+
+def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
+    """Whether a word, what it stands for, or a longer or shorter form of it is known (``conversion``, ``convert``)."""
+    if group & vocabulary:
+        return True
+    stems = {word[:5] for word in group if len(word) >= 5}
+    return bool(stems) and any(word[:5] in stems for word in vocabulary if len(word) >= 5)
+
+
+_VALUE = re.compile(r"\W*(?:(?:and|so|but|then|ok|okay)\W+)?(?:what|which|who|whom|whose|where|when)\b", re.IGNORECASE)
+_WHETHER = re.compile(r"\W*(?:is|are|was|were|do|does|did|has|have|had)\s+(?!there\b|you\b|i\b|we\b)\S", re.IGNORECASE)
+"""``Is there a hotel``, ``do you know``: what is asked for so is a thing."""
+_TOLD = re.compile(r"\bwhether\b[^.;:]*", re.IGNORECASE)
+_SMALL = frozenset({"is", "has", "are", "was", "can", "the", "of", "a"})
+
+
+def wants_value(clause: str) -> bool:
+    """Whether a clause asks what, which, who, where or when."""
+    return _VALUE.match(clause) is not None
+
+
+def asks_whether(request: str) -> bool:
+    """Whether a request is answered by yes or no."""
+    return _WHETHER.match(request) is not None
+
+
+def told_only_whether(doc: ToolDoc) -> frozenset[str]:
+    """The words of which a tool tells no more than yes or no: ``is_capital`` names no capital."""
+    fields = output_fields(doc)
+    told = {word for field in fields if field.type == "boolean" for word in words(field.name)} - _SMALL
+    if not told:
+        return frozenset()
+    named = {*words(doc.api), *words(doc.toolset), *words(doc.category), *text_words(_TOLD.sub(" ", doc.description))}
+    valued = {word for field in fields if field.type != "boolean" for word in (*words(field.name), *field.holder)}
+    taken = {word for parameter in doc.parameters for word in words(parameter.name)}
+    return frozenset(told - named - valued - taken)

@@ -1,0 +1,1 @@
+"""What an English request says: clauses, entities, dates, numbers."""

@@ -1,0 +1,136 @@
+"""Which names of fields a request asks about: its words, and the names that its question words stand for."""
+
+import re
+
+from graph.identifiers import words
+from offline.nlp.synonyms import synonyms
+
+_STOP = frozenset(
+    {
+        "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "is", "are", "was",
+        "were", "be", "been", "do", "does", "did", "can", "could", "would", "will", "should", "i", "me", "my", "we",
+        "you", "your", "it", "its", "this", "that", "these", "those", "what", "which", "who", "whom", "whose", "when",
+        "where", "why", "how", "please", "tell", "give", "show", "find", "get", "list", "next", "now", "right",
+        "there", "their", "his", "her", "any", "some", "all", "into", "as", "about", "than", "then", "also", "much",
+        "many", "like", "used", "use", "moment", "say", "go", "people",
+    }
+)  # fmt: skip
+_STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), names)
+    for pattern, names in (
+        (r"\bhow much\b|\bcosts?\b|\bpriced?\b", "amount result price cost value total"),
+        (r"\bconvert|\bexchange\b|\bin (?:euros?|dollars?|pounds?)\b", "amount result converted value rate"),
+        (r"\bwhen\b|\bwhat (?:day|date)\b", "date day time year"),
+        (r"\bwhat time\b|\btime is it\b", "time datetime"),
+        (r"\bwhere\b", "city country place location address"),
+        (r"\bwho\b|\bwhom\b", "name author"),
+        (r"\bhow many\b", "count number total amount"),
+        (r"\bhow old\b|\bborn\b|\bolder\b|\byounger\b|\boldest\b|\byoungest\b", "age birth"),
+        (
+            r"\bpeople (?:live|reside)\b|\bpopulous\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
+            "population",
+        ),
+        (r"\bhigher\b|\btaller\b|\bhighest\b|\btallest\b|\bhow high\b|\bhow tall\b", "height elevation altitude"),
+        (r"\bcheap|\bexpensive\b", "price cost fare amount rate"),
+        (r"\bhumid", "humidity"),
+        (r"\bpublish(?:ed|es)\b|\bpublisher\b", "publisher year publication date"),
+        (r"\bcall(?:ing)? (?:code|prefix)\b|\bdialling\b|\bdialing\b", "calling code phone"),
+        (r"\bmoney\b", "currency"),
+        (r"\blong\b(?=.*\b(?:take|last|run)s?\b)", "duration minutes"),
+        (r"\bnovel", "book title"),
+        (r"\breader", "review rating"),
+        (r"\binhabitants?\b|\bresidents?\b|\bpopulated\b", "population"),
+        (r"\bhow far\b|\bdistance\b", "distance"),
+        (r"\bhow long\b", "duration length"),
+        (r"\bhot\b|\bcold\b|\bwarm", "temperature"),
+        (r"\brain|\bsnow|\bumbrella\b", "precipitation rain"),
+        (r"\bwind", "wind"),
+        (r"\bweather\b", "temperature condition description summary precipitation wind"),
+        (r"\bforecast\b", "date temperature condition summary precipitation"),
+        (r"\bcit(?:ed|ations?)\b", "citation"),
+        (r"\bwrote\b|\bwritten\b|\bwriter\b", "author"),
+        (r"\bpapers?\b|\bpublications?\b|\barticles?\b", "title publication"),
+        (r"\bbooks?\b|\bmovies?\b|\bsongs?\b", "title"),
+        (r"\btranslat", "translation translated text"),
+        (r"\bopen\b|\bholidays?\b", "holiday name"),
+        (r"\be-?mail", "email"),
+        (r"\bsp(?:eak|oken)", "language"),
+    )
+)
+_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), names)
+    for pattern, names in (
+        (
+            r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
+            "population",
+        ),
+        (r"\bhow (?:high|tall)\b", "height elevation altitude"),
+        (r"\bhow (?:far|distant)\b", "distance"),
+        (r"\bhow old\b", "age birth founded"),
+        (r"\bhow many (?:minutes|hours)\b.*\b(?:takes?|lasts?|runs?)\b", "duration length runtime minutes"),
+        (r"\bwhat (?:.* )?means?\b|\bmeaning\b", "meaning definition"),
+        (r"\bwhat time\b|\bclock (?:show|say)", "time"),
+        (r"\bhow long\b", "duration length runtime minutes"),
+        (r"\bcome out\b|\bcame out\b", "release released date year published"),
+        (r"\bhow (?:warm|hot|cold)\b", "temperature"),
+        (r"\bhow (?:expensive|cheap)\b|\bhow much (?:is|are|does|do) (?:the|an?|one)\b", "price cost"),
+        (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
+        (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
+    )
+)
+"""What several words together stand for."""
+
+_RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
+_TOKEN = re.compile(r"[^\W\d_]+\d+\.\d+|[^\W_]+")
+
+
+def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that a field's name may share with the request: those that its words say or stand for, and, weaker, those
+    that its question words ("when", "how many") may mean.
+    """
+    strong = frozenset(word for group in asked_groups(request) for word in group)
+    meant = frozenset(name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
+    return strong, meant - strong
+
+
+def asked_groups(text: str) -> tuple[frozenset[str], ...]:
+    """Each telling word of a text, with the names that it alone may stand for."""
+    return tuple(group for _, group in asked_pairs(text))
+
+
+def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Each telling word of a text as its own words, and these with the names that they may stand for."""
+    groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)", "", text.lower()))
+    for token in _TOKEN.findall(text):
+        if token not in _STOP and (len(token) > 1 or token.isdigit()):
+            own = frozenset((*words(token), *([compact(token)] if "." in token else ())))
+            meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
+            groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
+    for pattern, names in _PHRASES:
+        if pattern.search(text):
+            meant_by_all = frozenset(names.split())
+            groups[pattern.pattern] = meant_by_all, meant_by_all
+    return tuple(groups.values())
+
+
+def compact(name: str) -> str:
+    """A name with digits in it without what divides it: ``pm2_5`` and ``PM2.5`` are both pm25; empty for others."""
+    return re.sub(r"[\W_]", "", name).lower() if re.search(r"\d", name) else ""
+
+
+def match(name: str, asked: frozenset[str]) -> int:
+    """How many words of a field's name are asked about; a longer form, or one made of two asked words, counts as well."""
+    whole = compact(name)
+    if whole and whole in asked:
+        return 1
+    return sum(any(_same(word, other) for other in asked) or _compound(word, asked) for word in set(words(name)))
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)))
+
+
+def _compound(word: str, asked: frozenset[str]) -> bool:
+    """``weekday`` for "day of the week"."""
+    return any(word[:cut] in asked and word[cut:] in asked for cut in range(3, len(word) - 2))

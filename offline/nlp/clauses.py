@@ -1,0 +1,221 @@
+"""A request to its clauses, by rules: what is asked for, one thing each, so that relevance can be judged per thing."""
+
+import itertools
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.parameters.kinds import GENERIC
+from offline.coverage import telling
+from offline.nlp.asides import is_wish_for_marks, without_headings, without_reasons
+from offline.nlp.coordination import atoms, coordinated
+from offline.nlp.stories import explains, is_occasion, tells
+
+MOST = 6
+"""More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
+
+_QUOTED = re.compile(r"\"[^\"]{1,300}\"|“[^”]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`]{1,300}`")
+_END = re.compile(r"(?<=[?!;\n])\s+|(?:(?<=[a-z0-9)\]\"'~]\.)|(?<=[A-Z][A-Z]\.))\s+(?=[A-Z\"'(~])")
+_ABBREVIATED = re.compile(r"(?:\b(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|etc|Inc|Ltd|Jr|Sr|approx|ca)\.)$")
+
+_ASKS = (
+    "find|get|give|tell|show|fetch|retrieve|convert|translate|calculate|compute|look up|provide|generate|recommend|suggest|"
+    "identify|determine|describe|explain|summari[sz]e|compare|verify|validate|analy[sz]e|detect|create|delete|remove|cancel|"
+    "add|send|remind|obtain|discover|count|help|enter|let me|let us|who|what|when|where|how|why|whose|which"
+)
+_ASKS_WITH_OBJECT = "list|check|search|book|plan|play|order|rate|report|return|reserve|register|schedule|track|post|put|note|mark|mail|message|email|make|move|update|set|read|display|pick|see|is|are|does|do|did|was|were|can|could|will|would|should"
+_OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|that|these|those|if|whether|what|you|i|there|up)\b|\d|(?-i:[A-Z\"'~])"
+_WISH = r"i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
+_OF_WHAT = r"(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b"
+_NAMING = r"name\s+(?:an?|the|me|us|all|any|some|for|its|their|his|her|this|that|these|those|\d+)\b"
+"""``name its author``; what stands behind *name* with a capital is called so."""
+_OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_NAMING}|{_WISH}|{_OF_WHAT})"
+
+_JOIN = re.compile(
+    rf"(?:\s*,\s*|\s+)(?:and then|and also|and|then|also|plus|but also|as well as)\s+(?:then\s+|also\s+|please\s+|finally\s+)*(?={_OPENER})"
+    rf"|\s*,\s*(?:(?:so|now|please)\s+){{0,3}}(?=(?:(?!(?:who|which|where|when|whose)\b){_OPENER}))",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:and|also|then|please|finally|additionally|furthermore|moreover|first|firstly|second|secondly|next|lastly|besides|plus|so|hi|hello|hey|ok|okay|thanks)\b[\s,:]*"
+    r"|(?:can|could|would|will) you (?:please )?(?:help me (?:to )?)?|(?:i'd|i would) (?:also )?(?:like|love)(?: you)?(?: to)?\s+"
+    r"|(?:i (?:also )?)?(?:want|need|wish|would like)\s+to\s+(?:know|learn|hear)\s+|know\s+(?=(?:what|who|whose|which|how|when|where|why)\b)"
+    r"|i (?:also )?(?:want|need|wish)(?: you)?(?: to)?\s+|i(?:'m| am) looking for\s+|help me (?:to )?|let me know\s+|tell me\s+|give me\s+)+",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
+)
+_MEANS = re.compile(r"\b(?:it|its|they|them|their|there|ones?|both|the (?:two|same)|whichever)\b", re.IGNORECASE)
+"""What stands for something named before."""
+_IDENTIFIES = frozenset({"code", "email"})
+"""Kinds of values that are told for nothing but to be looked up; a place that is named may only be where somebody is."""
+_SETTING = re.compile(
+    r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
+    re.IGNORECASE,
+)
+"""What opens a part that only says when, where or under what condition the next one holds."""
+_EMPTY = frozenset(
+    {
+        "help", "with", "that", "this", "it", "me", "us", "you", "please", "do", "so", "thanks", "thank", "for",
+        "your", "assistance", "much", "very",
+    }
+)  # fmt: skip
+_KIND = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC))})s?\b"
+_HOP = re.compile(
+    rf"\s+(?=(?:of|by)\s+(?:the|a|an|his|her|its|their|whose)\s|(?:for|from|in|into|with|to)\s+(?:the|a|an|his|her|its|their|whose)\s+{_KIND}|of\s+(?-i:[A-Z~]))"
+    r"|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(
+    r"^(?:of|by|for|from|in|into|with|to|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
+)
+_WORD = re.compile(r"\w+")
+_OF = r"(?:the|a|an|my|our)\s+(?:[a-z-]+\s+){1,4}(?:of|in|for|at|from|by|on)\s"
+_AND = re.compile(rf",?\s+(?:and|as well as|plus)(?:\s+also)?\s+(?={_OF})")
+_OWNED = re.compile(rf"(?<=\s)((?:its|their|his|her)(?:\s+[a-z-]+){{1,3}}?),?\s+(?:and|as well as)\s+(?={_OF})")
+"""``[its population] and [the mayor of the capital]``: what belongs to a thing named before is a thing of its own."""
+_PAIRS = re.compile(
+    r"\b(?:between|from|versus|compared?|comparison|differ\w*|than|both|either|distance)\b", re.IGNORECASE
+)
+"""What takes two things at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing asked. ``text`` is verbatim; ``clauses``: the text itself, or the pairs of the chain that it is."""
+
+    text: str
+    clauses: tuple[str, ...]
+
+
+def clauses(request: str) -> tuple[str, ...]:
+    """What a request asks for, in order; at least one clause, verbatim but for leading pleasantries.
+
+    Parts that only tell a story ("I am planning a trip") are left out where another asks something. Quoted text is
+    never split. ``()`` for a request without words.
+    """
+    return tuple(dict.fromkeys(clause for ask in asks(request) for clause in ask.clauses))
+
+
+@lru_cache(maxsize=64)
+def asks(request: str) -> tuple[Ask, ...]:
+    """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
+    masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
+    masked = without_reasons(without_headings(masked))
+    told = _without_story([part for sentence in _sentences(masked) for part in _parts(sentence)], quotes)
+    parts = [side for part in told for side in _sides(part, quotes)]
+    found: list[Ask] = []
+    for count, part in enumerate(parts, start=1):
+        text = _unmask(part, quotes)
+        room = MOST - sum(len(ask.clauses) for ask in found)
+        if room <= 1 and count < len(parts):
+            rest = _unmask(" and ".join(parts[count - 1 :]), quotes)
+            return (*found, Ask(rest, (rest,)))
+        found.append(Ask(text, _chain(text)[:room]))
+    return tuple(found)
+
+
+def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
+    """What asks something. Of what does not: said right after, as an explanation ("I mean the boss"), it belongs to what was asked; said
+    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one, and so where it tells
+    identifiers and no question names anything, but "the lighter one" or "it", which they stand for.
+    """
+    kept: list[str] = []
+    before = ""
+    kinds = [{atom.kind for atom in atoms(_unmask(part, quotes))} - {"number"} for part in parts]
+    for at, part in enumerate(parts):
+        if not tells(part, asks=_QUESTION.match(part) is not None):
+            meant = before and kinds[at - 1] & _IDENTIFIES and not any(kinds[at:]) and _MEANS.search(part)
+            vague = before and (meant or not telling(_unmask(part, quotes)))
+            kept.append(f"{before}. {part}" if vague else part)
+            before = ""
+        elif kept and explains(part):
+            kept[-1] = f"{kept[-1]}. {part}"
+        else:
+            before = part
+    return [part for part in kept if not is_wish_for_marks(part)] or kept or parts
+
+
+def _sides(part: str, quotes: list[str]) -> list[str]:
+    """Of a part that names two things of two things ("the price of A and the author of B"), both; else the part."""
+    owned = _OWNED.search(f" {part}")
+    if owned and not _PAIRS.search(part):
+        end = owned.end(1) - 1
+        return [part[:end], part[owned.end() - 1 :]]
+    sides = [side.strip() for side in _AND.split(part)]
+    named = [{atom.text for atom in atoms(_unmask(side, quotes))} for side in sides]
+    apart = all(
+        values and not values & other for at, values in enumerate(named) for other in (named[:at] or [set[str]()])
+    )
+    return sides if len(sides) > 1 and apart and not _PAIRS.search(part) else [part]
+
+
+def _chain(text: str) -> tuple[str, ...]:
+    side_by_side = coordinated(text)
+    masked, quotes = _mask(side_by_side[0][0] if side_by_side else text)
+    hops = _hops(masked)
+    return tuple(dict.fromkeys(_unmask(hop, quotes) for hop in hops)) if len(hops) > 1 else (text,)
+
+
+def _mask(text: str) -> tuple[str, list[str]]:
+    """Quoted spans as ``~n~``, so that no rule looks inside them."""
+    quotes: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        quotes.append(found.group())
+        return f"~{len(quotes) - 1}~"
+
+    return _QUOTED.sub(keep, text.replace("~", "-")), quotes
+
+
+def _unmask(text: str, quotes: list[str]) -> str:
+    return re.sub(r"~(\d+)~", lambda found: quotes[int(found.group(1))], text)
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences; an end after an abbreviation or an initial is none."""
+    found: list[str] = []
+    for piece in _END.split(text):
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] = f"{found[-1]} {piece}"
+        else:
+            found.append(piece)
+    return found
+
+
+def _parts(sentence: str) -> list[str]:
+    """One sentence at its conjunctions; a part too short to mean anything stays with the one before it."""
+    parts: list[str] = []
+    setting = ""
+    pieces = _JOIN.split(sentence)
+    for count, piece in enumerate(pieces, start=1):
+        clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
+        lone = len(_WORD.findall(clean)) == 1
+        if (
+            count < len(pieces)
+            and not parts
+            and not setting
+            and (lone or (_SETTING.match(clean) and not is_occasion(clean)))
+        ):
+            setting = f"{clean} and " if lone else f"{clean}, "
+            continue
+        clean, setting = setting + clean, ""
+        if set(_WORD.findall(clean.lower())) <= _EMPTY:
+            continue
+        if parts and len(_WORD.findall(clean)) < 2:
+            parts[-1] = f"{parts[-1]} and {clean}"
+        else:
+            parts.append(clean)
+    return parts
+
+
+def _hops(part: str) -> list[str]:
+    """A chain of three things or more ("the population of the city where the author was born") in its overlapping pairs.
+
+    Each pair is what one call can be expected to know; a shorter chain is left whole.
+    """
+    things = _HOP.split(part)
+    if len(things) < 3:
+        return [part]
+    return [f"{_ARTICLE.sub('', one)} {other}" for one, other in itertools.pairwise(things)]

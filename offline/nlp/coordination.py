@@ -1,0 +1,132 @@
+"""Things named side by side ("the weather in A and in B"): a text once per thing, each with that thing alone."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+from itertools import pairwise
+
+from offline.nlp.entities import Span, SpanKind, spans
+
+_ANY_DAY = date(2000, 1, 1)
+_NAMES: tuple[SpanKind, ...] = (
+    "name", "country", "quoted", "currency", "code", "language", "email", "url", "domain", "ip",
+)  # fmt: skip
+_MEASURES: Mapping[SpanKind, str] = {
+    "number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time",
+}  # fmt: skip
+_SORTS: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
+"""What may stand side by side: a currency's code may look like any other code, or like a name."""
+
+_JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)
+_THAN = re.compile(r"[\s,]+(?:[\w'-]+\s+){0,6}than\s+", re.I)
+_ENDS = re.compile(r"\s+(?:to|until|till)\s+", re.I)
+_STARTS = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
+_AGAIN = re.compile(r"(?:the\s+)?(?:that|those|one|ones)\s+(?:of|in|at|for|from|by|on)", re.I)
+_OF = re.compile(r"(?:the\s+)?(?:(?:that|those|one)\s+)?(?:in|of|at|for|on)?", re.I)
+_SPANNED: frozenset[SpanKind] = frozenset({"time", "date"})
+"""Of these, *from … to* and *between … and* name one stretch, which is one thing."""
+_MOST_FILLER = 8
+_WORD = re.compile(r"[^\W_]+")
+_BOTH = re.compile(r"\b(?:both|either)\s+$", re.I)
+_BETWEEN = re.compile(r"\bbetween\s+(?=(?:the\s+)?$)", re.I)
+
+
+@lru_cache(maxsize=256)
+def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
+    """The clause once per thing that it names side by side, with that thing; ``()`` where it names none so.
+
+    Side by side are values of one sort that a conjunction, a comma, *than*, or *from … to* puts there. What leads to the first may be
+    said again before the second: "in A and in B".
+    """
+    runs = _runs(clause, atoms(clause))
+    if not runs:
+        return ()
+    members = max(runs, key=len)
+    start, end = members[0][0], members[-1][1]
+    opening = _BETWEEN.sub("of ", _BOTH.sub("", clause[:start]))
+    closing = _kept_of_comparison(clause, members)
+    return tuple((f"{opening}{clause[a:b]}{closing}{clause[end:]}", clause[a:b]) for a, b in members)
+
+
+def _kept_of_comparison(clause: str, members: Sequence[tuple[int, int]]) -> str:
+    """Of ``[A] a bigger city than [B]``, what is compared, which every part keeps."""
+    between = clause[members[0][1] : members[1][0]]
+    return re.sub(r"\s*\bthan\s+.*$", "", between, flags=re.I) if _THAN.match(between) else ""
+
+
+def atoms(clause: str) -> list[Span]:
+    """The values of a clause without overlaps; of those at one place the longest."""
+    found: list[Span] = []
+    usable = (span for span in spans(clause, _ANY_DAY) if span.kind in _SORTS)
+    for span in sorted(usable, key=lambda span: (span.start, -span.end)):
+        if not any(span.overlaps(other) for other in found):
+            found.append(span)
+    return found
+
+
+def _runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
+    """Sequences of two and more things side by side, as places in the clause."""
+    chunks = _chunks(clause, values)
+    runs: list[list[tuple[int, int]]] = []
+    for left, right in pairwise(chunks):
+        pair = _pair(clause, left, right)
+        if pair is None:
+            continue
+        if runs and runs[-1][-1] == pair[0]:
+            runs[-1].append(pair[1])
+        else:
+            runs.append([*pair])
+    return runs
+
+
+def _chunks(clause: str, values: Sequence[Span]) -> list[list[Span]]:
+    """Values that stand next to each other: ``100 USD``, ``Paris tomorrow``."""
+    chunks: list[list[Span]] = []
+    for atom in values:
+        if chunks and not clause[chunks[-1][-1].end : atom.start].strip():
+            chunks[-1].append(atom)
+        else:
+            chunks.append([atom])
+    return chunks
+
+
+def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The like ends of two neighbouring chunks, where what stands between them puts them side by side."""
+    for size in range(min(len(left), len(right)), 0, -1):
+        one, other = left[-size:], right[:size]
+        if [_SORTS[span.kind] for span in one] != [_SORTS[span.kind] for span in other]:
+            continue
+        start, end = _outer(clause, one[0].start, one[-1].end), _outer(clause, other[0].start, other[-1].end)
+        before, between = clause[: start[0]], clause[start[1] : end[0]]
+        span = all(piece.kind in _SPANNED for piece in one) and _STARTS.search(before)
+        if not span and _side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
+            return start, end
+    return None
+
+
+def _outer(clause: str, start: int, end: int) -> tuple[int, int]:
+    """With the quotation marks around."""
+    quoted = clause[start - 1 : start] in tuple("\"'“‘«`") and clause[end : end + 1] in tuple("\"'”’»`")
+    return (start - 1, end + 1) if quoted and start else (start, end)
+
+
+def _side_by_side(before: str, between: str) -> bool:
+    joined = _JOINED.match(between)
+    if joined:
+        filler = between[joined.end() :].strip()
+        return not filler or bool(_AGAIN.fullmatch(filler)) or _repeats(before, filler)
+    compared = _THAN.match(between)
+    if compared:
+        return bool(_OF.fullmatch(between[compared.end() :].strip()))
+    return bool(_ENDS.fullmatch(between) and _STARTS.search(before))
+
+
+def _repeats(before: str, filler: str) -> bool:
+    """Whether the words after *and* are those that led to the first thing: ``[to the currency of] A and [to the currency of] B``."""
+    said, again = list(_words(before)), list(_words(filler))
+    return 0 < len(again) <= _MOST_FILLER and said[-len(again) :] == again
+
+
+def _words(text: str) -> Iterator[str]:
+    return (word.lower() for word in _WORD.findall(text) if word.lower() not in ("the", "a", "an"))

@@ -1,0 +1,248 @@
+"""Typed spans of a request: what in it could be a value, where it stands, and the words around it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+from typing import Literal
+
+from graph.identifiers import singular
+from offline.nlp.dates import clock, dates_in
+from offline.nlp.gazetteer import (
+    COUNTRIES,
+    CURRENCIES,
+    CURRENCY_WORDS_NEEDING_CAPITALS,
+    LANGUAGES,
+    SHORT_UNITS,
+    UNITS,
+)
+from offline.nlp.noun_phrases import names_in, phrases_in, titles_in
+from offline.nlp.numerals import negated, spelled_in
+
+SpanKind = Literal[
+    "number", "date", "time", "quoted", "email", "url", "domain", "ip", "phone", "coordinates", "code", "currency", "language",
+    "country", "unit", "name", "phrase",
+]  # fmt: skip
+MAX_REQUEST = 4_000
+_MAX_SPANS = 120
+_TITLE = 12
+"""Words up to which a quotation is one value, within which no names are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """``text`` is request[start:end]; ``value`` its standard form (ISO day, currency code, number as text, ``lat,lon``).
+
+    ``before``: up to four words before, nearest last; ``after``: up to three words after; lower case, singular.
+    ``unit``: for numbers, the standard unit or currency behind or before them; for a day the hour said with it, for an hour its day.
+    """
+
+    kind: SpanKind
+    text: str
+    value: str
+    start: int
+    end: int
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    unit: str = ""
+
+    @property
+    def cue(self) -> str:
+        """The word directly before, articles skipped."""
+        return next((word for word in reversed(self.before) if word not in ("the", "a", "an", "my")), "")
+
+    def overlaps(self, other: "Span") -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+_AMOUNT = re.compile(r"(?:\d|\b(?:one|an?|two|three|five|ten))\s?([A-Z]{3})\b(?:\s+(?:to|in|into|for)\s+([A-Z]{3})\b)?")
+_EXCHANGE = re.compile(r"\b(?:from|of|between)\s+([A-Z]{3})\s+(?:to|in|into|and|against)\s+([A-Z]{3})\b")
+_WANTED = re.compile(r"\b[Hh]ow (?:many|much) ([A-Z]{3})()\s+(?:are|is|do|does|did|will|would|can|for)\b")
+_MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?|money|cash|costs?|worth|prices?)\b", re.I)
+_PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
+    ("email", re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("url", re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]]", re.I)),
+    ("coordinates", re.compile(r"(?<![\d.])-?\d{1,2}\.\d+\s*°?\s*,\s*-?\d{1,3}\.\d+")),
+    ("ip", re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")),
+    ("phone", re.compile(r"(?<!\w)\+\d[\d ()-]{6,16}\d\b")),
+    # Where a run of labels begins, and nowhere within it: each beginning is read to its end.
+    ("domain", re.compile(r"\b(?<!\w)(?<!\w[-.])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|gov|edu|co|uk|de|fr|info|app|ai|me|tv|us|eu)\b", re.I)),
+)  # fmt: skip
+_LATITUDE_LONGITUDE = re.compile(
+    r"\blat(?:itude)?\b\D{0,12}?(-?\d{1,2}(?:\.\d+)?)\b\s*°?\D{0,12}?\blon(?:gitude|g)?\b\D{0,12}?(-?\d{1,3}(?:\.\d+)?)\b", re.I
+)  # fmt: skip
+_COMPASS = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s*°?\s*([NS])\b[\s,and]{1,6}(\d{1,3}(?:\.\d+)?)\s*°?\s*([EW])\b")
+_QUOTED = re.compile(r"[\"“«]([^\"”»\n]{1,300})[\"”»]|(?<!\w)['‘`]([^'’`\n]{1,200})['’`](?!\w)")
+_TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b(?:1[0-2]|0?[1-9])\s*[ap]m\b", re.I)
+_NUMBER = re.compile(
+    r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
+)
+_TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
+_WITHIN = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
+"""No inches: ``a table for 4 in the garden``."""
+_CODE = re.compile(r"(?<![\w])#?(?=[A-Za-z0-9])(?=[\w-]{0,99}\d)(?=[\w-]{0,99}[A-Za-z_-])[\w-]{3,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")  # fmt: skip
+_MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
+"""What is measured and looks like a code: dust by its size, gases by their formulas."""
+_COUNT_BEFORE = re.compile(r"\d\s*°?$")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
+
+
+def spans(request: str, today: date) -> tuple[Span, ...]:
+    """The typed spans of a request, in order. Only its first ``MAX_REQUEST`` characters are read."""
+    return _spans(request[:MAX_REQUEST], today)
+
+
+@lru_cache(maxsize=64)
+def _spans(request: str, today: date) -> tuple[Span, ...]:
+    found: list[Span] = []
+    for kind, pattern in _PATTERNS:
+        for hit in pattern.finditer(request):
+            value = re.sub(r"\s|°", "", hit[0]) if kind == "coordinates" else hit[0]
+            _add(found, Span(kind, hit[0], value, hit.start(), hit.end()))
+    for start, end, day in dates_in(request, today):
+        _add(found, Span("date", request[start:end], day.isoformat(), start, end))
+    for hit in _TIME.finditer(request):
+        _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
+    for hit in _LATITUDE_LONGITUDE.finditer(request):
+        _add(found, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
+    for hit in _COMPASS.finditer(request):
+        north, east = ("-" if hit[2] in "Ss" else "") + hit[1], ("-" if hit[4] in "Ww" else "") + hit[3]
+        _add(found, Span("coordinates", hit[0], f"{north},{east}", hit.start(), hit.end()))
+    fixed = tuple(found)
+    loose = (*_numbers(request), *_codes(request))
+    found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
+    found += [*_quoted(request), *_terms(request)]
+    quotes = [span for span in found if span.kind == "quoted" and len(span.text.split()) <= _TITLE]
+    kinds: tuple[tuple[SpanKind, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
+        ("name", _names),
+        ("phrase", phrases_in),
+    )
+    for kind, places in kinds:
+        for start, end in places(request):
+            inside = any(quote.start <= start and end <= quote.end for quote in quotes)
+            if not inside and not _MEASURED.fullmatch(request[start:end]):
+                found.append(Span(kind, request[start:end], request[start:end], start, end))
+    found = _dated(found, today)
+    found.sort(key=lambda span: (span.start, -span.end))
+    return tuple(_with_context(request, found[:_MAX_SPANS]))
+
+
+def _dated(found: list[Span], today: date) -> list[Span]:
+    """Days with the hour that is said nearest to them, and hours with their day, as their unit: a parameter may want both in one."""
+    days = [span for span in found if span.kind == "date"]
+    hours = [span for span in found if span.kind == "time"]
+    paired: list[Span] = []
+    for span in found:
+        others = hours if span.kind == "date" else days if span.kind == "time" else []
+        nearest = min(others, key=lambda other: abs(other.start - span.start), default=None)
+        if nearest is not None:
+            paired.append(replace(span, unit=clock(nearest.value) if span.kind == "date" else nearest.value))
+        else:
+            paired.append(replace(span, unit=today.isoformat()) if span.kind == "time" else span)
+    return paired
+
+
+def _names(request: str) -> Iterator[tuple[int, int]]:
+    """Names, and titles that are more than one of them."""
+    plain = list(names_in(request))
+    yield from plain
+    yield from (title for title in titles_in(request) if title not in plain)
+
+
+def _add(found: list[Span], span: Span) -> None:
+    if not any(span.overlaps(other) for other in found):
+        found.append(span)
+
+
+def _numbers(request: str) -> Iterator[Span]:
+    money = bool(_MONEY.search(request))
+    for hit in _NUMBER.finditer(request):
+        value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
+        tail = _tail(request, hit.end())
+        head = request[hit.start() - 1 : hit.start()]
+        unit = _unit(tail, head)
+        if money and not unit and re.fullmatch(r"[A-Z]{3}", tail):
+            unit = tail
+        yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
+    for start, end, number in spelled_in(request):
+        value, unit = f"{negated(request, start)}{number}", _unit(_tail(request, end), "")
+        yield Span("number", request[start:end], value, start, end, unit=unit)
+
+
+def _tail(request: str, end: int) -> str:
+    """What stands right behind a number and may be its unit."""
+    tail = _TAIL.match(request, end)
+    return "" if tail is None or _WITHIN.match(request, tail.start(1)) else tail[1]
+
+
+def _unit(tail: str, head: str) -> str:
+    if head in CURRENCIES:
+        return CURRENCIES[head]
+    word = tail.lower()
+    base = singular(word)
+    return (
+        CURRENCIES.get(base)
+        or CURRENCIES.get(word)
+        or UNITS.get(word)
+        or UNITS.get(base)
+        or ("%" if tail == "%" else "")
+    )
+
+
+def _codes(request: str) -> Iterator[Span]:
+    """Codes; three capitals behind an amount, or on both sides of an exchange, are currencies as well, known ones or not."""
+    pairs = [_AMOUNT, _WANTED, _EXCHANGE] if _MONEY.search(request) else [_AMOUNT, _WANTED]
+    for hit in (hit for pattern in pairs for hit in pattern.finditer(request)):
+        for part in (1, 2):
+            if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
+                yield Span("currency", hit[part], hit[part], hit.start(part), hit.end(part))
+    for hit in (hit for hit in _CODE.finditer(request) if not _MEASURED.fullmatch(hit[0])):
+        yield Span("code", hit[0], hit[0].lstrip("#"), hit.start(), hit.end())
+
+
+def _quoted(request: str) -> Iterator[Span]:
+    for hit in _QUOTED.finditer(request):
+        group = 1 if hit[1] is not None else 2
+        yield Span("quoted", hit[group], hit[group].strip(), hit.start(group), hit.end(group))
+
+
+def _terms(request: str) -> Iterator[Span]:
+    """Currencies, languages, countries and units by their names or codes; the longest name at a place wins."""
+    tokens = list(_WORD.finditer(request))
+    for at, token in enumerate(tokens):
+        counted = bool(_COUNT_BEFORE.search(request, max(0, token.start() - 10), token.start()))
+        for size in (2, 1):
+            last = tokens[min(at + size, len(tokens)) - 1]
+            text = request[token.start() : last.end()]
+            term = _term(text, after_number=counted and not _WITHIN.match(request, token.start()))
+            if term and (size == 1 or len(tokens) > at + 1):
+                yield Span(term[0], text, term[1], token.start(), last.end())
+                break
+
+
+def _term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
+    lowered = text.lower()
+    base = " ".join(singular(word) for word in lowered.split(" "))
+    currency = CURRENCIES.get(base) or CURRENCIES.get(lowered)
+    if currency and (text.isupper() or lowered not in CURRENCY_WORDS_NEEDING_CAPITALS):
+        return "currency", currency
+    if lowered in LANGUAGES:
+        return "language", LANGUAGES[lowered]
+    if lowered in COUNTRIES and (len(lowered) > 3 or text.isupper()):
+        return "country", COUNTRIES[lowered]
+    unit = UNITS.get(lowered) or UNITS.get(base)
+    if unit and (
+        after_number or (lowered not in SHORT_UNITS and lowered not in ("day", "second", "stone", "cup", "foot"))
+    ):
+        return "unit", unit
+    return None
+
+
+def _with_context(request: str, found: list[Span]) -> Iterator[Span]:
+    for span in found:
+        before = [singular(hit[0].lower()) for hit in _WORD.finditer(request[max(0, span.start - 60) : span.start])]
+        after = [singular(hit[0].lower()) for hit in _WORD.finditer(request[span.end : span.end + 50])]
+        yield Span(
+            span.kind, span.text, span.value, span.start, span.end, tuple(before[-4:]), tuple(after[:3]), span.unit
+        )

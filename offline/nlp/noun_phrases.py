@@ -1,0 +1,185 @@
+"""Names and noun phrases of a request, found by capitals and by the words before them."""
+
+import re
+from collections.abc import Iterator
+
+from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS
+from graph.identifiers import singular
+from offline.nlp.asides import reasons_in
+from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, PHRASE_ENDS, TOPIC_CUES
+
+_TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
+_JOINING = frozenset({"of", "de", "van", "von", "der", "la", "le", "del", "&", "the"})
+_NOT_NAMES = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "url", "id", "json", "iso",
+        "celsius", "fahrenheit",
+    }
+)  # fmt: skip
+_OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
+_MAX_WORDS = 7
+_WITHIN = _JOINING | {
+    "in",
+    "on",
+    "to",
+    "with",
+    "from",
+    "for",
+    "at",
+    "by",
+    "and",
+    "a",
+    "an",
+    "over",
+    "under",
+    "into",
+    "without",
+    "or",
+}
+TITLED = WORK_WORDS | {"recipe", "show", "series", "game", "dish", "play", "opera", "magazine", "podcast", "course", "documentary", "product",
+                       "headline", "piece", "painting", "track", "called", "titled", "named", "entitled"}  # fmt: skip
+"""What a title follows."""
+
+
+def names_in(request: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each run of capitalised words (``Bank of England``), common first words of a sentence left off."""
+    tokens = list(_TOKEN.finditer(request))
+    at = 0
+    while at < len(tokens):
+        if not _is_name(tokens[at], request):
+            at += 1
+            continue
+        end = _parted(tokens, at, _end_of_name(tokens, at, request))
+        at = _after_noun(tokens, at, end, request)
+        yield tokens[at].start(), _trimmed(request, tokens[end].end())
+        at = end + 1
+
+
+def _after_noun(tokens: list[re.Match[str]], at: int, end: int, request: str) -> int:
+    """Where the name begins in ``Population of Some Town`` at the start of a sentence, whose first word has its capital from there."""
+    opens = tokens[at].start() == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n", ":")
+    noun = (
+        opens
+        and at + 2 <= end
+        and tokens[at + 1][0].lower() == "of"
+        and tokens[at][0].lower() not in ORGANIZATION_WORDS
+    )
+    return at + 2 if noun else at
+
+
+def _trimmed(request: str, end: int) -> int:
+    return end - 2 if request[max(0, end - 2) : end] in ("'s", "’s") else end
+
+
+def _is_name(token: re.Match[str], request: str) -> bool:
+    word = token[0]
+    if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
+        return False
+    starts = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
+    if starts and word.lower() in ORDERS and _OBJECT.match(request, token.end()):
+        return False
+    if word.lower() not in OPENERS:
+        return True
+    return not starts and len(word) > 2 and word.lower() not in ARTICLES
+
+
+def _parted(tokens: list[re.Match[str]], at: int, end: int) -> int:
+    """The end of the person's name in ``Jane Doe of Some University``, which are two names; of others the end as it is."""
+    of = next((i for i in range(at + 2, end) if tokens[i][0].lower() == "of"), None)
+    if of is None:
+        return end
+    left, right = ({token[0].lower() for token in part} for part in (tokens[at:of], tokens[of + 1 : end + 1]))
+    return of - 1 if right & ORGANIZATION_WORDS and not left & ORGANIZATION_WORDS else end
+
+
+def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
+    end = at
+    while end + 1 < len(tokens) and end - at < _MAX_WORDS:
+        if request[tokens[end].start() : tokens[end].end()].endswith(("'s", "’s")):
+            break
+        step = 2 if tokens[end + 1][0].lower() in _JOINING and end + 2 < len(tokens) else 1
+        following = tokens[end + step]
+        gap = request[tokens[end].end() : following.start()]
+        if (
+            not following[0][0].isupper()
+            or re.search(r"[,;:!?()\"“”\n]|\.\s", gap)
+            or following[0].lower() in _NOT_NAMES
+        ):
+            break
+        end += step
+    return end
+
+
+def titles_in(request: str) -> Iterator[tuple[int, int]]:
+    """Start and end of names that small words run through: ``A Winter in Moonfall``, ``the recipe Soup with Rice``.
+
+    "Berlin to Paris" is no title: one begins with an article that is written large, opens the text, or follows what has a title.
+    """
+    tokens = list(_TOKEN.finditer(request))
+    at = 0
+    while at < len(tokens):
+        end = _end_of_title(tokens, at, request) if _opens_title(tokens, at, request) else at
+        if end > at:
+            yield tokens[at].start(), _trimmed(request, tokens[end].end())
+        at = end + 1
+
+
+def _opens_title(tokens: list[re.Match[str]], at: int, request: str) -> bool:
+    word = tokens[at][0]
+    if not word[0].isupper() or re.match(r"I(?:['’]|$)", word):
+        return False
+    before = tokens[at - 1][0].lower() if at else ""
+    opens = at == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n")
+    article = word.lower() in ("the", "a", "an")
+    if opens:
+        following = tokens[at + 1][0] if at + 1 < len(tokens) else ""
+        return (article and following[:1].isupper()) or word.lower() not in OPENERS
+    return article or singular(before) in TITLED
+
+
+def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
+    """Index of the title's last word: the last large one that small words lead to; ``at`` where nothing follows."""
+    end = at
+    for step in range(at + 1, min(at + _MAX_WORDS + 3, len(tokens))):
+        gap = request[tokens[step - 1].end() : tokens[step].start()]
+        if re.search(r"[,;:!?()\"“”\n]|\.\s", gap) or (step - end > 2 and not tokens[step][0][0].isupper()):
+            break
+        if tokens[step][0][0].isupper() and tokens[step][0].lower() not in _NOT_NAMES:
+            end = step
+        elif tokens[step][0].lower() not in _WITHIN:
+            break
+    return end
+
+
+_AT = frozenset(
+    {"present", "most", "least", "last", "first", "once", "all", "home", "work", "night", "noon", "best", "worst"}
+)
+"""What *at* says of when or how much, and names nothing."""
+
+
+def phrases_in(request: str) -> Iterator[tuple[int, int]]:
+    """Start and end of the noun phrases after a cue word: ``books about [machine learning] published in [2020]``."""
+    tokens = list(_TOKEN.finditer(request))
+    reasons = list(reasons_in(request))
+    for at, token in enumerate(tokens[:-1]):
+        if token[0].lower() not in TOPIC_CUES or any(start <= token.start() < end for start, end in reasons):
+            continue
+        first = at + 1
+        while first < len(tokens) and tokens[first][0].lower() in ARTICLES:
+            first += 1
+        last = _end_of_phrase(tokens, first, request)
+        said = token[0].lower() == "at" and first < len(tokens) and tokens[first][0].lower() in _AT
+        if last >= first and not said:
+            yield tokens[first].start(), tokens[last].end()
+
+
+def _end_of_phrase(tokens: list[re.Match[str]], first: int, request: str) -> int:
+    """Index of the last word of the phrase; ``first - 1`` where there is none."""
+    last = first - 1
+    for at in range(first, min(first + _MAX_WORDS, len(tokens))):
+        gap = request[tokens[at - 1].end() : tokens[at].start()]
+        if tokens[at][0].lower() in PHRASE_ENDS or re.search(r"[.,;:!?()\"“”\n]", gap):
+            break
+        last = at
+    return last

@@ -1,0 +1,183 @@
+"""The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.change_report import unmet
+from agent.learning.step_scores import scores
+from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.protocol import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    UnservedQuestion,
+    WholePath,
+)
+from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from domain.plan import StepResult
+from domain.tool import ToolDoc, ToolId
+from offline.choice import ChoiceParameters, Verdict, decide
+from offline.conversation import followed, narrowed_to
+from offline.coverage import bare
+from offline.decomposition import decomposed
+from offline.documents import by_documents
+from offline.field_selection import telling_fields
+from offline.further_calls import Call, Prefix, calls, fresh, once_more
+from offline.memory_vote import Missing, adoptable, remembered
+from offline.reflection import reflected
+from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
+from offline.substitute import Handed, substituted
+from offline.template_answer import compose
+from offline.toolset_prior import kindred
+from offline.turns import out_of_turn, purpose_of
+from offline.value_uses import Uses
+from offline.whole_path import walked
+
+
+@dataclass(slots=True)
+class _Worked:
+    """What was worked out for one subtask: what each tool was chosen for, what its calls are for, what is open."""
+
+    uses: Uses
+    purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
+    calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
+    tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
+    handed: Handed = field(default_factory=Handed)
+    unserved: tuple[str, ...] = ()
+    finished: bool = False
+
+
+class OfflinePolicy:
+    """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
+
+    name = "offline"
+
+    def __init__(self, parameters: ChoiceParameters | None = None) -> None:
+        self.cost = Cost()
+        self.notices: list[Notice] = []
+        self._parameters = parameters or ChoiceParameters()
+        self._missing: dict[tuple[str, ToolId, tuple[ToolId, ...]], frozenset[str]] = {}
+        self._worked: dict[str, _Worked] = {}
+
+    def _of(self, request: str) -> _Worked:
+        """What is kept of a subtask, by its description."""
+        if request not in self._worked:
+            self._worked[request] = _Worked(Uses(request))
+        return self._worked[request]
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        """What it means after earlier questions, else parts that have nothing to do with each other; see
+        :func:`offline.conversation.followed` and :func:`offline.decomposition.decomposed`.
+        """
+        return followed(question) or decomposed(question)
+
+    async def choose(self, situation: Situation) -> Choice:
+        """Weight, availability, relevance and executability decide; see :func:`offline.choice.decide`."""
+
+        def missing(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
+            key = (situation.request, tool.id, tuple(step.id for step in path))
+            if key not in self._missing:
+                self._missing[key] = frozenset(fillable(tool, situation.request, path).missing)
+            return self._missing[key]
+
+        now, worked = fresh(situation), self._of(situation.request)
+        known = substituted(now, worked.handed.completing(missing)) or kindred(now, missing)
+        found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
+        verdict = once_more(situation, found)
+        worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
+        if worked.finished:
+            worked.calls = calls(situation, verdict)
+        if verdict.choice.index is not None and verdict.purpose:
+            worked.purpose[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
+        return verdict.choice
+
+    def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
+        """The rules' own move, unless memory knows a better one."""
+        share = worked.uses.share
+        own = decide(by_documents(situation, share), missing, self._parameters, share)
+        known = remembered(situation, missing)
+        if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
+            return own
+        return Verdict(known.choice, purpose_of(situation, known.choice), ())
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        """By documents and relevance; see :func:`offline.reflection.reflected`."""
+        return reflected(question)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
+        return adoptable(proposal)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        """The steps that ``choose`` would take over these candidates alone."""
+        return await walked(question, self.choose)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
+        that part leaves anything open, from the whole request. A part that names no value ("the population of the city")
+        gets all it needs from earlier results. After a complaint, the request's next best names are taken; without any, nothing changes.
+        """
+        prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
+        worked = self._of(question.request)
+        tried = worked.tried.get(prefix, ()) if question.complaint else ()
+        handed = worked.handed.down(question.tool, prefix) if not question.complaint else None
+        found = handed or (self._bound(question, prefix, worked) if not tried else _another(question, tried))
+        worked.tried[prefix] = (*tried, found)
+        worked.handed.note(question.tool, prefix, found)
+        return found
+
+    def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
+        call = worked.calls.get(prefix)
+        if call is not None:
+            question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
+        part = call.part.text if call else worked.purpose.get(question.tool.id, question.request)
+        for text in ("", part) if bare(part) == part else (part,):
+            if text != question.request and question.tool.required:
+                bound = bind(replace(question, request=text))
+                found = all(binding.origin in ("request", "step") for binding in bound.provenance)
+                if found and not bound.missing and not any(b.reference == WHOLE for b in bound.provenance):
+                    return bound
+        return bind(question)
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        """The clauses that begin with an order that a tool at hand would have carried out."""
+        return unmet(question.clauses, question.at_hand, question.done)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        """Fields that speak for themselves by name, by the document's words and by their values."""
+        return telling_fields(question)
+
+    async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        """The fields of the responses that the request asks about, with the calls they rest on."""
+        for piece in compose(request, narrowed_to(request, steps), self._open()):
+            yield piece
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        """By the rules of :mod:`agent.learning.step_scores`."""
+        done, failed = ([result for _, result in part] for part in (question.steps, question.failed))
+        return scores(done, failed, answered=question.answered)
+
+    def _open(self) -> tuple[str, ...]:
+        """What no step serves. Of several subtasks, those that came to nothing are named by the run."""
+        told = [worked for worked in self._worked.values() if worked.finished or len(self._worked) == 1]
+        return tuple(dict.fromkeys(clause for worked in told for clause in worked.unserved))
+
+
+def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:
+    """Other values for the names that a call took from the request and that led to nothing; the last ones where there are no others.
+
+    In whose name a change is made stays as the request says.
+    """
+    avoid = frozenset(
+        (binding.parameter, str(made.values[binding.parameter]))
+        for made in tried
+        for binding in made.provenance
+        if binding.origin == "request" and may_mean_another(question.tool, binding.parameter)
+    )
+    found = bind(question, avoid=avoid) if avoid else tried[-1]
+    return tried[-1] if found.missing or any(b.reference == WHOLE for b in found.provenance) else found

@@ -1,0 +1,202 @@
+"""The part of a response that a request asks about, as lines a person can read."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+
+from agent.text import clean, shown
+from graph.identifiers import words
+from graph.literals import read_value
+from offline.nlp.asked_words import match
+
+MOST_ITEMS = 8
+_MOST_FIELDS = 6
+_MOST_LEAVES = 400
+_LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
+_NOISE = re.compile(
+    r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
+)
+_BOOKKEEPING = re.compile(
+    r"(?:^|[._])(?:page|pages|per_?page|limit|offset|status|success|ok|code|message|took|version|total_?pages)$", re.I
+)
+"""Fields that stand beside an empty list without being a finding."""
+_SHORT, _STEM = 40, 6
+_UNITS = frozenset({"unit", "currency"})
+
+Leaf = tuple[str, JsonValue]
+"""A field by its dotted name within its record, and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Lines to show. ``matched``: how many of their fields the request asks about by name, not only by a question word."""
+
+    lines: tuple[str, ...]
+    matched: int
+
+
+def view(
+    response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "", units: Mapping[str, str] | None = None
+) -> View:
+    """The fields that are asked about (``wording.asked_words``); where none is, the first telling ones.
+
+    A field whose value is what the request asks for ("who directed": *Director*) is told too, and its records come first. ``units``: what
+    numbers are counted in, by field (:func:`offline.slots.response_units.units_of`). ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
+    """
+    value = read_value(response)
+    if value is None or isinstance(value, str):
+        text = clean(value if isinstance(value, str) else response, 400)
+        return View((text,) if text else (), 0)
+    strong, weak = asked
+    records = [_without_ids(record, strong) for record in _records(value, used)]
+    if not records:
+        return View(("nothing was found",), 0)
+    fields = [_scored(record, strong) for record in records]
+    matched = max(len(scored) for scored in fields)
+    meant = _columns([_scored(record, weak) for record in records]) if not matched or len(records) == 1 else []
+    names = [*_columns(fields), *meant] or _telling(records)
+    said = (
+        {name for record in records for name, value in record if _says(value, strong)}
+        if len(records) > 1
+        else set[str]()
+    )
+    records.sort(key=lambda record: not any(name in said and _says(value, strong) for name, value in record))
+    lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, [*names, *said], units or {}))]
+    if len(records) > MOST_ITEMS:
+        lines.append(f"… and {len(records) - MOST_ITEMS} more")
+    return View(tuple(dict.fromkeys(lines)), matched)
+
+
+def _records(value: JsonValue, used: str) -> list[list[Leaf]]:
+    """The items of the main list with the scalars around it as a record of their own, else the one object."""
+    while isinstance(value, dict) and len(value) == 1:
+        key, inner = next(iter(value.items()))
+        if not isinstance(inner, (dict, list)):
+            break
+        value, used = inner, used.removeprefix(key).removeprefix(".")
+    if isinstance(value, list):
+        return _items("", value, used)
+    if not isinstance(value, dict):
+        return [[("", value)]]
+    lists = {
+        key: inner for key, inner in value.items() if isinstance(inner, list) and inner and isinstance(inner[0], dict)
+    }
+    around = list(_leaves({k: v for k, v in value.items() if k not in lists}, ""))
+    found = [around] if around else []
+    for key, inner in lists.items():
+        found += _items(key, inner, used.removeprefix(key) if used.startswith(key) else "")
+    return found or ([] if lists or not value else [list(_leaves(value, ""))])
+
+
+def _items(name: str, items: Sequence[JsonValue], used: str) -> list[list[Leaf]]:
+    if all(not isinstance(item, (dict, list)) for item in items):
+        return [[(name, list(items))]] if items else []
+    chosen = re.match(r"\[(\d+)\]", used)
+    kept = [items[int(chosen[1])]] if chosen and int(chosen[1]) < len(items) else items
+    return [list(_leaves(item, name and f"{name}.")) for item in kept]
+
+
+def _leaves(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[Leaf]:
+    """Scalars and lists of scalars below a value, in order, at most a few hundred."""
+    if isinstance(value, dict) and depth < 6:
+        for _, (key, inner) in zip(range(_MOST_LEAVES), value.items(), strict=False):
+            yield from _leaves(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for item in value[:3]:
+            yield from _leaves(item, f"{prefix}.", depth + 1)
+    elif value not in (None, "", []) and not isinstance(value, dict):
+        yield prefix.rstrip("."), value
+
+
+def leaves_of(value: JsonValue) -> list[Leaf]:
+    """The scalars of a response by dotted name; of a list of one, those of its item."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return list(_leaves(value, "")) if isinstance(value, dict) else []
+
+
+def _without_ids(record: list[Leaf], asked: frozenset[str]) -> list[Leaf]:
+    """A record without its identifiers, which tell a person nothing, unless one is asked for or nothing else is there."""
+    if "id" in asked:
+        return record
+    return [(name, value) for name, value in record if not _is_id(name, asked)] or record
+
+
+def _is_id(name: str, asked: frozenset[str]) -> bool:
+    """An identifier, but for that of a thing of which a reference is asked for: a ``booking_id`` is a booking's reference."""
+    own = words(name.rpartition(".")[2])
+    return own[-1:] == ("id",) and not ("reference" in asked and frozenset(own[:-1]) & asked)
+
+
+def _scored(record: list[Leaf], asked: frozenset[str]) -> dict[str, float]:
+    """The fields of a record that are asked about: those that match in their own name; in what holds them, where none does."""
+    own = {name: float(match(name.rpartition(".")[2], asked)) for name, _ in record}
+    matched = {name: score for name, score in own.items() if score}
+    return matched or {name: 0.5 for name, _ in record if "." in name and match(name, asked)}
+
+
+def _says(value: JsonValue, asked: frozenset[str]) -> bool:
+    """Whether a short text is another form of a word of the request: *Director* of *directed*."""
+    if not isinstance(value, str) or len(value) > _SHORT:
+        return False
+    return any(
+        word != other and min(len(word), len(other)) >= _STEM and word[:_STEM] == other[:_STEM]
+        for word in words(value)
+        for other in asked
+    )
+
+
+def _columns(fields: Sequence[dict[str, float]]) -> list[str]:
+    best: dict[str, float] = {}
+    for scored in fields:
+        for name, score in scored.items():
+            best[name] = max(score, best.get(name, 0.0))
+    return sorted(best, key=lambda name: -best[name])[: 2 * _MOST_FIELDS]
+
+
+def _telling(records: Sequence[list[Leaf]]) -> list[str]:
+    """The first fields that are not addresses or bookkeeping."""
+    names = list(dict.fromkeys(name for record in records for name, _ in record))
+    return [name for name in names if not _NOISE.search(name)][:_MOST_FIELDS] or names[:_MOST_FIELDS]
+
+
+def _line(record: list[Leaf], names: Sequence[str], measured: Mapping[str, str]) -> str:
+    """One record: what it is called, then its chosen fields, in the record's own order."""
+    chosen = [(name, value) for name, value in record if name in names]
+    if not chosen:
+        return ""
+    keys = {name for name, _ in chosen}
+    label = next(
+        ((n, v) for want in _LABELS for n, v in record if n.rpartition(".")[2].lower() == want and n not in keys), None
+    )
+    units = [(n, v) for n, v in record if _UNITS & set(words(n.rpartition(".")[2])) and n not in keys]
+    told = [*([label] if label else []), *chosen, *units][: _MOST_FIELDS + 2]
+    holders = {name.rpartition(".")[0] for name, _ in told}
+    shared = len(f"{holders.pop()}.") if len(holders) == 1 and "" not in holders else 0
+    return "; ".join(
+        f"{_spoken(name[shared:])}: {_counted(name, value, measured)}" if name else shown(value) for name, value in told
+    )
+
+
+def _counted(name: str, value: JsonValue, measured: Mapping[str, str]) -> str:
+    unit = measured.get(name.rpartition(".")[2].lower(), "")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return f"{shown(value)} {unit}" if unit and number else shown(value)
+
+
+def _spoken(name: str) -> str:
+    """A field's name as words: ``author_list.person_id`` → "author list person id"."""
+    return clean(re.sub(r"[._]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower(), 60)
+
+
+def is_empty(response: str) -> bool:
+    """Whether a structured response holds no finding: nothing but empty lists and objects, nulls and zeros."""
+    value = read_value(response)
+    if not isinstance(value, (dict, list)):
+        return False
+    leaves = list(_leaves(value if isinstance(value, dict) else {"": value}, ""))
+    if isinstance(value, dict) and any(inner == [] for inner in value.values()):
+        leaves = [(name, leaf) for name, leaf in leaves if not _BOOKKEEPING.search(name)]
+    return all(leaf in (0, False) for _, leaf in leaves)

@@ -1,0 +1,1 @@
+"""Values for the parameters of a call, out of a request and earlier responses."""

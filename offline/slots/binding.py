@@ -1,0 +1,244 @@
+"""The offline arguments: values out of the request, earlier results and defaults. What is not found is missing, never invented."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import Need, need_of
+from agent.policy.protocol import Arguments, ArgumentsQuestion
+from domain.event import Feed
+from domain.model import JsonObject
+from domain.plan import Binding
+from domain.tool import Parameter, ToolDoc
+from offline.nlp.entities import Span
+from offline.request_match import left_to_defaults
+from offline.slots.field_units import unit_of
+from offline.slots.producer_outputs import UNTOUCHED, feeding, unmeasured
+from offline.slots.request_values import today as current_day
+from offline.slots.request_values import told
+from offline.slots.response_binding import fed, pointed
+from offline.slots.write_slots import asker_decides
+
+WHOLE = "the whole request"
+"""The reference of a value that is the request's own text, for want of anything better."""
+
+_WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
+_REUSED = 0.7
+"""So well a span must fit to be bound to a second parameter of one call."""
+_NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbol", "country"})
+Avoid = frozenset[tuple[str, str]]
+"""Parameters and values, as text, that are not to be bound."""
+
+_PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
+"""What a query that looks for such a thing wants is a name, not a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fillable:
+    """What is known before any call. ``feeds``: the parameters that the documented output of a step of the path fills."""
+
+    missing: tuple[str, ...]
+    feeds: tuple[Feed, ...]
+
+    @property
+    def feeds_from(self) -> tuple[int, ...]:
+        """Positions in the path, from 0, of the steps that feed it."""
+        return tuple(sorted({feed.step - 1 for feed in self.feeds}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A possible value for one parameter, with its origin; ``span`` where it comes from the request."""
+
+    parameter: Parameter
+    score: float
+    value: JsonValue
+    binding: Binding
+    span: Span | None = None
+
+
+def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = frozenset()) -> Arguments:
+    """Arguments for one call, with the origin of each value.
+
+    Every parameter collects candidates from the request (typed spans, DESIGN section 4) and from earlier results (coupled
+    fields); the strongest pair of parameter and value is bound first, and a span is bound to a second parameter of the call
+    only where nothing else is left for it. Required parameters then fall back on their default. ``today`` is what
+    relative dates count from (the local date by default). ``avoid``: values of the request that led to nothing; what else is named, however
+    weakly, is taken instead.
+    """
+    needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
+    choices = _choices(question, needs, today or current_day(), avoid)
+    bound = _assign(choices, needs)
+    bound |= _measured(question, needs, bound)
+    values: JsonObject = {}
+    provenance: list[Binding] = []
+    missing: list[str] = []
+    for parameter in question.tool.parameters:
+        choice = bound.get(parameter.name) or _fallback(parameter, question.tool, question.request)
+        if choice is not None:
+            values[parameter.name] = choice.value
+            provenance.append(choice.binding)
+        elif parameter.required:
+            missing.append(parameter.name)
+    return _about_the_request(question, Arguments(values, tuple(provenance), tuple(missing)))
+
+
+def _about_the_request(question: ArgumentsQuestion, found: Arguments) -> Arguments:
+    """The arguments without defaults that stand where the request names something else."""
+    lost = left_to_defaults(question.tool, question.request, found.values, found.provenance)
+    values = {name: value for name, value in found.values.items() if name not in lost}
+    bindings = tuple(binding for binding in found.provenance if binding.parameter not in lost)
+    missing = [one.name for one in question.tool.required if one.name in lost or one.name in found.missing]
+    return Arguments(values, bindings, tuple(missing)) if lost else found
+
+
+def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> Fillable:
+    """Which required parameters nothing could fill yet, and which steps of the path feed the tool (by their documents)."""
+    day = today or current_day()
+    missing: list[str] = []
+    feeds: list[Feed] = []
+    taken: list[tuple[Span, Need]] = []
+    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), tool, request, day)):
+        need = need_of(parameter)
+        best = next((c for c in told(need, tool, request, day) if not _taken(c.span, need, taken)), None)
+        decided = asker_decides(need, tool, told=best is not None)
+        source = None if decided else feeding(parameter, need, tool, path)
+        if source is not None and (best is None or source.score >= best.score):
+            feeds.append(source)
+        elif best is not None:
+            taken.append((best.span, need))
+        elif _fallback(parameter, tool, request) is None:
+            missing.append(parameter.name)
+    order = [parameter.name for parameter in tool.required]
+    left = unmeasured(missing, tool, feeds, path) if missing and feeds else missing
+    return Fillable(
+        tuple(sorted(left, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
+    )
+
+
+def _later(need: Need, tool: ToolDoc, request: str, today: date) -> float:
+    """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
+    if need.kind != "unit" or not need.role:
+        return 0.0
+    return -max((item.score for item in told(need, tool, request, today)), default=0.0)
+
+
+def _measured(
+    question: ArgumentsQuestion, needs: Mapping[str, Need], bound: Mapping[str, _Choice]
+) -> dict[str, _Choice]:
+    """The unit of a value that an earlier response gave, where a required parameter wants it: what is converted *from* it."""
+    taken = [choice.binding.reference for choice in bound.values() if choice.binding.origin == "step"]
+    found: dict[str, _Choice] = {}
+    for parameter in question.tool.required:
+        need = needs[parameter.name]
+        if need.kind != "unit" or need.role == "to":
+            continue
+        for reference in taken:
+            step, _, place = reference.partition(".")
+            unit = unit_of(question.earlier[int(step) - 1][0], place, need)
+            if unit is not None:
+                binding = Binding(parameter=parameter.name, origin="step", reference=reference)
+                found[parameter.name] = _Choice(parameter, 1.0, unit, binding)
+    return found
+
+
+def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
+    """Whether a parameter wants the name of something, of which a request may hold several; but not in whose name a change is made."""
+    kinds = _NAMES if tool.safe else _NAMES - {"person"}
+    return any(need_of(own).kind in kinds for own in tool.parameters if own.name == parameter)
+
+
+def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
+    """The spans of a request that a call of the tool would take its values from."""
+    needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
+    choices = _choices(ArgumentsQuestion(request, tool, ()), needs, current_day(), frozenset())
+    return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
+
+
+def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[_Choice]:
+    choices: list[_Choice] = []
+    avoided = {name for name, _ in avoid}
+    for parameter in question.tool.parameters:
+        need = needs[parameter.name]
+        found = told(need, question.tool, question.request, today, lenient=parameter.name in avoided)
+        decided = need.kind in UNTOUCHED or asker_decides(need, question.tool, told=bool(found))
+        for item in found:
+            if (parameter.name, str(item.value)) in avoid:
+                continue
+            binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
+            choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
+        if parameter.required and not decided:
+            for value in fed(parameter, need, question.tool, question.request, question.earlier):
+                binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
+                choices.append(_Choice(parameter, value.score, value.value, binding))
+        if not parameter.required and question.tool.safe:
+            for text, reference in pointed(need, question.request, question.earlier):
+                choices.append(
+                    _Choice(parameter, 1.0, text, Binding(parameter=parameter.name, origin="step", reference=reference))
+                )
+    return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
+
+
+def _assign(choices: Sequence[_Choice], needs: Mapping[str, Need]) -> dict[str, _Choice]:
+    bound: dict[str, _Choice] = {}
+    used: list[tuple[Span, Need]] = []
+    for again in (False, True):
+        for choice in choices:
+            name = choice.parameter.name
+            if name in bound or (again and (not choice.parameter.required or choice.score < _REUSED)):
+                continue
+            if choice.span is not None and not again and _taken(choice.span, needs[name], used):
+                continue
+            if _same_end(choice, needs, bound):
+                continue
+            bound[name] = choice
+            if choice.span is not None:
+                used.append((choice.span, needs[name]))
+    return bound
+
+
+def _same_end(choice: _Choice, needs: Mapping[str, Need], bound: Mapping[str, _Choice]) -> bool:
+    """Whether the value is bound to the other end already: nothing is converted from a unit into the same one."""
+    need = needs[choice.parameter.name]
+    return bool(need.role) and any(
+        other.value == choice.value and needs[name].kind == need.kind and needs[name].role not in ("", need.role)
+        for name, other in bound.items()
+    )
+
+
+def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
+    """Whether another parameter has the span; a pair of coordinates serves both of its halves."""
+    halves = {"latitude", "longitude"}
+    return any(
+        span.overlaps(other) and not (span.kind == other.kind == "coordinates" and {need.kind, owner.kind} == halves)
+        for other, owner in used
+    )
+
+
+def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | None:
+    """A required parameter's default, its only allowed value, or, for a free query in words, the request itself.
+
+    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the same
+    reason no default fills a call that changes something: somebody else's appointment would be deleted.
+    """
+    if not parameter.required:
+        return None
+    if tool.safe and parameter.default is not None and parameter.default != "":
+        binding = Binding(parameter=parameter.name, origin="default", reference="the document's default")
+        return _Choice(parameter, 0.0, parameter.default, binding)
+    if len(parameter.enum) == 1:
+        binding = Binding(parameter=parameter.name, origin="default", reference="the only allowed value")
+        return _Choice(parameter, 0.0, parameter.enum[0], binding)
+    if (
+        parameter.type == "string"
+        and not parameter.enum
+        and parameter.name.lower() in _WHOLE_REQUEST
+        and request.strip()
+        and not any(flow.count > 1 for flow in parameter.flows)  # recorded calls took it from an answer
+        and not need_of(parameter).described & _PLACES
+    ):
+        binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE)
+        return _Choice(parameter, 0.0, request.strip(), binding)
+    return None

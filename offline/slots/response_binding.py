@@ -1,0 +1,232 @@
+"""Values for a parameter out of the responses of earlier steps: which step, which field, which item of a list."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import Need
+from domain.plan import StepResult
+from domain.tool import Parameter, ToolDoc
+from graph.coupling import couplings, subject
+from graph.identifiers import singular, text_words, words
+from graph.literals import read_value
+from graph.outputs import OutputField, fields_of_value
+from offline.nlp.gazetteer import STARTERS
+from offline.nlp.superlatives import placed, ranked, ranks
+from offline.slots.write_slots import of_another
+
+_MAX_LEAVES = 20_000
+_CHAINED = 0.3
+_NAMED = 2.0
+"""The score of an item whose name stands in the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """A value of an earlier response. ``reference``: ``2.items[0].lat`` (step, counted from 1, and place in its response)."""
+
+    value: JsonValue
+    score: float
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    fields: tuple[OutputField, ...]
+    leaves: dict[str, list[tuple[str, JsonValue]]]
+
+
+def fed(
+    parameter: Parameter, need: Need, consumer: ToolDoc, request: str, earlier: Sequence[tuple[ToolDoc, StepResult]]
+) -> list[Fed]:
+    """Values of earlier responses that fit, best first. Later steps win ties: they are nearer to the request's end.
+
+    Of a list, the item whose texts the request names best is taken, else the first.
+    """
+    found: list[Fed] = []
+    for number, (producer, result) in enumerate(earlier, start=1):
+        if result.status != "ok" or not result.response:
+            continue
+        response = _read(result.response)
+        bonus = _CHAINED if _chained(request, consumer, producer) else 0.0
+        for coupling in couplings(response.fields, producer, parameter, consumer)[:3]:
+            if of_another(coupling.field.path, need, consumer):
+                continue
+            leaves = response.leaves.get(coupling.field.path, [])
+            about = _about(coupling.field, producer)
+            place_value = _best_item(leaves, response, request, need, about)
+            if place_value is not None:
+                score = (
+                    coupling.score
+                    + bonus
+                    + _told(coupling.field, request)
+                    + (-0.01 if need.role == "from" else 0.01) * number
+                )
+                found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
+    return sorted(found, key=lambda value: -value.score)
+
+
+def fed_from(
+    field: str, need: Need, producer: ToolDoc, result: StepResult, request: str
+) -> tuple[str, JsonValue] | None:
+    """The value of one field of a response, such as ``items[].lat``, with its place; the item is chosen as by :func:`fed`."""
+    response = _read(result.response)
+    known = next((one for one in response.fields if one.path == field), None)
+    about = _about(known, producer) if known else frozenset[str]()
+    return _best_item(response.leaves.get(field, []), response, request, need, about)
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> _Response:
+    value = read_value(text)
+    leaves: dict[str, list[tuple[str, JsonValue]]] = {}
+    for count, (path, place, leaf) in enumerate(_walk(value, "", "", 0)):
+        if count >= _MAX_LEAVES:
+            break
+        leaves.setdefault(path, []).append((place, leaf))
+    return _Response(fields_of_value(value), leaves)
+
+
+def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple[str, str, JsonValue]]:
+    if depth > 12:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _walk(item, f"{path}.{key}" if path else key, f"{place}.{key}" if place else key, depth + 1)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _walk(item, f"{path}[]", f"{place}[{index}]", depth + 1)
+    elif value is not None and value != "":
+        yield path, place, value
+
+
+def _told(field: OutputField, request: str) -> float:
+    """A little for what the request says of a field's kind: of ``current_city`` and ``shipped_from_city`` it means the first, unless it says so."""
+    own = set(words(field.name))
+    if own & {"current", "present", "actual"}:
+        return 0.03
+    return 0.05 if len(own) > 1 and own <= text_words(request) else 0.0
+
+
+def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:
+    """The words that speak of the list that a field is in."""
+    return frozenset((*words(field.path), *field.holder)) | subject(producer.api) | text_words(producer.description)
+
+
+def _best_item(
+    leaves: list[tuple[str, JsonValue]], response: _Response, request: str, need: Need, about: frozenset[str]
+) -> tuple[str, JsonValue] | None:
+    """The leaf whose list item the request names best, else means by its place or rank, else the first; None where no value fits."""
+    fitting = [(place, value) for place, raw in leaves if (value := _fit(raw, need)) is not None]
+    if len(fitting) < 2:
+        return fitting[0] if fitting else None
+    told = _item_scores(response, request)
+    if max(told.get(_item(place), 0.0) for place, _ in fitting) < _NAMED:
+        meant = _by_rank(fitting, response, request)
+        meant = placed(request, len(fitting), about) if meant is None else meant
+        if meant is not None:
+            return fitting[meant]
+    return max(enumerate(fitting), key=lambda entry: (told.get(_item(entry[1][0]), 0.0), -entry[0]))[1]
+
+
+def _by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _Response, request: str) -> int | None:
+    """The item that has most, or least, of what the request's superlative measures."""
+    wanted = ranks(request)
+    if not wanted:
+        return None
+    items = {_item(place): dict[str, JsonValue]() for place, _ in fitting}
+    for path, found in response.leaves.items():
+        for place, value in found:
+            if _item(place) in items:
+                items[_item(place)][path] = value
+    values = [items[_item(place)] for place, _ in fitting]
+    return next((found[0] for rank in wanted if (found := ranked(values, rank))), None)
+
+
+def _item(place: str) -> str:
+    """The innermost list item that holds a place: ``items[2].location.lat`` → ``items[2]``."""
+    return place[: place.rfind("]") + 1]
+
+
+def _item_scores(response: _Response, request: str) -> dict[str, float]:
+    wanted = {singular(word) for word in re.findall(r"\w+", request.lower())} - STARTERS
+    lowered = request.lower()
+    scores: dict[str, float] = {}
+    for leaves in response.leaves.values():
+        for place, value in leaves:
+            if isinstance(value, bool):
+                continue
+            text = str(value)[:200].lower()
+            own = {singular(word) for word in re.findall(r"\w+", text)} - STARTERS
+            if own:
+                whole = 2.0 if len(text) > 2 and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", lowered) else 0.0
+                item = _item(place)
+                scores[item] = scores.get(item, 0.0) + whole + len(own & wanted) / len(own)
+    return scores
+
+
+def _fit(value: JsonValue, need: Need) -> JsonValue:
+    """The value in the parameter's type, or None."""
+    if isinstance(value, (dict, list)) or value is None:
+        return None
+    if need.enum and value not in need.enum:
+        return None
+    if need.type == "array":
+        return [value]
+    if need.type == "string":
+        return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+    if need.type == "boolean":
+        return value if isinstance(value, bool) else None
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    if need.type == "integer" and not number.is_integer():
+        return None
+    if (need.minimum is not None and number < need.minimum) or (need.maximum is not None and number > need.maximum):
+        return None
+    return int(number) if isinstance(value, int) or need.type == "integer" else number
+
+
+def _chained(request: str, consumer: ToolDoc, producer: ToolDoc) -> bool:
+    """Whether the request speaks of the consumer's things *of* the producer's: ``interests of the coauthors``, ``coauthors' interests``."""
+    asked = subject(consumer.api) - subject(producer.api)
+    held = subject(producer.api) - subject(consumer.api)
+    plain = re.sub(r"(?<=\w)-(?=\w)", "", request[:2_000].lower())  # co-authors, e-mail
+    tokens = [set(words(token)) or {token} for token in re.findall(r"\w+", plain)]
+    if not any(
+        token & asked for token in tokens
+    ):  # asked in other words: of what is held, or else nothing speaks of it
+        return any(token & held and after & {"of", "by"} for token, after in pairwise(tokens))
+    for at, token in enumerate(tokens):
+        if not token & asked:
+            continue
+        of = next(
+            (step for step in (1, 2) if at + step < len(tokens) and tokens[at + step] & {"of", "by", "from"}), None
+        )
+        if of is not None and any(later & held for later in tokens[at + of + 1 : at + of + 4]):
+            return True
+        if any(earlier & held for earlier in tokens[max(0, at - 2) : at]):
+            return True
+    return False
+
+
+_POINTS = re.compile(r"\b(?:in|at|near|to|from|around)\s+(?:its|their|his|her|the|that)\s+([a-z]+)\b", re.IGNORECASE)
+
+
+def pointed(need: Need, request: str, earlier: Sequence[tuple[ToolDoc, StepResult]]) -> Iterator[tuple[str, str]]:
+    """Texts for a parameter that wants a place, each with its reference (``1.capital``), of the last step that tells one first."""
+    if need.kind != "place" or need.type != "string":
+        return
+    named = {singular(found[1].lower()) for found in _POINTS.finditer(request)}
+    for number, (_, result) in reversed(list(enumerate(earlier, start=1))):
+        answer = read_value(result.response) if named and result.status == "ok" else None
+        for field, value in answer.items() if isinstance(answer, dict) else ():
+            if isinstance(value, str) and value and len(words(field)) == 1 and words(field)[0] in named:
+                yield value, f"{number}.{field}"

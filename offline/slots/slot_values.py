@@ -1,0 +1,139 @@
+"""A span's value in the type and form that a parameter asks for, or nothing where it does not fit."""
+
+import re
+from datetime import date
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import Need
+from graph.identifiers import singular, words
+from offline.nlp.dates import clock, wants_both, written
+from offline.nlp.entities import Span
+from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
+
+_CURRENCY_CODE = re.compile(r"[A-Z]{3}")
+_COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
+_PARTS = {"year": 0, "month": 1, "day": 2}
+
+_NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
+_NAMED = frozenset({"query", "place", "person", "organization", "country"})
+"""What a number given by an office, like a parcel's, is no value for."""
+
+
+def value_for(span: Span, need: Need) -> JsonValue:
+    """The value, or None where the span does not fit the parameter's type, bounds, enum or form."""
+    if need.enum:
+        meant = enum_value(span.value, need)
+        return listed(enum_value(span.text, need) if meant is None else meant, need)
+    if need.type == "boolean" or need.type == "object" or _is_no_value(span, need):
+        return None
+    text = _text(span, need)
+    if text is None:
+        return None
+    if need.type in ("number", "integer"):
+        return _number(text, need)
+    return [text] if need.type == "array" else text
+
+
+def listed(value: JsonValue, need: Need) -> JsonValue:
+    """A value of an enum as a call takes it: of a list's items, as a list of one."""
+    return [value] if need.type == "array" and value is not None else value
+
+
+def _is_no_value(span: Span, need: Need) -> bool:
+    """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
+    if span.kind in ("name", "phrase") and set(words(span.text)) <= set(need.words):
+        return True
+    if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
+        return span.text[:1].isalpha()  # "one company": none has the id 1
+    if span.kind in ("name", "phrase") and _NUMBERED.fullmatch(span.text):
+        return need.kind in _NAMED
+    if need.kind == "currency" and span.kind == "code":
+        return not _CURRENCY_CODE.fullmatch(span.text)
+    if need.kind == "country" and span.kind in ("name", "quoted"):
+        return _wants_code(need) and not _COUNTRY_CODE.fullmatch(span.value)
+    return need.kind == "identifier" and span.kind in ("name", "phrase", "quoted") and " " in span.value.strip()
+
+
+def enum_value(text: str, need: Need) -> JsonValue:
+    """The member of the enum that a text means: the same text, or the same unit, currency, language or country."""
+    wanted = _canonical(text)
+    for value in need.enum:
+        if isinstance(value, str) and (value.casefold() == text.casefold() or _canonical(value) == wanted):
+            return value
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and str(value) == text:
+            return value
+    return None
+
+
+def _canonical(text: str) -> str:
+    lowered = text.strip().lower().replace("_", " ")
+    base = " ".join(singular(word) for word in lowered.split(" "))
+    for table in (UNITS, CURRENCIES, LANGUAGES, COUNTRIES):
+        if lowered in table or base in table:
+            return table.get(lowered) or table[base]
+    return base.replace(" ", "_")
+
+
+def _text(span: Span, need: Need) -> str | None:
+    match span.kind:
+        case "coordinates":
+            latitude, longitude = span.value.split(",")
+            return {"latitude": latitude, "longitude": longitude}.get(need.kind, span.value)
+        case "date":
+            return _day(date.fromisoformat(span.value), need, span.unit)
+        case "time":
+            both = need.kind == "date" or wants_both(described=need.form, example=need.example)
+            return _day(date.fromisoformat(span.unit), need, clock(span.value)) if both else _hour(span.value, need)
+        case "country":
+            return span.value if _wants_code(need) else span.text
+        case "language":
+            return (
+                span.text
+                if "name" in need.words or (need.example and len(need.example) > 5 and "-" not in need.example)
+                else span.value
+            )
+        case "currency" if need.kind in ("currency", "symbol"):
+            return span.value.lower() if need.example.islower() and len(need.example) == 3 else span.value
+        case "url" if need.kind == "domain":
+            return span.value.split("//")[-1].split("/")[0]
+        case "number" | "code" | "quoted" | "email" | "url" | "ip" | "phone" | "domain":
+            return span.value
+        case "currency" | "unit" | "name" | "phrase":
+            return span.text
+
+
+def _wants_code(need: Need) -> bool:
+    return (
+        "code" in need.words
+        or bool(need.described & {"code", "iso", "alpha"})
+        or (len(need.example) == 2 and need.example.isalpha())
+    )
+
+
+def _hour(text: str, need: Need) -> str:
+    """An hour in the parameter's form: a number of hours, or the clock's time."""
+    if need.type in ("number", "integer"):
+        return str(int(clock(text).partition(":")[0]))
+    return clock(text)
+
+
+def _day(day: date, need: Need, hour: str = "") -> str:
+    if len(need.words) == 1 and need.words[0] in _PARTS and need.type in ("number", "integer"):
+        return str((day.year, day.month, day.day)[_PARTS[need.words[0]]])
+    if need.kind == "year":
+        return str(day.year)
+    return written(day, described=need.form, example=need.example, hour=hour)
+
+
+def _number(text: str, need: Need) -> JsonValue:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    whole = number.is_integer()
+    if need.type == "integer" and not whole:
+        return None
+    if (need.minimum is not None and number < need.minimum) or (need.maximum is not None and number > need.maximum):
+        return None
+    return int(number) if whole and abs(number) < 2**53 else number

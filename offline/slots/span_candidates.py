@@ -1,0 +1,101 @@
+"""Which spans of a request speak for a value of a parameter, and how strongly."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import FITS, Need
+from offline.nlp.entities import Span
+from offline.slots.slot_values import enum_value, listed, value_for
+from offline.slots.span_context import YEAR, beside, manner, role
+from offline.slots.span_exclusions import is_aim, standing
+
+FLOOR = 0.5
+"""Below this a span is no value for a required parameter."""
+
+_LAST_NUMBER = 0.3
+_LAST_CHANCE = 0.4
+_NAMES_WANTED = frozenset({"organization", "person", "place", "query", "entity"})
+
+STRONG = 0.8
+"""From here on a span is good enough for an optional parameter, which nobody asked to be filled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value for a parameter with its strength in [0, 1] and the span it comes from."""
+
+    value: JsonValue
+    score: float
+    span: Span
+
+
+def readings(need: Need, spans: tuple[Span, ...], request: str, *, lenient: bool = False) -> list[Reading]:
+    """What reaches the floor for this need (``FLOOR``, or ``STRONG`` where it is optional), best first, then by place.
+
+    ``lenient``: the best readings led to nothing, and weaker ones count as well.
+    """
+    floor = _LAST_CHANCE / 2 if lenient else FLOOR if need.required else STRONG
+    found = list(_mentioned(need, spans, request) if need.enum else _typed(need, spans))
+    good = [item for item in found if item.score >= floor] or (_only_name(need, found, spans) if need.required else [])
+    return sorted(good, key=lambda item: (-item.score, item.span.start))
+
+
+def _only_name(need: Need, found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
+    """The only thing that a request names, for a required parameter that wants a name: what else could be meant?"""
+    named = [span for span in spans if span.kind in ("name", "quoted")]
+    if need.kind in ("amount", "number") and need.required:
+        return _only_number(found, spans)
+    if need.kind not in _NAMES_WANTED or not named or any(not span.overlaps(named[0]) for span in named):
+        return []
+    fit = [item for item in found if item.score >= _LAST_CHANCE and item.span.kind in ("name", "quoted")]
+    return [Reading(item.value, FLOOR, item.span) for item in fit]
+
+
+def _only_number(found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
+    """The only number of a request that is no year, no measure and no part of anything else."""
+    plain = [span for span in spans if span.kind == "number" and not span.unit and not YEAR.fullmatch(span.value)]
+    plain = [
+        span
+        for span in plain
+        if not any(
+            span is not other and span.overlaps(other)
+            for other in spans
+            if other.kind in ("date", "time", "quoted", "code")
+        )
+    ]
+    if len(plain) != 1:
+        return []
+    return [
+        Reading(item.value, FLOOR, item.span) for item in found if item.span is plain[0] and item.score >= _LAST_NUMBER
+    ]
+
+
+def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Reading]:
+    """Members of the enum that the request names."""
+    for span in spans:
+        value = enum_value(span.value, need)
+        if value is not None:
+            yield Reading(listed(value, need), min(1.0, 0.9 + role(need, span)), span)
+    for value in need.enum:
+        if not isinstance(value, str) or len(value) < 2:
+            continue
+        hit = re.search(rf"(?<!\w){re.escape(value.replace('_', ' '))}s?(?!\w)", request, re.I)
+        if hit and (need.required or not is_aim(request, hit.start())):
+            before = tuple(re.findall(r"\w+", request[: hit.start()].lower())[-4:])
+            span = Span("phrase", hit[0], hit[0], hit.start(), hit.end(), before)
+            yield Reading(listed(value, need), min(1.0, 0.9 + role(need, span)), span)
+
+
+def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
+    fits = FITS[need.kind]
+    typed = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
+    for span in spans:
+        base = fits.get(span.kind)
+        numeral = span.kind == "phrase" and span.text[0].isdigit()
+        value = None if base is None or numeral else value_for(span, need)
+        if base is not None and value is not None:
+            score = base + beside(need, span) + role(need, span) + manner(need, span) + standing(need, span, typed)
+            yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)

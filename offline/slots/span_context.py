@@ -1,0 +1,173 @@
+"""What the words around a span say for or against a value of a parameter, as steps of a score in [0, 1]."""
+
+import re
+
+from agent.parameters.kinds import WORK_WORDS
+from agent.parameters.needs import FITS, Need
+from graph.identifiers import words
+from offline.nlp.dates import wants_both
+from offline.nlp.entities import Span
+from offline.nlp.gazetteer import BOOKED_CUES, FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
+from offline.slots.span_exclusions import is_personal
+
+YEAR = re.compile(r"(1[89]|20)\d\d")
+_LENGTHS = frozenset({"kilometer", "meter", "mile", "foot", "centimeter", "inch"})
+_SPELLS = frozenset({"minute", "hour", "second", "day", "week"})
+_DIMENSIONS = {
+    "radius": _LENGTHS, "distance": _LENGTHS, "height": _LENGTHS, "length": _LENGTHS, "day": frozenset({"day"}), "duration": _SPELLS,
+    "weight": frozenset({"kilogram", "pound", "gram"}), "temperature": frozenset({"celsius", "fahrenheit", "kelvin"}),
+    "percent": frozenset({"%"}), "rate": frozenset({"%"}), "year": frozenset({"year"}), "month": frozenset({"month"}),
+    "hour": frozenset({"hour"}), "minute": frozenset({"minute"}),
+}  # fmt: skip
+_MEASURED = frozenset({"amount", "value", "quantity"})
+_COUNTING = frozenset({"limit", "count", "size", "quantity", "result", "top", "maximum", "amount", "number"})
+_QUALIFIERS = frozenset(
+    {"id", "name", "code", "from", "to", "start", "end", "number", "value", "query", "q", "key", "type", "in", "of"}
+)
+_CONVERTED = frozenset({"currency", "unit", "language"})
+"""What things are converted into: ``10 miles in [kilometres]``."""
+_TOWNS = frozenset({"city", "town"})
+_SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
+_TOLD_BY_NAME = frozenset({"amount", "number", "identifier", "entity", "year", "latitude", "longitude"})
+_TITLED = re.compile(r"^(?:The|An?)\s|\s[a-z]+\s")
+
+
+def beside(need: Need, span: Span) -> float:
+    """The parameter's own words right beside the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
+    if "name" in need.words and span.before[-4:] in BOOKED_CUES:
+        return 0.5
+    if need.kind == "query" and span.text[:1].isupper() and span.cue == "of":
+        return 0.0  # the interests of Jane: hers, not Jane
+    own = set(need.words)
+    specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
+    after = () if need.kind == "query" and is_personal(span) else span.after[:1]  # what [Jane Doe] is interested in
+    near = {word for token in (*span.before[-3:], *after) for word in words(token)}
+    if specific & near or any(token.startswith(word) for word in specific if len(word) >= 5 for token in near):
+        return 0.5 if need.kind in _TOLD_BY_NAME else 0.2
+    if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
+        return 0.25
+    return 0.0
+
+
+def role(need: Need, span: Span) -> float:
+    """``from`` and ``to`` in the request against the parameter's own role."""
+    if not need.role:
+        return 0.0
+    side = "from" if span.cue in FROM_CUES else "to" if span.cue in TO_CUES else ""
+    if span.cue == "and" and "between" in span.before[-4:]:
+        side = "to"
+    if "many" in span.before[-2:] or (span.cue == "in" and need.kind in _CONVERTED):
+        side = "to"
+    if not side:
+        return 0.0 if need.role == "from" else -0.1
+    return 0.1 if side == need.role else -0.35
+
+
+def manner(need: Need, span: Span) -> float:
+    """What else the words around say about a span, by the kind of need."""
+    cue, named = span.cue, span.cue in NAMING_CUES
+    match need.kind:
+        case "amount" | "number":
+            return _number_manner(need, span)
+        case "place":
+            return _place_manner(need, span)
+        case "person":
+            return _personal_manner(need, span)
+        case "organization":
+            return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
+        case "query":
+            return _topic_manner(span)
+        case "identifier":
+            return likeness(need.example, span.text)
+        case "symbol":
+            return 0.1 if span.text.isupper() else -0.2 if any(map(str.isalpha, span.text)) else -0.5
+        case "entity":
+            return _entity_manner(need, span)
+        case "currency" if need.role and (
+            cue[:1].isdigit() or cue in NUMBER_WORDS
+        ):  # an amount's own currency is what it is converted from
+            return 0.1 if need.role == "from" else -0.35
+        case "date" | "time":
+            return _day_manner(need, span)
+        case "year":
+            return 0.85 if YEAR.fullmatch(span.value) and not span.unit else 0.0
+        case _:
+            return 0.0
+
+
+def _place_manner(need: Need, span: Span) -> float:
+    if any(character.isdigit() for character in span.text):
+        return -0.4  # an order's number is no town
+    if span.cue == "at" and span.after[:1] == ("in",) and _TOWNS & set(need.words):
+        return 0.22  # "at the Blue Lantern in Oslo": what is in a town is none, if there is another
+    return 0.25 if span.cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if span.cue in PLACE_CUES else 0.0
+
+
+def _day_manner(need: Need, span: Span) -> float:
+    """A day and an hour in one: said as a day with its hour, or as an hour of today."""
+    if FITS[need.kind][span.kind] > 0.0 or not wants_both(described=need.form, example=need.example):
+        return 0.0
+    return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
+
+
+def _personal_manner(need: Need, span: Span) -> float:
+    if span.cue in ("in", "at", "to"):
+        return -0.25
+    return 0.1 if span.cue in NAMING_CUES | {"by", "of", "for", "about"} or span.cue in need.described else 0.0
+
+
+def _entity_manner(need: Need, span: Span) -> float:
+    if span.kind == "number":
+        return 0.0 if beside(need, span) else -0.42
+    if "/" in need.example and "/" not in span.text:
+        return -0.3  # zones, paths and the like: the example shows the form
+    return 0.12 if span.cue in NAMING_CUES | {"by", "about", "for"} else 0.0
+
+
+def _topic_manner(span: Span) -> float:
+    """``the film [A Winter in Moonfall]``: small words within a name make it a title. ``videos about [drones] on [YouTube]``: a topic follows *about*, a name after *on* or *in* is where to look."""
+    if span.kind == "quoted":
+        return 0.05 if span.cue in NAMING_CUES else 0.0
+    if span.kind == "name" and (_TITLED.search(span.text) or span.cue in WORK_WORDS):
+        return 0.12
+    if (
+        span.kind == "phrase"
+        and span.after[:1]
+        and span.after[0] in ("of", "about", "related", "by", "on", "named", "called")
+    ):
+        return -0.1
+    if span.cue in ("about", "for", "regarding") or span.cue in NAMING_CUES:
+        return 0.15
+    return (
+        -0.1
+        if span.cue in (("in", "to") if span.kind == "phrase" else ("in", "to", "on", "at", "from", "with"))
+        else 0.0
+    )
+
+
+def _number_manner(need: Need, span: Span) -> float:
+    own = set(need.words)
+    if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in own):
+        return 0.5
+    if span.unit in UNITS.values():
+        return 0.4 if own & _MEASURED else -0.2
+    if span.unit and span.unit != "%":  # a currency
+        return 0.5 if need.kind == "amount" else -0.2
+    if YEAR.fullmatch(span.value) and not span.unit:
+        return -0.3
+    counted = own & _COUNTING and span.after and span.after[0] not in _SMALL_WORDS
+    return 0.25 if counted else 0.12 if need.kind == "amount" else 0.0
+
+
+def likeness(example: str, text: str) -> float:
+    """The same pattern of letters and digits as the example's: ``tt0111161`` for ``tt1375666``."""
+    if not any(character.isdigit() for character in example):
+        return 0.0
+    bare = text.lstrip("#")
+    if example.isdigit() and bare.isdigit() and abs(len(example) - len(bare)) > 1:
+        return -0.2
+    return 0.3 if _pattern(example) == _pattern(bare) else 0.1 if len(example) == len(bare) else -0.1
+
+
+def _pattern(text: str) -> str:
+    return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", text)))

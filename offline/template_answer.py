@@ -1,0 +1,113 @@
+"""The offline answer: what the responses say about the request, the calls it rests on, and what stays open."""
+
+from collections.abc import Iterator, Sequence
+
+from agent.step_notes import fit_to_tell
+from agent.text import clean
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+from offline.change_words import changes
+from offline.comparing import compared
+from offline.nlp.asked_words import asked_words
+from offline.response_summary import View, is_empty, view
+from offline.slots.response_units import units_of
+
+_MOST_TEXT = 1_500
+"""Characters of an answer, besides the line that names its calls."""
+
+Steps = Sequence[tuple[ToolDoc, StepResult]]
+
+
+def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Iterator[str]:
+    """The answer in pieces, a line each. Numbers in brackets are the steps, counted from 1, named at the end.
+
+    The steps that no later step builds on come first; of the others, only what the request asks about. Every value is a
+    field of a response, with tool text made harmless; nothing is added. ``unanswered``: parts of the request that no step
+    serves.
+    """
+    yield from _within(_all(request, steps, unanswered))
+
+
+def _within(pieces: Iterator[str]) -> Iterator[str]:
+    """The pieces as long as they are few enough to be read; the last, which names the calls, always."""
+    kept, last = 0, ""
+    for piece in pieces:
+        if last and kept + len(last) <= _MOST_TEXT:
+            kept += len(last)
+            yield last
+        elif last and kept <= _MOST_TEXT:
+            kept = _MOST_TEXT + 1
+            yield "…\n"
+        last = piece
+    yield last
+
+
+def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+    asked = asked_words(request)
+    used = _used(steps)
+    good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
+    ends = [n for n in good if n not in used]
+    together = compared(request, steps, ends, asked[0])
+    if together:
+        yield together
+    for number in ends:
+        tool, result = steps[number - 1]
+        if changes(tool) and (not result.response.strip() or is_empty(result.response)):
+            continue
+        yield from _lines(number, view(result.response, asked, "", units_of(tool, result.arguments)))
+    on_the_way = [n for n in good if n in used]
+    for number in on_the_way:
+        tool, result = steps[number - 1]
+        found = view(result.response, asked, used[number], units_of(tool, result.arguments))
+        if found.matched and not is_empty(steps[number - 1][1].response):
+            yield from _lines(number, View(found.lines[:1], found.matched))
+    yield from _open(steps, unanswered)
+    if good:
+        yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
+
+
+def title(tool: ToolDoc) -> str:
+    """A tool by its set and its name, cleaned."""
+    return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
+
+
+def _used(steps: Steps) -> dict[int, str]:
+    """The steps whose output a later successful step took, with the place of the value taken."""
+    used: dict[int, str] = {}
+    for _, result in steps:
+        for binding in result.provenance:
+            number, _, place = binding.reference.partition(".")
+            if binding.origin == "step" and result.status == "ok" and number.isdigit():
+                used.setdefault(int(number), place)
+    return used
+
+
+def _lines(number: int, found: View) -> Iterator[str]:
+    if len(found.lines) == 1:
+        yield f"{found.lines[0]} [{number}]\n"
+    elif found.lines:
+        for line in found.lines:
+            yield f"- {line} [{number}]\n"
+    else:
+        yield f"The response was empty. [{number}]\n"
+
+
+def _open(steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+    """What could not be answered, and why as far as it is known."""
+    lines: list[str] = []
+    for tool, result in steps:
+        if changes(tool):
+            continue  # the run itself tells of those
+        note = clean(fit_to_tell(result.note))
+        if result.status == "unknown":
+            lines.append(f"Whether {title(tool)} took effect is unknown: {note}\n")
+        elif result.status != "ok":
+            lines.append(f"{title(tool)} gave no answer: {note or result.status}\n")
+    yield from dict.fromkeys(lines)
+    for part in unanswered:
+        yield f'Not answered: "{clean(part)}"\n'
+
+
+def _note(result: StepResult) -> str:
+    note = clean(fit_to_tell(result.note), 120)
+    return f" ({note})" if note else ""

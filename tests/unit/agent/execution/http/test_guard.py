@@ -1,0 +1,95 @@
+"""The table of addresses and URLs that the guard must refuse, and those it must let pass."""
+
+import pytest
+
+from agent.execution.http.guard import Guard, public
+from domain.errors import ForbiddenAddressError
+
+REFUSED = [
+    "127.0.0.1", "127.8.9.10", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+    "100.100.100.200", "168.63.129.16", "192.0.0.192", "192.0.2.1", "198.18.0.1", "198.51.100.7", "203.0.113.1", "224.0.0.1",
+    "239.255.255.250", "240.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "fec0::1",
+    "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:10.0.0.1", "::127.0.0.1", "2002:7f00:1::", "2002:a9fe:a9fe::1",
+    "2002:c0a8:101::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2001::1", "2001:db8::1", "3fff::1", "100::1",
+]  # fmt: skip
+PASSED = [
+    "8.8.8.8",
+    "1.1.1.1",
+    "93.184.216.34",
+    "2606:4700:4700::1111",
+    "::ffff:8.8.8.8",
+    "64:ff9b::808:808",
+    "2002:808:808::",
+]
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_addresses_that_are_not_public(address: str) -> None:
+    assert not public(address)
+
+
+@pytest.mark.parametrize("address", PASSED)
+def test_public_addresses(address: str) -> None:
+    assert public(address)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/", "http://127.1/", "http://2130706433/", "http://0x7f000001/", "http://0x7f.0.0.1/", "http://0177.0.0.1/",
+        "http://017700000001/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://user@example.com/",
+        "http://example.com@127.0.0.1/", "http://user:pw@8.8.8.8/", "file:///etc/passwd", "gopher://8.8.8.8/", "ftp://8.8.8.8/",
+        "//8.8.8.8/", "/relative", "http:///nohost", "http://8.8.8.8\\@127.0.0.1/", "http://8.8.8.8/\r\nHost: x", "http://127.0.0.1./",
+        "http://①②⑦.⓪.⓪.①/", "http://169.254.169.254/latest/meta-data/", "http://8.8.8.8:99999/", "http://0/", "http://[fe80::1%25eth0]/",
+        "javascript:alert(1)", "", "http://[::1", "unix:///var/run/docker.sock",
+    ],
+)  # fmt: skip
+def test_urls_that_are_refused(url: str) -> None:
+    with pytest.raises(ForbiddenAddressError):
+        Guard().check_url(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://8.8.8.8/x", "https://example.com/a?b=c", "https://api.example.com:8443/", "http://[2606:4700::1]/"]
+)
+def test_urls_that_pass(url: str) -> None:
+    Guard().check_url(url)
+
+
+async def _answer(*addresses: str) -> list[str]:
+    return list(addresses)
+
+
+async def test_one_private_address_among_public_ones_refuses_the_name() -> None:
+    guard = Guard(resolver=lambda _host, _port: _answer("8.8.8.8", "10.0.0.7"))
+    with pytest.raises(ForbiddenAddressError, match=r"10\.0\.0\.7"):
+        await guard.addresses("mixed.example.com", 443)
+
+
+async def test_the_refusal_names_the_setting_and_the_entry() -> None:
+    guard = Guard(resolver=lambda _host, _port: _answer("127.0.0.1"))
+    with pytest.raises(
+        ForbiddenAddressError, match=r"add localhost:8080 to the setting allow_hosts \(FOOTPATH_ALLOW_HOSTS\)"
+    ):
+        await guard.addresses("localhost", 8080)
+
+
+@pytest.mark.parametrize(
+    ("entry", "host", "port", "passes"),
+    [
+        ("127.0.0.1:8000", "127.0.0.1", 8000, True),
+        ("127.0.0.1:8000", "127.0.0.1", 8001, False),
+        ("127.0.0.1", "127.0.0.1", 8001, True),
+        ("127.0.0.1:8000", "localhost", 8000, False),
+        ("LOCALHOST:8000", "localhost", 8000, True),
+        ("[::1]:8000", "::1", 8000, True),
+        ("27.0.0.1", "127.0.0.1", 80, False),
+    ],
+)
+async def test_what_allow_hosts_opens(entry: str, host: str, port: int, passes: bool) -> None:
+    guard = Guard([entry], resolver=lambda _host, _port: _answer("::1" if ":" in host else "127.0.0.1"))
+    if passes:
+        assert await guard.addresses(host, port)
+    else:
+        with pytest.raises(ForbiddenAddressError):
+            await guard.addresses(host, port)

@@ -1,0 +1,106 @@
+"""What a run teaches: transitions walked, scores, outcomes; nothing of runs that are no evidence."""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from agent.learning.lesson import lesson
+from domain.event import CallFinished, Event, EventRecord, PlanReady, RunFinished, RunStarted
+from domain.plan import Binding, CallOutcome, Plan, StepResult
+from domain.tool import FINISH, ToolId
+from domain.usage import Usage
+
+A, B, C, D = (ToolId(f"c/s/{name}") for name in "abcd")
+ASKED = "Which train leaves for the coast tomorrow morning?"
+
+
+def result(tool: ToolId, outcome: CallOutcome | None = "ok", *, uses: str = "", attempts: int = 1) -> StepResult:
+    """A step's result; ``uses``: the reference of a value that it took from an earlier step."""
+    bindings = (Binding(parameter="x", origin="step", reference=uses),) if uses else ()
+    status = "ok" if outcome == "ok" else "missing" if outcome is None else "failed"
+    return StepResult(tool=tool, status=status, outcome=outcome, attempts=attempts, provenance=bindings)
+
+
+def records(*events: Event) -> list[EventRecord]:
+    """Numbered events of a run called r."""
+    started = RunStarted(request=ASKED, planner="dfs", policy="offline")
+    numbered = enumerate((started, *events), start=1)
+    return [EventRecord(run="r", seq=seq, at=datetime.now(UTC), event=event) for seq, event in numbered]
+
+
+def executed(results: Sequence[StepResult]) -> list[Event]:
+    """A plan of these steps, and their calls."""
+    plan = PlanReady(plan=Plan(path=tuple(r.tool for r in results), complete=True))
+    return [plan, *(CallFinished(step=step, result=r) for step, r in enumerate(results, start=1))]
+
+
+def finished(outcome: str = "answered") -> RunFinished:
+    """The end of a run."""
+    return RunFinished.model_validate({"outcome": outcome, "answer": "", "usage": Usage()})
+
+
+def test_an_answered_run_teaches_its_path_to_finish() -> None:
+    batch = lesson(records(*executed([result(A), result(B, uses="1.id")]), finished()))
+    assert batch is not None
+    assert batch.key == "run:r"
+    assert batch.transitions == {(A, B): 1, (B, FINISH): 1}
+    assert batch.scores == ((A, 1.0), (B, 1.0))
+    assert batch.outcomes == ((A, "ok"), (B, "ok"))
+
+
+def test_a_tool_that_failed_counts_against_itself_and_was_walked_to() -> None:
+    first = executed([result(A), result(B, "gone")])
+    second = [PlanReady(plan=Plan(path=(A, C), complete=True)), CallFinished(step=2, result=result(C, uses="1.id"))]
+    batch = lesson(records(*first, *second, finished()))
+    assert batch is not None
+    assert batch.transitions == {(A, C): 1, (A, B): 1, (C, FINISH): 1}
+    assert batch.scores == ((A, 1.0), (C, 1.0), (B, -1.0))
+    assert batch.outcomes == ((A, "ok"), (C, "ok"), (B, "gone"))
+
+
+def test_a_fault_of_ours_is_no_evidence() -> None:
+    batch = lesson(records(*executed([result(A), result(B, "caller_fault")]), finished("gave_up")))
+    assert batch is not None
+    assert batch.outcomes == ((A, "ok"),)
+    assert batch.scores == ((A, 0.0),)
+    assert (A, FINISH) not in batch.transitions
+
+
+@pytest.mark.parametrize("outcome", ["absent", "refused", "unreached"])
+def test_what_one_caller_met_says_nothing_of_the_tool(outcome: CallOutcome) -> None:
+    batch = lesson(records(*executed([result(A), result(B, outcome)]), finished("gave_up")), given=(0.5, -1.0))
+    assert batch is not None
+    assert batch.outcomes == ((A, "ok"),)
+    assert batch.scores == ((A, 0.5),)
+
+
+def absent(city: str) -> StepResult:
+    """A call for something that is not there."""
+    return result(B, "absent").model_copy(update={"arguments": {"city": city}})
+
+
+def test_a_tool_that_finds_nothing_whatever_it_is_asked_for_is_gone() -> None:
+    def taught(*results: StepResult, proven: Collection[ToolId] = ()) -> tuple[tuple[ToolId, str], ...]:
+        batch = lesson(records(*executed(results), finished("gave_up")), proven=proven)
+        return () if batch is None else batch.outcomes
+
+    apart = [absent(city) for city in ("Oslo", "Rome", "Lima")]
+    assert taught(*apart) == ((B, "gone"),)
+    assert taught(*apart, proven={B}) == ()
+    assert taught(*apart, result(B)) == ((B, "ok"),)
+    assert taught(*apart[:2]) == ()
+    assert taught(*apart[:1] * 3) == ()
+
+
+def test_a_repeated_answer_is_no_second_evidence() -> None:
+    batch = lesson(records(*executed([result(A), result(A, attempts=0), result(D)]), finished()))
+    assert batch is not None
+    assert batch.outcomes == ((A, "ok"), (D, "ok"))
+    assert (A, A) not in batch.transitions
+
+
+def test_nothing_is_learnt_without_a_call_or_from_a_cancelled_run() -> None:
+    assert lesson(records(*executed([result(A, None, attempts=0)]), finished("gave_up"))) is None
+    assert lesson(records(*executed([result(A)]), finished("cancelled"))) is None
+    assert lesson(records(*executed([result(A)]))) is None

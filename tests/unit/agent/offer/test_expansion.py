@@ -1,0 +1,71 @@
+from collections import Counter
+from pathlib import Path
+
+from agent.offer.expansion import Expander
+from agent.offer.tool_facts import Evidence
+from agent.search.settings import WalkSettings
+from agent.search.state import Frontier
+from domain.tool import ToolDoc, unresolved_id
+from graph.facts import GraphBatch
+from graph.weights import WeightParameters
+from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS, WALKS, finder, graph
+
+REQUEST = "weather forecast for Paris"
+
+
+async def expander(folder: Path, settings: WalkSettings | None = None, tools: tuple[ToolDoc, ...] = TOOLS) -> Expander:
+    store = await graph(WALKS, tools)
+    await store.apply(GraphBatch(key="more", transitions=Counter({(GEOCODE.id, unresolved_id("lost")): 4})))
+    evidence = Evidence((REQUEST,), store, await finder(folder, tools), WeightParameters())
+    return Expander(REQUEST, evidence, settings or WalkSettings())
+
+
+async def test_the_start_offers_what_is_relevant_and_what_makes_it_fillable(tmp_path: Path) -> None:
+    node = await (await expander(tmp_path))(Frontier())
+    shown = {c.tool.id: c for c in node.candidates}
+    assert set(shown[OLD_WEATHER.id].missing) == {"latitude", "longitude"}
+    assert shown[GEOCODE.id].missing == ()
+    assert node.finish_weight == 0.0
+
+
+async def test_a_node_offers_its_neighbours_by_weight_times_availability_and_never_the_unresolved(
+    tmp_path: Path,
+) -> None:
+    expand = await expander(tmp_path)
+    state = Frontier().offer([GEOCODE.id]).push(GEOCODE.id)
+    node = await expand(state)
+    graph_offers = [c for c in node.candidates if c.origin == "graph"]
+    assert [c.tool.id for c in graph_offers] == [OLD_WEATHER.id, NEW_WEATHER.id]
+    assert [round(c.weight, 3) for c in graph_offers] == [0.5, 0.167]
+    assert all(c.feeds_from == (0,) and c.missing == () for c in graph_offers)
+    assert all(not c.tool.id.startswith("?") for c in node.candidates)
+
+
+async def test_finish_is_offered_outside_the_candidates(tmp_path: Path) -> None:
+    state = Frontier().offer([BOOKS.id]).push(BOOKS.id)
+    node = await (await expander(tmp_path))(state)
+    assert node.finish_weight == 1.0
+    assert all(c.origin == "retriever" and c.weight == 0.0 for c in node.candidates)
+
+
+async def test_no_more_than_k_are_offered_and_none_twice(tmp_path: Path) -> None:
+    expand = await expander(tmp_path, WalkSettings(k=2))
+    for state in (Frontier(), Frontier().offer([GEOCODE.id]).push(GEOCODE.id)):
+        ids = [c.tool.id for c in (await expand(state)).candidates]
+        assert len(ids) == len(set(ids)) <= 2
+
+
+async def test_below_the_floor_the_retriever_adds_nothing(tmp_path: Path) -> None:
+    expand = await expander(tmp_path, WalkSettings(floor=1.0))
+    state = Frontier().offer([BOOKS.id]).push(BOOKS.id)
+    assert {c.tool.id for c in (await expand(state)).candidates} <= {GEOCODE.id}
+
+
+async def test_a_banned_tool_is_neither_offered_nor_what_others_are_measured_by(tmp_path: Path) -> None:
+    expand = await expander(tmp_path)
+    state = Frontier().offer([GEOCODE.id]).push(GEOCODE.id).offer([OLD_WEATHER.id]).push(OLD_WEATHER.id)
+    before = await expand(Frontier())
+    after = await expand(state.reopen(1, "503", ban=True))
+    assert OLD_WEATHER.id not in {c.tool.id for c in after.candidates}
+    assert NEW_WEATHER.id in {c.tool.id for c in after.candidates}
+    assert after.best_relevance[0] <= before.best_relevance[0]

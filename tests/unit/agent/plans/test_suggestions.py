@@ -1,0 +1,39 @@
+"""What could be put into a plan, and where: by past walks, by likeness to the request, by what a later step lacks."""
+
+from pathlib import Path
+
+from agent.offer.tool_facts import Evidence
+from agent.plans.suggestions import Suggestion, suggestions
+from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.tool import ToolId
+from graph.weights import WeightParameters
+from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
+
+REQUEST = "What is the weather forecast?"
+
+
+async def suggested(folder: Path, *tools: ToolId) -> list[Suggestion]:
+    evidence = Evidence((REQUEST,), await graph(WALKS), await finder(folder), WeightParameters())
+    document = PlanDocument(steps=tuple(PlannedStep(tool=tool) for tool in tools))
+    return list(await suggestions(document, (), REQUEST, evidence))
+
+
+async def test_what_past_walks_called_next_comes_by_its_weight_with_what_fills_it(tmp_path: Path) -> None:
+    found = [one for one in await suggested(tmp_path, GEOCODE.id) if one.after == 1]
+    assert [one.tool for one in found] == [OLD_WEATHER.id, NEW_WEATHER.id]
+    assert [round(one.weight or 0, 2) for one in found] == [0.75, 0.25]
+    assert found[0].fills["latitude"] == Take(step=1, field="results[].latitude")
+    assert found[0].reason == "often called after search_places"
+
+
+async def test_what_gives_the_next_step_what_it_lacks_comes_first(tmp_path: Path) -> None:
+    found = [one for one in await suggested(tmp_path, OLD_WEATHER.id) if one.after == 0]
+    assert found[0].tool == GEOCODE.id
+    assert found[0].reason == "gives latitude, longitude to the next step"
+    assert all(one.tool != OLD_WEATHER.id for one in found)
+    behind_books = [one for one in await suggested(tmp_path, BOOKS.id, OLD_WEATHER.id) if one.after == 1]
+    assert (behind_books[0].tool, behind_books[0].weight) == (GEOCODE.id, None)
+
+
+async def test_nothing_is_suggested_around_a_tool_that_is_not_there(tmp_path: Path) -> None:
+    assert await suggested(tmp_path, ToolId("no/such/tool")) == []

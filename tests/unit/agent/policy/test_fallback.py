@@ -1,0 +1,208 @@
+"""A run goes on when the model does not, and says who decides."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.fallback import BROKEN_OFF, FallbackPolicy
+from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.protocol import (
+    Arguments,
+    ArgumentsQuestion,
+    Choice,
+    Cost,
+    FieldsQuestion,
+    Notice,
+    PathQuestion,
+    Situation,
+    UnservedQuestion,
+    WholePath,
+)
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+from tests.contract.policy import situation
+
+BUSY = ModelUnavailableError("it is busy", "busy")
+SLOW = ModelUnavailableError("it is slow", "timeout")
+KEY = ModelUnavailableError("wrong key", "key", lasting=True)
+SPENT = BudgetExceededError("no calls left")
+USELESS = InvalidDecisionError("no use")
+
+
+class Scripted:
+    """Decides, or raises what the script says next; ``asked`` counts."""
+
+    def __init__(self, name: str, *script: FootpathError | None, pieces: Sequence[str] = ()) -> None:
+        self.name = name
+        self.cost = Cost()
+        self.notices: list[Notice] = []
+        self.asked = 0
+        self._script = list(script)
+        self._pieces = pieces or (name,)
+
+    def _next(self) -> None:
+        self.asked += 1
+        error = self._script.pop(0) if self._script else None
+        if error is not None:
+            raise error
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        self._next()
+        return whole(question.request, self.name)
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        self._next()
+        return Reflection("success", self.name)
+
+    async def choose(self, situation: Situation) -> Choice:
+        self._next()
+        return Choice("give_up", self.name)
+
+    async def whole_path(self, question: PathQuestion) -> WholePath:
+        self._next()
+        return WholePath((), self.name)
+
+    async def adopt(self, proposal: Proposal) -> Adoption:
+        self._next()
+        return Adoption(adopted=True, reason=self.name)
+
+    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
+        self._next()
+        return (0.5,)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        self._next()
+        return Arguments({}, ())
+
+    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+        return (self.name,)
+
+    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+        self._next()
+        return (self.name,)
+
+    async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+        for piece in self._pieces:
+            yield piece
+        self._next()
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def made(*script: FootpathError | None, breaker: Breaker | None = None, pieces: Sequence[str] = ()) -> tuple[FallbackPolicy, Scripted]:  # fmt: skip
+    first = Scripted("llm", *script, pieces=pieces)
+    return FallbackPolicy(first, Scripted("offline"), breaker or Breaker()), first
+
+
+async def deciders(policy: FallbackPolicy, decisions: int) -> list[str]:
+    return [(await policy.choose(situation())).reason for _ in range(decisions)]
+
+
+async def test_without_failures_nothing_is_said() -> None:
+    policy, _ = made()
+    assert await deciders(policy, 3) == ["llm"] * 3
+    assert policy.notices == []
+    assert policy.name == "llm"
+
+
+async def test_a_failed_decision_is_the_second_policys_and_the_change_is_told_both_ways() -> None:
+    policy, _ = made(BUSY, BUSY)
+    assert await deciders(policy, 4) == ["offline", "offline", "llm", "llm"]
+    assert [(n.policy, n.to, n.reason) for n in policy.notices] == [
+        ("llm", "offline", "it is busy"), ("offline", "llm", "the model answers again"),
+    ]  # fmt: skip
+
+
+async def test_failures_in_a_row_open_the_breaker_until_a_trial_succeeds() -> None:
+    clock = Clock()
+    policy, first = made(BUSY, BUSY, BUSY, BUSY, breaker=Breaker(failures=3, pause=60, clock=clock))
+    assert await deciders(policy, 10) == ["offline"] * 10
+    assert first.asked == 3
+    clock.now = 61
+    assert await deciders(policy, 3) == ["offline"] * 3
+    assert first.asked == 4
+    clock.now = 122
+    assert await deciders(policy, 3) == ["llm"] * 3
+    assert [n.to for n in policy.notices] == ["offline", "llm"]
+
+
+@pytest.mark.parametrize("error", [KEY, SLOW], ids=["lasting", "timeout"])
+async def test_what_lasts_or_costs_much_opens_it_at_once_for_all_runs(error: ModelUnavailableError) -> None:
+    breaker = Breaker()
+    policy, first = made(error, breaker=breaker)
+    assert await deciders(policy, 5) == ["offline"] * 5
+    assert first.asked == 1
+    other, asked = made(breaker=breaker)
+    assert await deciders(other, 2) == ["offline"] * 2
+    assert asked.asked == 0
+    assert [n.reason for n in other.notices] == [f"the model is left alone for a while: {error}"]
+
+
+async def test_a_spent_budget_ends_the_models_part_and_is_no_failure() -> None:
+    breaker = Breaker()
+    policy, first = made(SPENT, breaker=breaker)
+    assert await deciders(policy, 3) == ["offline"] * 3
+    assert first.asked == 1
+    assert not breaker.is_open
+    assert [n.reason for n in policy.notices] == ["no calls left"]
+
+
+async def test_a_useless_decision_is_replaced_silently() -> None:
+    policy, _ = made(USELESS)
+    assert (await policy.choose(situation())).reason == "offline"
+    assert policy.notices == []
+    assert await deciders(policy, 1) == ["llm"]
+
+
+async def answered(policy: FallbackPolicy) -> str:
+    return "".join([piece async for piece in policy.answer("request", [])])
+
+
+async def test_an_answer_that_breaks_off_keeps_what_was_said() -> None:
+    policy, _ = made(BUSY, pieces=("It is ", "war"))
+    assert await answered(policy) == f"It is war{BROKEN_OFF}offline"
+    assert [n.to for n in policy.notices] == ["offline"]
+
+
+@pytest.mark.parametrize("error", [BUSY, USELESS, SPENT])
+async def test_every_failed_answer_is_told(error: FootpathError) -> None:
+    policy, _ = made(error)
+    assert (await answered(policy)).endswith("offline")
+    assert [n.reason for n in policy.notices] == [str(error)]
+
+
+async def test_a_whole_answer_stands_alone() -> None:
+    policy, _ = made(pieces=("It is ", "warm."))
+    assert await answered(policy) == "It is warm."
+
+
+def test_a_success_forgets_earlier_failures() -> None:
+    breaker = Breaker(failures=2)
+    breaker.failed("a", at_once=False)
+    breaker.succeeded()
+    breaker.failed("b", at_once=False)
+    assert breaker.admits()
+    breaker.failed("c", at_once=False)
+    assert not breaker.admits()
+    assert breaker.reason == "c"
+
+
+def test_half_open_lets_one_through_a_pause() -> None:
+    clock = Clock()
+    breaker = Breaker(failures=1, pause=10, clock=clock)
+    breaker.failed("a", at_once=False)
+    clock.now = 11
+    assert [breaker.admits(), breaker.admits()] == [True, False]
+    clock.now = 22
+    assert breaker.admits()
+    breaker.succeeded()
+    assert breaker.admits()
+    assert breaker.admits()

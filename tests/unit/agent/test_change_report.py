@@ -1,0 +1,85 @@
+"""What a run changed is told by code, and a change that was ordered and not made is noticed."""
+
+import json
+
+import pytest
+
+from agent.change_report import told, unmet
+from domain.model import JsonObject
+from domain.plan import StepResult, StepStatus
+from domain.tool import Parameter, ToolDoc, tool_id
+
+
+def doc(api: str, method: str = "GET") -> ToolDoc:
+    return ToolDoc(
+        id=tool_id("Work", "Doable", api), category="Work", toolset="Doable", api=api, function=api, method=method,
+        description=api.replace("_", " "), parameters=(Parameter(name="task_id", required=True),),
+    )  # fmt: skip
+
+
+LIST, COMPLETE, CREATE = doc("list_tasks"), doc("complete_task", "POST"), doc("create_task", "POST")
+
+
+def made(status: StepStatus, task: str = "tsk_1", note: str = "", gave: JsonObject | None = None) -> StepResult:
+    response = json.dumps(gave) if gave else ""
+    return StepResult(tool=COMPLETE.id, arguments={"task_id": task}, status=status, note=note, response=response)
+
+
+def lines(steps: list[StepResult], called: list[StepResult] | None = None) -> list[str]:
+    both = [[(COMPLETE, result) for result in results] for results in (steps, called or steps)]
+    return [line.rstrip("\n") for line in told(both[0], both[1])]
+
+
+def test_a_change_is_told_with_its_values_what_it_gave_and_its_step() -> None:
+    assert lines([made("ok")]) == ["Done: complete_task tsk_1 [1]"]
+    assert lines([made("ok", gave={"task_id": "tsk_1", "receipt_id": "rcp_9", "state": "done"})]) == [
+        "Done: complete_task tsk_1 (receipt id: rcp_9) [1]"
+    ]
+
+
+def test_reading_is_no_change() -> None:
+    result = StepResult(tool=LIST.id, status="ok")
+    assert list(told([(LIST, result)], [(LIST, result)])) == []
+
+
+def test_a_change_on_a_path_that_was_given_up_is_told_too() -> None:
+    assert lines([made("ok", "tsk_2")], [made("ok"), made("ok", "tsk_2")]) == [
+        "Done: complete_task tsk_1",
+        "Done: complete_task tsk_2 [1]",
+    ]
+
+
+def test_what_was_lost_or_refused_is_told_once() -> None:
+    refused = made("missing", note="complete_task was not called: nothing is named.")
+    assert lines([], [refused, refused]) == ["Not done: complete_task. complete_task was not called: nothing is named."]
+    assert lines([made("unknown", note="no answer came")]) == [
+        "Whether complete_task tsk_1 took effect is unknown: no answer came [1]"
+    ]
+    assert lines([made("failed", note="HTTP 409")]) == ["Not done: complete_task tsk_1. HTTP 409"]
+
+
+def test_a_later_success_makes_up_for_a_failure() -> None:
+    assert lines([made("ok", "tsk_2")], [made("failed"), made("ok", "tsk_2")]) == ["Done: complete_task tsk_2 [1]"]
+
+
+@pytest.mark.parametrize(
+    "clause", ["Complete the task tsk_1", "Mark the task 'Book the ferry' as done", "Please finish the task tsk_1", "tick off tsk_1"]
+)  # fmt: skip
+def test_reading_does_not_do_what_was_ordered(clause: str) -> None:
+    at_hand = [(LIST, (0.7,)), (COMPLETE, (0.8,))]
+    assert unmet([clause], at_hand, [(LIST, (0.7,))]) == (clause,)
+    assert unmet([clause], at_hand, [(LIST, (0.7,)), (COMPLETE, (0.8,))]) == ()
+
+
+@pytest.mark.parametrize(
+    "clause", ["Which tasks are done?", "Mark Twain's tasks", "List the tasks to complete", "Create"]
+)
+def test_a_question_orders_nothing(clause: str) -> None:
+    assert unmet([clause], [(LIST, (0.7,)), (COMPLETE, (0.8,))], [(LIST, (0.7,))]) == ()
+
+
+def test_a_verb_of_the_tools_own_counts_where_the_tool_is_more_to_the_point() -> None:
+    quote = doc("quote_price", "POST")
+    clause = "quote its abstract"
+    assert unmet([clause], [(quote, (0.3,))], [(LIST, (0.4,))]) == ()
+    assert unmet([clause], [(quote, (0.5,))], [(LIST, (0.4,))]) == (clause,)

@@ -1,0 +1,84 @@
+"""What a run leaves to later questions, and how they refer to it."""
+
+import json
+from datetime import UTC, datetime
+
+from agent.conversation import MOST_STEPS, MOST_TEXT, NOTE, Earlier, EarlierRun, References, earlier_run
+from domain.event import CallFinished, CallStarted, Event, EventRecord, RunStarted, StepBacktracked, SubtaskStarted
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult, StepStatus
+from domain.tool import ToolId
+
+BEGUN = SubtaskStarted(subtask=1, name="a", description="What is the population of Paris?")
+
+
+def call(tool: str, arguments: JsonObject, response: str = '{"id": 7}', status: StepStatus = "ok") -> CallFinished:
+    bound = tuple(Binding(parameter=name, origin="request", reference=str(value)) for name, value in arguments.items())
+    result = StepResult(tool=ToolId(tool), arguments=arguments, provenance=bound, status=status, response=response)
+    return CallFinished(step=1, result=result)
+
+
+def left_by(*events: Event) -> EarlierRun:
+    return earlier_run(
+        [
+            EventRecord(run="r1", seq=number, at=datetime.now(UTC), subtask=1, event=event)
+            for number, event in enumerate(events, start=1)
+        ]
+    )
+
+
+def test_what_found_something_is_kept_with_the_number_of_its_event() -> None:
+    found = left_by(
+        RunStarted(request="?", planner="dfs", policy="offline"),
+        BEGUN,
+        call("a", {"city": "Paris"}),
+        call("b", {}, status="failed"),
+        call("c", {}, response='{"items": []}'),
+        call("d", {"x": 1}),
+        StepBacktracked(dropped=ToolId("d"), path=(), reason="it failed", phase="execute"),
+    )
+    assert (found.run, found.request) == ("r1", "What is the population of Paris?")
+    assert [(seq, result.tool) for seq, result in found.steps] == [(3, "a")]
+    assert (found.steps[0][1].note, found.steps[0][1].provenance) == (NOTE, ())
+
+
+def test_it_is_bounded() -> None:
+    found = left_by(BEGUN, *(call("a", {"n": n}) for n in range(MOST_STEPS + 3)), call("a", {"n": 5}))
+    assert [result.arguments["n"] for _, result in found.steps] == [3, 4, *range(6, MOST_STEPS + 3), 5]
+    long = call("a", {}, response=json.dumps({"text": "x" * MOST_TEXT}))
+    short = long.model_copy(update={"result": long.result.model_copy(update={"compressed": '{"text": "x…"}'})})
+    assert left_by(BEGUN, short).steps[0][1].response == '{"text": "x…"}'
+    assert len(left_by(BEGUN, long).steps[0][1].response) == MOST_TEXT
+
+
+def references(request: str = "And its weather?", *numbers: int) -> References:
+    steps = tuple((seq, call("a", {"city": city}).result) for seq, city in enumerate(("Oslo", "Paris"), start=1))
+    return References(request, Earlier((EarlierRun("r1", "?", steps),)), numbers)
+
+
+def started(*bindings: Binding, **arguments: str) -> CallStarted:
+    return CallStarted(step=2, tool=ToolId("b"), arguments=dict(arguments), provenance=bindings)
+
+
+def test_a_value_of_an_earlier_call_is_told_by_its_number_in_the_conversation() -> None:
+    given = Binding(parameter="id", origin="step", reference="1.items[0].id")
+    own = Binding(parameter="n", origin="step", reference="2.n")
+    names = references("And its weather?", 2)
+    told = names.told(started(given, own, id="7", n="1"))
+    assert isinstance(told, CallStarted)
+    assert [one.reference for one in told.provenance] == ["earlier.2.items[0].id", "2.n"]
+    assert [names.own_binding(one) for one in told.provenance] == [given, own]
+
+
+def test_a_value_that_only_an_earlier_question_named_is_told_as_its_argument() -> None:
+    city = Binding(parameter="place", origin="request", reference="Paris")
+    told = references("And tomorrow?").told(started(city, place="Paris"))
+    assert isinstance(told, CallStarted)
+    assert told.provenance == (Binding(parameter="place", origin="step", reference="earlier.2:city"),)
+    assert references("And in Paris?").told(started(city, place="Paris")) == started(city, place="Paris")
+
+
+def test_what_is_told_of_the_conversation_says_where_it_is() -> None:
+    steps = ((4, call("a", {}).result), (9, call("b", {}).result))
+    told = Earlier((EarlierRun("r1", "?", steps), EarlierRun("r2", "?", steps[:1]))).told()
+    assert [(one.run, one.seq, one.tool) for one in told] == [("r1", 4, "a"), ("r1", 9, "b"), ("r2", 4, "a")]

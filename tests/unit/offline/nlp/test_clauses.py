@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offline.nlp.clauses import MOST, clauses
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ("What is the weather in Paris?", ("What is the weather in Paris",)),
+        (
+            "What is the weather in Paris and how much is 100 USD in EUR?",
+            ("What is the weather in Paris", "how much is 100 USD in EUR"),
+        ),
+        ("Weather in Paris, Rome and London", ("Weather in Paris, Rome and London",)),
+        ("Could you please find a QR code API? Also, list the genres.", ("find a QR code API", "list the genres")),
+        ('Translate "do this and find that" and tell me the time', ('Translate "do this and find that"', "the time")),
+        ("I'm planning a party. Can you suggest some songs? Thanks!", ("suggest some songs",)),
+        ("Find Dr. Smith of J. B. Works. Then get her e-mail", ("Find Dr. Smith of J. B. Works", "get her e-mail")),
+        ("I love pizza.", ("I love pizza",)),
+        ("Which author and book titles are popular?", ("Which author and book titles are popular",)),
+        ("???", ()),
+        ("", ()),
+    ],
+)
+def test_a_request_becomes_what_it_asks_for(request_: str, expected: tuple[str, ...]) -> None:
+    assert clauses(request_) == expected
+
+
+def test_identifiers_told_beforehand_belong_to_the_question_that_means_them() -> None:
+    """A place may be told for no more than where somebody is; and a question with a name of its own needs no other."""
+    letters = "I got two letters, RX-440192 and RX-440193. Which of the ones is the heavier?"
+    assert clauses(letters) == ("I got two letters, RX-440192 and RX-440193. Which of the ones is the heavier",)
+    assert clauses("I am in Lisbon. Which museum there is open?") == ("Which museum there is open",)
+    named = "My letter is RX-440192. How many people live in Oslo, and is it warm there?"
+    assert clauses(named)[0] == "How many people live in Oslo"
+
+
+def test_a_chain_of_three_things_becomes_its_pairs() -> None:
+    request = 'What is the population of the city where the author of the book "Dune" was born?'
+    assert clauses(request) == (
+        "What is the population of the city",
+        "the city where the author",
+        'the author of the book "Dune" was born',
+    )
+
+
+def test_a_shorter_chain_stays_whole() -> None:
+    assert clauses("List the publications of the scholar Jane Doe") == (
+        "List the publications of the scholar Jane Doe",
+    )
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_a_few_clauses_that_say_something(text: str) -> None:
+    found = clauses(text)
+    assert len(found) <= 3 * MOST
+    assert all(any(char.isalnum() or char == "_" for char in clause) for clause in found)
+    assert len(set(found)) == len(found)
+
+
+@given(
+    st.lists(st.sampled_from(["find", "and", "of the", '"', "Paris", ",", ".", "where", "~0~", "then"]), max_size=60)
+)
+def test_no_mixture_of_its_own_signs_breaks_it(words: list[str]) -> None:
+    assert all(clauses(" ".join(words)))

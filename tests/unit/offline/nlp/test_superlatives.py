@@ -1,0 +1,37 @@
+import pytest
+
+from offline.nlp.superlatives import Place, placed, places, ranked, ranks
+
+
+def test_ordinals_come_with_their_noun() -> None:
+    assert places("the e-mail of the second author of the first paper") == (Place(1, "author"), Place(0, "paper"))
+    assert places("the last 3 days") == ()
+    assert places('who wrote "The Second Sex"') == ()
+
+
+def test_an_ordinal_means_the_list_that_its_noun_names() -> None:
+    assert placed("the second author", 3, frozenset({"author"})) == 1
+    assert placed("the last author", 3, frozenset({"author"})) == 2
+    assert placed("the second author", 3, frozenset({"paper"})) is None
+    assert placed("the fifth author", 3, frozenset({"author"})) is None
+
+
+@pytest.mark.parametrize(
+    ("request_text", "field", "most"),
+    [
+        ("the cheapest flight", "price", False), ("the most expensive hotel", "price", True), ("the least expensive hotel", "price", False),
+        ("which is warmer", "temperature", True), ("the most cited paper", "citation", True), ("the highest rated hotel", "rating", True),
+        ("the highest population", "population", True), ("the lowest score", "score", False), ("the latest release", "date", True),
+    ],
+)  # fmt: skip
+def test_superlatives_name_a_field_and_a_direction(request_text: str, field: str, most: bool) -> None:
+    assert any(field in rank.fields and rank.most is most for rank in ranks(request_text))
+
+
+def test_the_extreme_is_found_by_number_or_date() -> None:
+    flights = [{"id": "a", "price": 90}, {"id": "b", "price": "70.5"}, {"id": "c", "price": 80}]
+    assert ranked(flights, ranks("the cheapest flight")[0]) == (1, "price")
+    films = [{"released": "2011-07-21"}, {"released": "2024-01-02"}]
+    assert ranked(films, ranks("the newest film")[0]) == (1, "released")
+    assert ranked([{"name": "x"}, {"name": "y"}], ranks("the cheapest flight")[0]) is None
+    assert ranked([], ranks("the cheapest flight")[0]) is None

@@ -1,0 +1,40 @@
+"""What of a request names nothing, however much it looks like a name, a code or a number."""
+
+from datetime import date
+
+from agent.parameters.needs import need_of
+from domain.tool import JsonType, Parameter
+from offline.nlp.clauses import clauses
+from offline.nlp.entities import spans
+from offline.slots.span_candidates import readings
+
+_DAY = date(2026, 5, 4)
+
+
+def _read(name: str, request: str, kind: JsonType = "string") -> list[object]:
+    need = need_of(Parameter(name=name, type=kind, required=True))
+    return [item.value for item in readings(need, spans(request, _DAY), request)]
+
+
+def test_a_spelled_number_is_no_identifier() -> None:
+    assert _read("company_id", "One company has its seat there: who runs it?") == []
+    assert _read("company_id", "Who runs the company 17?") == ["17"]
+
+
+def test_a_parcel_number_is_no_name_to_look_for() -> None:
+    assert "PE350544194" not in _read("query", "I am after my parcel PE350544194. Which hotel is best?")
+    assert "PE350544194" in _read("tracking_code", "Where is my parcel PE350544194?")
+
+
+def test_at_present_and_at_most_name_nothing() -> None:
+    for idiom in ("present", "most", "least", "once"):
+        assert idiom not in _read("city", f"How bad is the air there at {idiom}?")
+
+
+def test_what_is_measured_is_no_code() -> None:
+    assert not [span for span in spans("The PM10 and CO2 values in Oslo", _DAY) if span.text in ("PM10", "CO2")]
+
+
+def test_a_plan_that_is_told_asks_nothing() -> None:
+    told = "Thinking of moving to Oslo. How bad is the air there?"
+    assert clauses(told) == ("How bad is the air there",)
