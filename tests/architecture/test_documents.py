@@ -43,6 +43,18 @@ def test_files_that_are_named_are_there(document: Path) -> None:
     assert [place for place in named if not (ROOT / place).exists()] == []
 
 
+def test_the_map_shows_every_room_of_the_agent_and_its_files() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| `(agent/[\w/]*)` \| [^|]+ \| ([^|]+) \|$", text, flags=re.MULTILINE)
+    rooms = {place: set(re.findall(r"`(\w+\.py)`", names)) for place, names in shown}
+    there = {
+        f"{folder.relative_to(ROOT)}/": {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+        for folder in [ROOT / "agent", *(ROOT / "agent").rglob("*/")]
+        if folder.name != "__pycache__" and any(folder.iterdir())
+    }
+    assert rooms == there, "docs/architecture.md lists each room and its files"
+
+
 def test_every_command_is_listed() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     commands = {path.name for path in (ROOT / "scripts").glob("[a-z]*.py")}
