@@ -12,7 +12,7 @@ ADAPTERS = (
     "graph.backends.",
     "retriever.backends.",
     "retriever.embedders.",
-    "agent.execution.http.",
+    "agent.execution.http",
     "agent.llm.client.transport",
     "playground",
     "server",
