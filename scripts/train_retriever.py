@@ -21,7 +21,7 @@ from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, settled
 from retriever.training.examples import Corpus, Example, fingerprint, kinds, split
 from retriever.training.export import NEEDED, export_encoder
-from retriever.training.extra import need
+from retriever.training.extra import TRAINING, need
 from retriever.training.finetune import Trained, finetune
 from retriever.training.judging import Judge
 from retriever.training.lookalikes import WrittenNegative
@@ -61,7 +61,7 @@ def main(
         chosen = read_recipe(recipe)
         for folder in filter(None, (out, export)):
             check_folder(folder)
-        need(*(NEEDED if export else ("torch", "transformers")))
+        need(*TRAINING, *(NEEDED if export else ()))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         if not (out / "checkpoint").exists():
             TrainedEncoder(chosen)  # a base that is not at hand is told before the work

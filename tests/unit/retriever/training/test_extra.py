@@ -24,6 +24,8 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ("command", "missing", "name"),
     [
         (("train_retriever.py", *READS, "--out", "out"), "torch", "torch"),
+        (("train_retriever.py", *READS, "--out", "out"), "sentence_transformers", "sentence-transformers"),
+        (("train_retriever.py", *READS, "--out", "out"), "datasets", "datasets"),
         (("export_encoder.py", "out", "--source", "none"), "torch", "torch"),
         (
             ("train_reranker.py", "--store", "none", *READS[2:4], "--fold", "none", "--out", "out"),
