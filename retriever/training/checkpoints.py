@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from errno import EINVAL
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,9 @@ class Checkpoints:
     def _fault(self, error: Exception) -> UsageError | UnavailableError:
         cause = error.__cause__ or error
         reason = " ".join(str(cause).split())[:200] or type(cause).__name__
-        if (isinstance(cause, OSError) and cause.errno) or any(word in reason for word in _OF_THE_MACHINE):
+        # EINVAL is what torch says of a file that ends too early.
+        by_system = isinstance(cause, OSError) and cause.errno not in {None, EINVAL}
+        if by_system or any(word in reason for word in _OF_THE_MACHINE):
             return UnavailableError(f"{self.folder} cannot be read ({reason}); it is kept, try again")
         return UsageError(f"{self.folder} is damaged ({reason}); remove it to begin the training anew")
 
