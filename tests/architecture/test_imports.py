@@ -12,6 +12,8 @@ ADAPTERS = (
     "graph.backends.",
     "retriever.backends.",
     "retriever.embedders.",
+    "retriever.training.course",  # classes of the trainer, which deriving from them imports
+    "retriever.training.loss",
     "agent.executors.",
     "agent.models.transport",
     "playground",
