@@ -193,7 +193,7 @@ def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> No
     written = WrittenNegative(
         request=asked.request, tool=CORPUS.ids[asked.solved[0]], api="rain today", description="will it rain today"
     )
-    often, recipe = EXAMPLES * 6, recipe.model_copy(update={"epochs": 1})
+    often, recipe = EXAMPLES * 12, recipe.model_copy(update={"epochs": 1})
     corpus, examples = with_negatives(CORPUS, often, [written], {one.id: one for one in DOCUMENTS})
     texts = [corpus.texts[asked.solved[0]], corpus.texts[-1]]
 
@@ -204,7 +204,7 @@ def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> No
 
     train(recipe, tmp_path / "plain", examples=often)
     train(recipe, tmp_path / "taught", examples=examples, corpus=corpus)
-    assert lead(last(tmp_path / "taught")) > lead(last(tmp_path / "plain")) + 0.1
+    assert lead(last(tmp_path / "taught")) > lead(last(tmp_path / "plain")) + 0.2
 
 
 def test_frozen_layers_stay_as_they_are(recipe: Recipe, tmp_path: Path) -> None:
