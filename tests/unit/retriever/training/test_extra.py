@@ -18,14 +18,15 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(UnavailableError, match=r"scikit-learn is not installed: pip install -e '\.\[neural\]'"):
         need("json", "sklearn")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(UnavailableError, match=r"^sentence-transformers is not installed"):
+        need("sentence_transformers")
 
 
 @pytest.mark.parametrize(
     ("command", "missing", "name"),
     [
         (("train_retriever.py", *READS, "--out", "out"), "torch", "torch"),
-        (("train_retriever.py", *READS, "--out", "out"), "sentence_transformers", "sentence-transformers"),
-        (("train_retriever.py", *READS, "--out", "out"), "datasets", "datasets"),
         (("export_encoder.py", "out", "--source", "none"), "torch", "torch"),
         (
             ("train_reranker.py", "--store", "none", *READS[2:4], "--fold", "none", "--out", "out"),
