@@ -24,7 +24,7 @@ from retriever.training.export import NEEDED, export_encoder
 from retriever.training.finetune import Trained, finetune
 from retriever.training.negatives import neighbours
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
-from retriever.training.requirements import need
+from retriever.training.requirements import TRAINING, need
 from retriever.training.validation import Judge
 from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
@@ -61,7 +61,7 @@ def main(
         chosen = read_recipe(recipe)
         for folder in filter(None, (out, export)):
             check_folder(folder)
-        need(*(NEEDED if export else ("torch", "transformers")))
+        need(*TRAINING, *(NEEDED if export else ()))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         if not (out / "checkpoint").exists():
             TrainedEncoder(chosen)  # a base that is not at hand is told before the work

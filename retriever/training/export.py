@@ -58,10 +58,12 @@ def form_of(source: Path) -> EncoderForm:
     if (source / FORM_FILE).exists() or not pooling.exists():
         return read_form(source)
     try:
-        first = orjson.loads(pooling.read_bytes())["pooling_mode_cls_token"]
+        told = orjson.loads(pooling.read_bytes())
+        # sentence-transformers names the kind since its version 6, and before had a switch for each.
+        kind = told["pooling_mode"] if "pooling_mode" in told else ("mean", "cls")[bool(told["pooling_mode_cls_token"])]
+        return EncoderForm(pooling=kind)
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{pooling} does not say how vectors are made; name it with --pooling") from error
-    return EncoderForm(pooling="cls" if first else "mean")
 
 
 def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:

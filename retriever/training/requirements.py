@@ -4,7 +4,9 @@ from importlib import import_module
 
 from domain.errors import UnavailableError
 
-_NAMES = {"sklearn": "scikit-learn", "lightgbm": "LightGBM"}
+TRAINING = ("torch", "sentence_transformers", "accelerate", "datasets")
+"""What training an encoder imports."""
+_NAMES = {"sklearn": "scikit-learn", "lightgbm": "LightGBM", "sentence_transformers": "sentence-transformers"}
 
 
 def need(*modules: str) -> None:

@@ -23,6 +23,16 @@ class Judgement:
     loss: float
 
 
+def best_of(judgements: Sequence[Judgement]) -> Judgement:
+    """The first of those with the highest NDCG@5."""
+    return max(judgements, key=lambda one: one.ndcg)
+
+
+def stalled(judgements: Sequence[Judgement], patience: int) -> bool:
+    """Whether the best judgement lies ``patience`` judgements back."""
+    return bool(judgements) and len(judgements) - 1 - judgements.index(best_of(judgements)) >= patience
+
+
 class Judge:
     """``near``: for each held-out example the documents that its own are looked for among, beside those of all others."""
 

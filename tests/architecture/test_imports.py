@@ -14,6 +14,8 @@ ADAPTERS = (
     "retriever.embedders.",
     "agent.execution.http",
     "agent.llm.client.transport",
+    "retriever.training.course",  # classes of the trainer, which deriving from them imports
+    "retriever.training.loss",
     "playground",
     "server",
     "ui.",

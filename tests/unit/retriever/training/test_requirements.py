@@ -18,6 +18,9 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(UnavailableError, match=r"scikit-learn is not installed: pip install -e '\.\[neural\]'"):
         need("json", "sklearn")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(UnavailableError, match=r"^sentence-transformers is not installed"):
+        need("sentence_transformers")
 
 
 @pytest.mark.parametrize(
