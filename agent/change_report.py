@@ -8,7 +8,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import words
 from graph.literals import read_value
-from offline.change_words import changes, made_by, orders, told_to_change
+from offline.change_words import made_by, orders, told_to_change
 
 NOT_DONE = "Not done:"
 """How a line begins that tells of a change that was not made."""
@@ -29,7 +29,7 @@ def told(steps: Made, called: Made) -> Iterator[str]:
     ``steps``: those that the answer counts, from 1. ``called``: every call of the run, also those of paths that were given up.
     """
     place = {_key(result): number for number, (_, result) in enumerate(steps, start=1)}
-    latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if changes(tool)}
+    latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if not tool.safe}
     done = {result.tool for _, result in latest.values() if result.status == _DONE}
     said: set[str] = set()
     for key, (tool, result) in latest.items():

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from agent.budget import Meter
 from agent.change_report import NOT_DONE, told
 from agent.offer.tool_facts import Evidence
-from agent.policy.protocol import Policy, UnservedQuestion
+from agent.policy.protocol import Policy, Steps, UnservedQuestion
 from agent.subtask_progress import Progress
 from agent.text import clean
 from domain.event import Outcome, RunFinished
 from domain.tool import ToolDoc
 from domain.usage import Usage
-from offline.template_answer import Steps
 
 
 def unreplaced(progress: Progress, evidence: Evidence) -> bool:

@@ -15,7 +15,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
-from agent.policy.protocol import told_notices
+from agent.policy.protocol import Steps, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -29,7 +29,6 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
 from offline.nlp.clauses import clauses
-from offline.template_answer import Steps
 
 __all__ = ["RunDeps", "run"]
 

@@ -5,7 +5,7 @@ from pydantic.types import JsonValue
 from agent.execution.provenance import Provenance
 from agent.offer.tool_facts import Evidence
 from agent.outcome import undone, unmade, unreplaced
-from agent.policy.protocol import Policy
+from agent.policy.protocol import Policy, Steps
 from agent.policy.subtasks import Subtask
 from agent.step_notes import why
 from agent.step_numbers import Carried
@@ -15,7 +15,6 @@ from domain.origin import ValueKind
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from offline.request_match import beside_the_point, elsewhere, unused
-from offline.template_answer import Steps
 
 
 class Served:

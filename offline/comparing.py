@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from agent.policy.protocol import Steps
 from agent.text import clean, shown
-from domain.plan import StepResult
-from domain.tool import ToolDoc
 from graph.identifiers import text_words
 from graph.literals import read_value
 from offline.nlp.asked_words import match
@@ -14,8 +13,6 @@ from offline.response_summary import leaves_of
 
 _COMPARES = re.compile(r"\b(?:compare|comparison|difference|differ|which|who|\w+er|more|less|fewer)\b", re.I)
 _SUMS = re.compile(r"\b(?:together|combined|in total|altogether|sum of|total of)\b", re.I)
-
-Steps = Sequence[tuple[ToolDoc, StepResult]]
 
 
 def compared(request: str, steps: Steps, ends: Sequence[int], asked: frozenset[str]) -> str:

@@ -1,17 +1,13 @@
 """The offline policy's reading of a question that leans on earlier ones: what it means, and whether earlier results answer it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.conversation import NOTE
+from agent.policy.protocol import Steps
 from agent.policy.subtasks import NAMED, DecomposeQuestion, Decomposition, Subtask
 from agent.text import clean
-from domain.plan import StepResult
-from domain.tool import ToolDoc
 from offline.follow_up import meant
 from offline.list_filter import held, narrowed
-
-Steps = Sequence[tuple[ToolDoc, StepResult]]
 
 
 def followed(question: DecomposeQuestion) -> Decomposition | None:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.policy.protocol import Steps
 from agent.step_notes import fit_to_tell
-from agent.text import clean
+from agent.text import clean, title
 from domain.plan import StepResult
-from domain.tool import ToolDoc
-from offline.change_words import changes
 from offline.comparing import compared
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import View, is_empty, view
@@ -14,8 +13,6 @@ from offline.slots.response_units import units_of
 
 _MOST_TEXT = 1_500
 """Characters of an answer, besides the line that names its calls."""
-
-Steps = Sequence[tuple[ToolDoc, StepResult]]
 
 
 def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Iterator[str]:
@@ -52,7 +49,7 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
         yield together
     for number in ends:
         tool, result = steps[number - 1]
-        if changes(tool) and (not result.response.strip() or is_empty(result.response)):
+        if not tool.safe and (not result.response.strip() or is_empty(result.response)):
             continue
         yield from _lines(number, view(result.response, asked, "", units_of(tool, result.arguments)))
     on_the_way = [n for n in good if n in used]
@@ -64,11 +61,6 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
     yield from _open(steps, unanswered)
     if good:
         yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
-
-
-def title(tool: ToolDoc) -> str:
-    """A tool by its set and its name, cleaned."""
-    return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
 
 
 def _used(steps: Steps) -> dict[int, str]:
@@ -96,7 +88,7 @@ def _open(steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
     """What could not be answered, and why as far as it is known."""
     lines: list[str] = []
     for tool, result in steps:
-        if changes(tool):
+        if not tool.safe:
             continue  # the run itself tells of those
         note = clean(fit_to_tell(result.note))
         if result.status == "unknown":

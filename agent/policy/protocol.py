@@ -14,7 +14,7 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc, ToolId
 
-Results = tuple[tuple[ToolDoc, StepResult], ...]
+Steps = Sequence[tuple[ToolDoc, StepResult]]
 """Tools that were called, each with what became of the call, in order."""
 
 
@@ -39,7 +39,7 @@ class Situation:
     recalled: tuple[Recalled, ...] = ()
     followers: tuple[Follower, ...] = ()
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
-    results: Results | None = None
+    results: Steps | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class Policy(Protocol):
         """
         ...
 
-    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+    def answer(self, request: str, steps: Steps) -> AsyncIterator[str]:
         """The answer, streamed; it names the calls it rests on."""
         ...
 
