@@ -7,13 +7,15 @@ from tests.models.prompt_reading import blocks, path_tools, telling, topics
 _BETWEEN = re.compile(r"(?<=[.?!]) +(?=[A-Z])|,? and (?=(?:what|which|who|whose|where|when|how)\b)", re.IGNORECASE)
 _LEANS = re.compile(r"\b(?:it|its|there|that|this|those|they|their|he|his|she|her|then|both)\b", re.IGNORECASE)
 
+_NAMES = re.compile(r"\d|[\"“]|(?<!^)\b[A-Z]")
+
 
 def split(prompt: str) -> dict[str, object]:
-    """Questions that have no word in common and lean on nothing said before are subtasks."""
+    """Parts that have no word in common and name something of their own are subtasks."""
     found = [text.strip() for text in _BETWEEN.split(blocks(prompt).get("request", "")) if text.strip()]
     about = [topics(text) for text in found]
     alone = all(one and not one & other for at, one in enumerate(about) for other in about[:at])
-    if len(found) < 2 or not alone or any(_LEANS.search(text) for text in found[1:]):
+    if len(found) < 2 or not alone or any(_LEANS.search(text) or not _NAMES.search(text) for text in found[1:]):
         return {"reason": "it hangs together", "subtasks": []}
     return {"reason": "nothing in common", "subtasks": [_subtask(text) for text in found[:5]]}
 
