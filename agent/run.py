@@ -15,7 +15,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
-from agent.policy.protocol import Steps, told_notices
+from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -174,7 +174,7 @@ class _Run:
         yield end.model_copy(update={"unanswered": open_})
 
     @staticmethod
-    def _changed(turns: Sequence[Turn], steps: Steps) -> Iterator[str]:
+    def _changed(turns: Sequence[Turn], steps: Results) -> Iterator[str]:
         """What the run changed and failed to change, a line each."""
         called = [(turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called]
         unmade = [tool for turn in turns for tool in turn.unmade]
@@ -189,7 +189,7 @@ class _Run:
         self._answer += text
         return AnswerDelta(text=text)
 
-    def _steps(self) -> Steps:
+    def _steps(self) -> Results:
         """The steps of all subtasks in order, counted through, then those that failed on the way."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         numbers = counted_through([turn.carried() for turn in turns])

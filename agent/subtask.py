@@ -16,7 +16,7 @@ from agent.plans.approval import Approves, PlanQuestion
 from agent.plans.arguments import CarryingOut
 from agent.plans.draft import drafted
 from agent.plans.validation import known
-from agent.policy.protocol import Choice, Policy, Situation, Steps, told_notices
+from agent.policy.protocol import Choice, Policy, Situation, Results, told_notices
 from agent.policy.subtasks import Subtask
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
@@ -204,7 +204,7 @@ class Turn(Served):
                 yield event
                 began = time.perf_counter()
 
-    def _results(self) -> Steps:
+    def _results(self) -> Results:
         """What the steps that were called have given, for a planner that looks before it goes on."""
         done = self.progress.done
         return (*self._given, *((self.evidence.doc(done[step].tool), done[step]) for step in sorted(done)))

@@ -5,7 +5,7 @@ from pydantic.types import JsonValue
 from agent.execution.provenance import Provenance
 from agent.offer.tool_facts import Evidence
 from agent.outcome import undone, unmade, unreplaced
-from agent.policy.protocol import Policy, Steps
+from agent.policy.protocol import Policy, Results
 from agent.policy.subtasks import Subtask
 from agent.step_notes import why
 from agent.step_numbers import Carried
@@ -29,7 +29,7 @@ class Served:
         progress: Progress,
         provenance: Provenance,
         policy: Policy,
-        given: Steps = (),
+        given: Results = (),
     ) -> None:
         self.subtask = subtask
         self.evidence = evidence
@@ -91,7 +91,7 @@ class Served:
         return tuple(dict.fromkeys(span.text for span in unused(self.subtask.description, self._steps)))
 
     @property
-    def _steps(self) -> Steps:
+    def _steps(self) -> Results:
         return (*self.given, *((self.evidence.doc(result.tool), result) for result in self.done))
 
     @property

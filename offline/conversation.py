@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agent.conversation import NOTE
-from agent.policy.protocol import Steps
+from agent.policy.protocol import Results
 from agent.policy.subtasks import NAMED, DecomposeQuestion, Decomposition, Subtask
 from agent.text import clean
 from offline.follow_up import meant
@@ -24,7 +24,7 @@ def followed(question: DecomposeQuestion) -> Decomposition | None:
     return Decomposition((one,), found.reason)
 
 
-def narrowed_to(request: str, steps: Steps) -> Steps:
+def narrowed_to(request: str, steps: Results) -> Results:
     """The steps, of those of earlier questions only what this one means."""
     return [
         (tool, result.model_copy(update={"response": left}))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.policy.protocol import Steps
+from agent.policy.protocol import Results
 from agent.step_notes import fit_to_tell
 from agent.text import clean, title
 from domain.plan import StepResult
@@ -15,7 +15,7 @@ _MOST_TEXT = 1_500
 """Characters of an answer, besides the line that names its calls."""
 
 
-def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Iterator[str]:
+def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
     """The answer in pieces, a line each. Numbers in brackets are the steps, counted from 1, named at the end.
 
     The steps that no later step builds on come first; of the others, only what the request asks about. Every value is a
@@ -39,7 +39,7 @@ def _within(pieces: Iterator[str]) -> Iterator[str]:
     yield last
 
 
-def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     asked = asked_words(request)
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
@@ -63,7 +63,7 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
         yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
 
 
-def _used(steps: Steps) -> dict[int, str]:
+def _used(steps: Results) -> dict[int, str]:
     """The steps whose output a later successful step took, with the place of the value taken."""
     used: dict[int, str] = {}
     for _, result in steps:
@@ -84,7 +84,7 @@ def _lines(number: int, found: View) -> Iterator[str]:
         yield f"The response was empty. [{number}]\n"
 
 
-def _open(steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+def _open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     """What could not be answered, and why as far as it is known."""
     lines: list[str] = []
     for tool, result in steps:

@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 
 from agent.execution.validation import coerce
 from agent.parameters.needs import need_of
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Steps
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Results
 from agent.text import clean
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
@@ -112,7 +112,7 @@ def _parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
     raise InvalidDecisionError(f"the tool has no such parameter; it has {names or 'none'}")
 
 
-def _of_step(bound: Bound, parameter: Parameter, earlier: Steps) -> JsonValue:
+def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
     """The value at a place of an earlier response. Of several, those that the model names, or all of them where a list is wanted."""
     place = _step_place(bound.reference)
     if place is None or not 1 <= place[0] <= len(earlier):

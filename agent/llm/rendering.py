@@ -6,7 +6,7 @@ from datetime import datetime
 
 from agent.llm.prompts import Fence
 from agent.llm.steps import Offered
-from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, PathQuestion, Situation, Steps
+from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, PathQuestion, Situation, Results
 from agent.policy.subtasks import DecomposeQuestion
 from agent.text import clean, title
 from domain.event import Feed
@@ -107,7 +107,7 @@ def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
     )
 
 
-def answer_text(request: str, steps: Steps, fence: Fence) -> tuple[str, ...]:
+def answer_text(request: str, steps: Results, fence: Fence) -> tuple[str, ...]:
     """The request and all that was done for it."""
     return (request_text(request, fence), fence.block("steps", steps_text(steps)), "The answer?")
 
@@ -122,8 +122,8 @@ def request_text(request: str, fence: Fence) -> str:
     return fence.block("request", request[:_REQUEST])
 
 
-def steps_text(steps: Steps) -> str:
-    """Steps by number, each with its arguments, its outcome and what is to be seen of its response."""
+def steps_text(steps: Results) -> str:
+    """Results by number, each with its arguments, its outcome and what is to be seen of its response."""
     shown: list[str] = []
     for number, (tool, result) in enumerate(steps, start=1):
         arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 600)

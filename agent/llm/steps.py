@@ -1,4 +1,4 @@
-"""Steps from a model: numbers of a list, read and checked; a number that is not on offer names no tool."""
+"""Results from a model: numbers of a list, read and checked; a number that is not on offer names no tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

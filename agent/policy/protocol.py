@@ -14,7 +14,7 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc, ToolId
 
-Steps = Sequence[tuple[ToolDoc, StepResult]]
+Results = Sequence[tuple[ToolDoc, StepResult]]
 """Tools that were called, each with what became of the call, in order."""
 
 
@@ -39,7 +39,7 @@ class Situation:
     recalled: tuple[Recalled, ...] = ()
     followers: tuple[Follower, ...] = ()
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
-    results: Steps | None = None
+    results: Results | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class Policy(Protocol):
         """
         ...
 
-    def answer(self, request: str, steps: Steps) -> AsyncIterator[str]:
+    def answer(self, request: str, steps: Results) -> AsyncIterator[str]:
         """The answer, streamed; it names the calls it rests on."""
         ...
 

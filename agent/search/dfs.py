@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent.budget import Meter
 from agent.memory.short_term import told
 from agent.offer.candidates import Candidate, Follower, Kin
-from agent.policy.protocol import Choice, PathQuestion, Situation, Steps, WholePath
+from agent.policy.protocol import Choice, PathQuestion, Situation, Results, WholePath
 from agent.search.lookahead import Foresight
 from agent.search.state import Frontier
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
@@ -47,7 +47,7 @@ class SearchDeps:
     whole_path: Callable[[PathQuestion], Awaitable[WholePath]]
     followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
     several: bool = False
-    results: Callable[[], Steps] = tuple
+    results: Callable[[], Results] = tuple
 
 
 async def search(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agent.offer.expansion import Expander
 from agent.offer.tool_facts import Evidence
-from agent.policy.protocol import Policy, Steps
+from agent.policy.protocol import Policy, Results
 from agent.search.dfs import SearchDeps
 from agent.search.followers import Followers
 from agent.search.settings import WalkSettings
@@ -15,7 +15,7 @@ def walk_deps(
     evidence: Evidence,
     settings: WalkSettings,
     policy: Policy,
-    results: Callable[[], Steps] = tuple,
+    results: Callable[[], Results] = tuple,
     expand: Expander | None = None,
 ) -> SearchDeps:
     """``results``: of the steps that were called so far. ``expand``: makes the nodes; by default one that knows of nothing done before."""

@@ -8,7 +8,7 @@ from agent.budget import Budget, Meter
 from agent.offer.candidates import Candidate, Follower
 from agent.planners.by_name import PLANNERS, planner_named
 from agent.planners.protocol import Planner
-from agent.policy.protocol import Choice, Cost, PathQuestion, Situation, Steps, WholePath
+from agent.policy.protocol import Choice, Cost, PathQuestion, Situation, Results, WholePath
 from agent.search.dfs import Node, SearchDeps, Step
 from agent.search.state import Frontier
 from domain.errors import UsageError
@@ -54,7 +54,7 @@ class Told:
         del state
         return (Follower(0, candidate(C)),) if node.candidates else ()
 
-    def deps(self, results: Steps = ()) -> SearchDeps:
+    def deps(self, results: Results = ()) -> SearchDeps:
         return SearchDeps(self.expand, self.choose, self.whole_path, self.followers, results=lambda: results)
 
 
@@ -75,7 +75,7 @@ async def test_react_ends_openly_behind_each_step_and_is_shown_what_it_gave() ->
     told = Told(Choice("advance", "first", 0), Choice("finish", "enough"))
     walked, _ = await steps(planner_named("react"), told.deps())
     assert (end(walked).how, end(walked).path) == ("open", (A.id,))
-    given: Steps = ((A, StepResult(tool=A.id, arguments={}, status="ok", response="1")),)
+    given: Results = ((A, StepResult(tool=A.id, arguments={}, status="ok", response="1")),)
     walked, _ = await steps(planner_named("react"), told.deps(given), walked[-1][1])
     assert (end(walked).how, end(walked).path) == ("finished", (A.id,))
     assert [situation.results for situation in told.situations] == [(), given]
