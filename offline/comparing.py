@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from agent.policy.protocol import Results
 from agent.text import clean, shown
-from domain.plan import StepResult
-from domain.tool import ToolDoc
 from graph.identifiers import text_words
 from graph.lenient_json import read_value
 from offline.nlp.asked_words import match
@@ -15,10 +14,8 @@ from offline.response_summary import leaves_of
 _COMPARES = re.compile(r"\b(?:compare|comparison|difference|differ|which|who|\w+er|more|less|fewer)\b", re.I)
 _SUMS = re.compile(r"\b(?:together|combined|in total|altogether|sum of|total of)\b", re.I)
 
-Steps = Sequence[tuple[ToolDoc, StepResult]]
 
-
-def compared(request: str, steps: Steps, ends: Sequence[int], asked: frozenset[str]) -> str:
+def compared(request: str, steps: Results, ends: Sequence[int], asked: frozenset[str]) -> str:
     """A line that holds the results of one tool for two things or more against each other; empty where there is nothing to compare.
 
     ``ends``: the numbers, from 1, of the steps that no other builds on. ``asked``: the words that fields may share with the request.
@@ -63,7 +60,7 @@ def _numbers(response: str) -> dict[str, float]:
     }
 
 
-def _about(steps: Steps, number: int) -> str:
+def _about(steps: Results, number: int) -> str:
     """What a step was called for: the words of the request that it, or a step that feeds it, took."""
     for binding in steps[number - 1][1].provenance:
         if binding.origin == "request":

@@ -1,17 +1,13 @@
 """The offline policy's reading of a question that leans on earlier ones: what it means, and whether earlier results answer it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.conversation import NOTE
+from agent.policy.protocol import Results
 from agent.policy.subtasks import NAMED, DecomposeQuestion, Decomposition, Subtask
 from agent.text import clean
-from domain.plan import StepResult
-from domain.tool import ToolDoc
 from offline.follow_up import meant
 from offline.list_filter import held, narrowed
-
-Steps = Sequence[tuple[ToolDoc, StepResult]]
 
 
 def followed(question: DecomposeQuestion) -> Decomposition | None:
@@ -28,7 +24,7 @@ def followed(question: DecomposeQuestion) -> Decomposition | None:
     return Decomposition((one,), found.reason)
 
 
-def narrowed_to(request: str, steps: Steps) -> Steps:
+def narrowed_to(request: str, steps: Results) -> Results:
     """The steps, of those of earlier questions only what this one means."""
     return [
         (tool, result.model_copy(update={"response": left}))
