@@ -15,7 +15,7 @@ from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from offline.nlp.clauses import clauses
 from server.quotas import Quotas
-from server.runs.asking import AskingLeave
+from server.runs.asking import UserApprover
 from server.runs.before import runs_before
 from server.runs.ledger import LedgerExecutor
 from server.runs.lending import Lending
@@ -107,9 +107,9 @@ class Agents:
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
-            leave = AskingLeave(questions, flows=self._settings.flows == "ask", by_another=bool(voices.others_said))
+            approver = UserApprover(questions, flows=self._settings.flows == "ask", by_another=bool(voices.others_said))
             deps = replace(
-                deps, secrets=outfit.secrets, ledger=True, taken_up=True, document=given_plan(run), leave=leave
+                deps, secrets=outfit.secrets, ledger=True, taken_up=True, document=given_plan(run), approver=approver
             )
             deps = replace(deps, voices=voices, used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):

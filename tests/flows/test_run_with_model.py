@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.budget import Budget
+from agent.execution.approvers import AllowChanges
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import Allowance
@@ -60,7 +61,10 @@ async def world(
     async with model_server(brain) as server:
         model = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=timeout))
         policy = FallbackPolicy(LlmPolicy(model, allowance), OfflinePolicy(), Breaker())
-        yield RunDeps(await graph(WALKS, tools), await finder(folder, tools), policy, executor), server
+        yield (
+            RunDeps(await graph(WALKS, tools), await finder(folder, tools), policy, executor, approver=AllowChanges()),
+            server,
+        )
         await model.close()
 
 
