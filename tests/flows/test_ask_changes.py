@@ -2,9 +2,7 @@
 
 import json
 import os
-import pty
 import re
-import subprocess
 import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import pytest
 
 from playground.child import running_playground
 from tests.flows.served import ROOT, Place, built
+from tests.flows.terminal import alone, at_a_terminal
 
 TASK = 'Add a task "Clean the greenhouse" with normal priority to my list, due on 2026-07-04.'
 TWO = (
@@ -21,7 +20,6 @@ TWO = (
     "in my calendar for 2026-07-05 at 16:00 in Porto Sereno. I want both ids."
 )
 BOTH = "How many inhabitants does Meghalpet have? Then cancel the order HM-48546."
-QUESTION = "yes (y), no (n), all calls of this tool in this run (a): "
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -59,39 +57,9 @@ def ask(place: Place, request: str, *options: str, answers: Sequence[str] | None
     ]
     host = place.tools.removeprefix("http://")
     environment = {**os.environ, "FOOTPATH_ALLOW_HOSTS": host, "COLUMNS": "200", "NO_COLOR": "1", **variables}
-    code, told = _alone(command, environment) if answers is None else _at_a_terminal(command, environment, answers)
+    code, told = alone(command, environment) if answers is None else at_a_terminal(command, environment, answers)
     ledger = httpx.get(f"{place.playground}/_ledger", trust_env=False).raise_for_status().json()
     return Asked(code, " ".join(told.split()), [effect["tool"] for effect in ledger])
-
-
-def _alone(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    made = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
-    )
-    return made.returncode, made.stdout + made.stderr
-
-
-def _at_a_terminal(command: list[str], environment: dict[str, str], answers: Sequence[str]) -> tuple[int, str]:
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        told, left = "", list(answers)
-        while piece := _read(ours):
-            told += piece
-            if told.count(QUESTION) > len(answers) - len(left) and left:
-                os.write(ours, left.pop(0).encode())
-        os.close(ours)
-        code = process.wait(timeout=60)
-    assert not left, told
-    return code, re.sub(r"\x1b\[[0-9;]*m", "", told)
-
-
-def _read(terminal: int) -> str:
-    """What was written next; empty where the other end is closed, which a terminal tells as an error."""
-    try:
-        return os.read(terminal, 65_536).decode(errors="replace")
-    except OSError:
-        return ""
 
 
 def test_a_change_is_asked_about_with_its_values_and_where_they_come_from(place: Place) -> None:
