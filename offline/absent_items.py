@@ -15,7 +15,7 @@ from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
 from graph.coupling import subject
 from graph.identifiers import singular, words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.coverage import vocabulary
 from offline.grounding_of_changes import Earlier, lists_at
 from offline.nlp.entities import Span, spans

@@ -7,7 +7,7 @@ from agent.text import clean, shown
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import text_words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.nlp.asked_words import match
 from offline.nlp.superlatives import ranks
 from offline.response_summary import leaves_of

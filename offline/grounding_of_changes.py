@@ -14,7 +14,7 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.change_words import changes, makes, told_to_change, undoes
 from offline.coverage import vocabulary
 from offline.nlp.clauses import clauses

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.change_report import unmet
 from agent.learning.step_scores import scores
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
@@ -21,6 +20,7 @@ from agent.policy.protocol import (
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
+from offline.change_words import unmet
 from offline.choice import ChoiceParameters, Verdict, decide
 from offline.conversation import followed, narrowed_to
 from offline.coverage import bare

@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterator, Sequence
 
 from agent.parameters.kinds import NeedKind
-from agent.parameters.needs import FITS, need_of
+from agent.parameters.needs import need_of
 from agent.text import clean, shown
 from domain.model import JsonObject
 from domain.plan import Binding, Origin, StepResult
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words
 from offline.nlp.entities import Span, SpanKind, spans
+from offline.slots.kind_fits import FITS
 from offline.slots.request_values import today as current_day
 
 _OF_THE_REQUEST: frozenset[Origin] = frozenset({"request", "step", "user", "memory"})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent.policy.protocol import Situation
 from domain.tool import ToolDoc
 from graph.identifiers import words
-from graph.outputs import output_fields
+from graph.response_fields import output_fields
 from offline.change_words import may_call
 from offline.coverage import telling
 from offline.nlp.asked_words import match

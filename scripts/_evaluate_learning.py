@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from _answers import fresh_store, switches
-from _scoring import scoring, tell
+from _evaluate_answers import fresh_store, switches
+from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
@@ -14,9 +14,9 @@ from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.event import Event
-from evaluation.asked import Asked, read_asked
+from evaluation.correctness import Verdict, judge
+from evaluation.expected import Asked, read_asked
 from evaluation.learning import PREFERS, RETURNS, effort, swap
-from evaluation.rightness import Verdict, judge
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from playground.paraphrases import FIRST, SECOND

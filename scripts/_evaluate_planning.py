@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 import orjson
 import typer
-from _scoring import console, scoring, tell
+from _evaluate_output import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -21,17 +21,16 @@ from agent.planners.retrieve import K
 from agent.policy.protocol import Cost, Policy
 from domain.errors import UsageError
 from domain.tool import ToolId
+from evaluation.api_keys import Key
+from evaluation.cached import KeptFinder, OtherMemories
+from evaluation.graph_variants import WithoutCallEvidence, shuffled, without_edges
 from evaluation.intervals import difference
-from evaluation.kept import KeptFinder, OtherMemories
-from evaluation.linked import Pairs, by_evidence, pairs
-from evaluation.names import Key
+from evaluation.linked_requests import Pairs, by_evidence, pairs
 from evaluation.oracle import OraclePolicy
 from evaluation.planning import PlannedQuery, means, plan_all, seconds_p50, table
 from evaluation.queries import Query, read_queries
-from evaluation.rewired import shuffled, without_edges
-from evaluation.withheld import CallsWithheld
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, walk_settings
+from wiring.runs import budget_of, reader_for, walk_settings
 
 Edges = Literal["real", "none", "shuffled"]
 
@@ -93,14 +92,14 @@ async def measured(asked: list[Query], store: Path | None) -> AsyncGenerator[Mea
 
 async def planned(way: Way, on: Measured) -> dict[str, Any]:
     """The figures of planning all requests in one way."""
-    reads, cost = CallsWithheld(await _edges(on.container, way.edges)), Cost()
+    reads, cost = WithoutCallEvidence(await _edges(on.container, way.edges)), Cost()
 
     async def path(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
         who = _policy(on.container, way.policy, relevant)
         steps = walk(
             request, reads, on.finder, who, planner=way.planner, weights=on.container.weights,
             settings=walk_settings(on.container, way.policy), budget=budget_of(on.container),
-            memory=on.memories if way.memory else None,
+            memory=on.memories if way.memory else None, reader=reader_for(way.policy),
         )  # fmt: skip
         ended = await path_of(steps)
         cost.model_calls += who.cost.model_calls

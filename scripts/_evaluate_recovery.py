@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from _answers import fresh_store, switches
-from _scoring import scoring, tell
+from _evaluate_answers import fresh_store, switches
+from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
@@ -15,9 +15,9 @@ from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps
 from domain.errors import UsageError
 from evaluation.answers import Services, evaluate_answers
-from evaluation.asked import HELD_OUT, Asked, read_asked
+from evaluation.correctness import Verdict
+from evaluation.expected import HELD_OUT, Asked, read_asked
 from evaluation.recovery import Breakage, break_each, breakages
-from evaluation.rightness import Verdict
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from wiring.runs import budget_of, run_deps

@@ -114,8 +114,8 @@ async def _ask(
     learn: bool,
 ) -> "Transcript":
     from agent.transcript import Transcript
-    from wiring.calls import replay_of
     from wiring.container import open_container
+    from wiring.executors import replay_of
     from wiring.runs import budget_of, run_and_learn, run_deps
 
     async with AsyncExitStack() as stack:

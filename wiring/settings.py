@@ -248,3 +248,9 @@ def settings_in(file: Path) -> dict[str, str]:
     if not file.is_file():
         raise UsageError(f"{file} is no file; name a file of settings, a line each, as in .env.example")
     return {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
+
+
+def model_names(settings: Settings) -> tuple[str, ...]:
+    """The models that a run may choose, the usual one first; none where there is no endpoint."""
+    names = [settings.model_name, *settings.model_names.split(",")]
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip())) if settings.model_url else ()

@@ -10,7 +10,7 @@ from agent.execution.validation import coerce
 from agent.parameters.needs import need_of
 from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import Parameter, ToolDoc
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.nlp.dates import dates_in
 from offline.nlp.entities import spans
 from offline.slots.slot_values import value_for

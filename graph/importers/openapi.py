@@ -8,6 +8,7 @@ from typing import NoReturn
 from domain.errors import BrokenInputError
 from domain.side_effect import Said
 from domain.tool import Credential, Parameter, ToolDoc, ToolId, tool_id
+from graph.function_names import function_name
 from graph.importers.graphql import fixed_effect
 from graph.importers.openapi_bodies import body_of
 from graph.importers.openapi_files import as_openapi, read_document
@@ -19,7 +20,6 @@ from graph.importers.openapi_security import authorization, credentials_of
 from graph.importers.openapi_servers import url_of
 from graph.importers.records import RecordError
 from graph.importers.side_effects import of_hints, said_of
-from graph.names import function_name
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MAX_NAME = 200

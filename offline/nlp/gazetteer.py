@@ -70,10 +70,6 @@ NAMING_CUES = frozenset({"named", "called", "titled", "name", "title", "entitled
 TOPIC_CUES = frozenset({"about", "on", "for", "regarding", "of", "with", "by", "to", "from", "in", "near", "at", "around", "like",
                         "matching", "containing", "concerning", "into", "between", "using"}) | NAMING_CUES  # fmt: skip
 
-FROM_WORDS = frozenset(
-    {"from", "source", "origin", "base", "departure", "start", "begin", "since", "have", "check", "checkin"}
-)
-TO_WORDS = frozenset({"to", "target", "destination", "arrival", "end", "until", "want", "finish", "checkout", "out"})
 
 STARTERS = _words(
     "a an and are as at be but by can check compare compute convert could did do does explain fetch find for from get give gives "

@@ -6,8 +6,10 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
+from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need, need_of
 from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.request_reader import Fillable
 from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding
@@ -15,7 +17,7 @@ from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import Span
 from offline.request_match import left_to_defaults
 from offline.slots.field_units import unit_of
-from offline.slots.producer_outputs import UNTOUCHED, feeding, unmeasured
+from offline.slots.producer_outputs import feeding, unmeasured
 from offline.slots.request_values import today as current_day
 from offline.slots.request_values import told
 from offline.slots.response_binding import fed, pointed
@@ -33,19 +35,6 @@ Avoid = frozenset[tuple[str, str]]
 
 _PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
 """What a query that looks for such a thing wants is a name, not a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fillable:
-    """What is known before any call. ``feeds``: the parameters that the documented output of a step of the path fills."""
-
-    missing: tuple[str, ...]
-    feeds: tuple[Feed, ...]
-
-    @property
-    def feeds_from(self) -> tuple[int, ...]:
-        """Positions in the path, from 0, of the steps that feed it."""
-        return tuple(sorted({feed.step - 1 for feed in self.feeds}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.parameters.needs import Need
 from domain.tool import ToolDoc
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.nlp.gazetteer import SHORT_UNITS
 from offline.slots.slot_values import enum_value
 

@@ -3,7 +3,7 @@
 from agent.parameters.needs import need_of
 from domain.tool import ToolDoc
 from graph.identifiers import words
-from graph.outputs import output_fields
+from graph.response_fields import output_fields
 from offline.nlp.coordination import atoms
 
 _NAMES = frozenset({"name", "country", "quoted"})

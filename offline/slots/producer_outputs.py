@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
+from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need, need_of
 from domain.event import Feed
 from domain.tool import Parameter, ToolDoc
 from graph.coupling import best_field
 from offline.slots.field_units import unit_of
 from offline.slots.write_slots import of_another
-
-UNTOUCHED = frozenset({"secret", "technical"})
-"""Kinds of parameters that neither the request nor a response fills."""
 
 
 def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:

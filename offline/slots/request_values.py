@@ -3,12 +3,12 @@
 from datetime import date, datetime
 from functools import lru_cache
 
+from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need
 from domain.tool import ToolDoc
 from offline.change_words import makes, told_to_change
 from offline.nlp.clauses import clauses
 from offline.nlp.entities import spans
-from offline.slots.producer_outputs import UNTOUCHED
 from offline.slots.span_candidates import Reading, readings
 
 _COUNTED = frozenset({"number", "amount"})

@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from graph.identifiers import words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 _COUNTED = re.compile(
     r"\b(?:(?:in|of) )?((?:kilo|centi|milli)?met(?:re|er)s(?: per (?:hour|second))?|kilomet(?:re|er)s|miles(?: per hour)?|feet|inches|yards|hectares"

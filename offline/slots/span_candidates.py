@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import FITS, Need
+from agent.parameters.needs import Need
 from offline.nlp.entities import Span
+from offline.slots.kind_fits import FITS
 from offline.slots.slot_values import enum_value, listed, value_for
 from offline.slots.span_context import YEAR, beside, manner, role
 from offline.slots.span_exclusions import is_aim, standing

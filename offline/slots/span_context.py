@@ -3,11 +3,12 @@
 import re
 
 from agent.parameters.kinds import WORK_WORDS
-from agent.parameters.needs import FITS, Need
+from agent.parameters.needs import Need
 from graph.identifiers import words
 from offline.nlp.dates import wants_both
 from offline.nlp.entities import Span
 from offline.nlp.gazetteer import BOOKED_CUES, FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
+from offline.slots.kind_fits import FITS
 from offline.slots.span_exclusions import is_personal
 
 YEAR = re.compile(r"(1[89]|20)\d\d")

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from domain.errors import UnavailableError, UsageError
 from retriever.training.encoder import TrainedEncoder
-from retriever.training.judging import Judgement
 from retriever.training.recipe import Recipe
+from retriever.training.validation import Judgement
 
 _OF_THE_MACHINE = ("CUDA", "allocate memory")
 """In torch's errors that say nothing of a file."""

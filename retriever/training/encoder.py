@@ -13,8 +13,8 @@ from domain.errors import UnavailableError
 from retriever.encoder_folder import EncoderForm, write_form
 from retriever.pooling import inside
 from retriever.training.export import bundled_source
-from retriever.training.extra import need
 from retriever.training.recipe import Recipe
+from retriever.training.requirements import need
 from retriever.words import SENTENCES, sentence_spans
 
 _BATCH = 64

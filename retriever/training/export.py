@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError, UsageError
 from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, read_form, write_form
 from retriever.pooling import first_of, mean_of
-from retriever.training.extra import need
+from retriever.training.requirements import need
 
 NEEDED = ("torch", "transformers", "onnx")
 """What an export imports."""

@@ -14,10 +14,10 @@ from domain.errors import UsageError
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example
-from retriever.training.judging import Judge, Judgement
 from retriever.training.negatives import Negatives
 from retriever.training.progress import Progress
 from retriever.training.recipe import Recipe
+from retriever.training.validation import Judge, Judgement
 
 
 @dataclass(frozen=True, slots=True)

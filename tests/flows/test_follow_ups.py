@@ -13,8 +13,8 @@ from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps, run
 from domain.event import CallFinished, EventRecord, RunFinished, RunStarted, SubtaskStarted
 from evaluation.answers import evaluate_answers
-from evaluation.asked import Asked, read_asked
-from evaluation.rightness import absent_from_responses
+from evaluation.correctness import absent_from_responses
+from evaluation.expected import Asked, read_asked
 from offline.policy import OfflinePolicy
 from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools

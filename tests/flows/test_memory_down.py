@@ -12,7 +12,8 @@ from agent.run_context import RunDeps
 from domain.event import Event, RunFinished
 from domain.learned import WeightsLearned
 from domain.recalled import MemoryRecalled
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
+from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
@@ -66,7 +67,7 @@ async def test_a_store_of_memories_that_was_closed(tmp_path: Path) -> None:
 
 
 async def test_a_qdrant_server_that_is_gone(tmp_path: Path) -> None:
-    store = QdrantMemories("http://127.0.0.1:9", timeout=2)
+    store = QdrantMemories(QdrantAddress("http://127.0.0.1:9", timeout=2))
     check(await with_memories(store, tmp_path), "127.0.0.1:9")
     await store.close()
 

@@ -24,7 +24,7 @@ from domain.errors import UnavailableError
 from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.memory import Memory, Recalled
 from domain.recalled import MemoryRecalled
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     FORECAST,

@@ -12,8 +12,8 @@ import pytest
 from agent.execution.approvers import AllowChanges
 from agent.run import run
 from domain.event import CallStarted, Event, RunFinished
-from evaluation.asked import read_asked
-from evaluation.rightness import judge
+from evaluation.correctness import judge
+from evaluation.expected import read_asked
 from playground.child import running_playground
 from playground.record import DATA
 from tests.models.openai_replies import ChatRequest

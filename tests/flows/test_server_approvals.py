@@ -35,7 +35,7 @@ def asked(client: Client, run: str) -> tuple[list[EventRecord], InputNeeded]:
 
 def stands(client: Client, run: str, status: str) -> dict[str, Any]:
     """How a run stands once it has this status."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 100
     while (shown := client.call("GET", f"/runs/{run}").json())["status"] != status:
         assert time.monotonic() < until, shown
         time.sleep(0.05)

@@ -15,7 +15,7 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from domain.trajectory import Outcome, RecordedCall
-from graph.backends.recordings import SqliteRecordings
+from graph.backends.sqlite_recordings import SqliteRecordings
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import ScriptedExecutor, finder, graph, ok, tool
 from tests.flows.test_runs import answer, asked, outcome

@@ -7,7 +7,7 @@ import pytest
 from agent.execution.approval import IntendedCall
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from server.runs.asking import UserApprover
+from server.runs.approvals import UserApprover
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
 from server.storage.runs import Run

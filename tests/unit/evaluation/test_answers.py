@@ -13,8 +13,8 @@ from agent.run import RunDeps
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from evaluation.answers import Evaluation, evaluate_answers, interval, report
-from evaluation.asked import HELD_OUT, Asked, Expected, GoldCall
-from evaluation.rightness import judge
+from evaluation.correctness import judge
+from evaluation.expected import HELD_OUT, Asked, Expected, GoldCall
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run

@@ -11,14 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
-from retriever.training.additions import with_negatives
+from retriever.training.augmentation import with_negatives
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example, fingerprint
 from retriever.training.finetune import Trained, finetune
-from retriever.training.judging import Judge
-from retriever.training.lookalikes import WrittenNegative
 from retriever.training.recipe import Recipe
+from retriever.training.validation import Judge
+from retriever.training.written_negatives import WrittenNegative
 from tests.unit.retriever.training.small_catalogue import ASKED, DOCUMENTS, catalogue, row
 
 pytestmark = [
