@@ -94,7 +94,7 @@ def test_a_denied_change_leaves_the_other_answers(place: Place) -> None:
 
 
 def test_each_of_two_tools_is_asked_about(place: Place) -> None:
-    asked = ask(place, TWO, answers=["a\n", "n\n"])
+    asked = ask(place, TWO, answers=["a\n", "n\n"], FOOTPATH_SUBTASKS_AT_ONCE="1")
     assert (asked.code, asked.made) == (1, ["create_task"])
     assert "Done: create_task" in asked.told
     assert "Not done: create_event" in asked.told
@@ -124,7 +124,7 @@ def test_a_dry_run_reads_and_shows_its_changes(place: Place) -> None:
 
 
 def test_a_run_makes_no_more_changes_than_its_budget_whatever_is_allowed(place: Place) -> None:
-    asked = ask(place, TWO, "--yes", "--json", FOOTPATH_MAX_CHANGES="1")
+    asked = ask(place, TWO, "--yes", "--json", FOOTPATH_MAX_CHANGES="1", FOOTPATH_SUBTASKS_AT_ONCE="1")
     assert (asked.code, asked.made) == (1, ["create_task"])
     told = json.loads(asked.told)
     assert told["outcome"] == "budget"
