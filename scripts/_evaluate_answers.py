@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
+from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report
@@ -114,7 +115,7 @@ async def _evaluate(
     executor = await container.executor("http")
 
     async def deps() -> RunDeps:
-        return await run_deps(container, who[0], executor, who[1])
+        return await run_deps(container, who[0], executor, who[1], approver=AllowChanges({host_of(address)}))
 
     async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:

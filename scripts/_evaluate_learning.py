@@ -10,6 +10,7 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.event import Event
@@ -85,7 +86,7 @@ async def _verdicts(
 async def _run(
     request: str, container: Container, policy: str, executor: Executor, name: str, *, learn: bool = True
 ) -> list[Event]:
-    deps = await run_deps(container, policy, executor)
+    deps = await run_deps(container, policy, executor, approver=AllowChanges(container.settings.allow_hosts))
     records = run_and_learn(request, deps, budget_of(container), learn=learn, name=name)
     return [record.event async for record in records]
 

@@ -11,6 +11,7 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
+from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps
 from domain.errors import UsageError
 from evaluation.answers import Services, evaluate_answers
@@ -50,7 +51,8 @@ async def _figures(asked: Sequence[Asked], address: str, policy: str, planner: s
         executor = await container.executor("http")
 
         async def deps() -> RunDeps:
-            return await run_deps(container, policy, executor, planner)
+            approver = AllowChanges(container.settings.allow_hosts)
+            return await run_deps(container, policy, executor, planner, approver=approver)
 
         async def ask(asked: Sequence[Asked], services: Services) -> tuple[Verdict, ...]:
             at_once = container.settings.evaluation_at_once

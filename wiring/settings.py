@@ -94,6 +94,9 @@ class Settings(ServerSettings, BaseSettings):
     max_depth: int = Field(default=8, ge=1, le=50, description="Longest path.")
     max_seconds: float = Field(default=120.0, gt=0, description="Wall time a run may take, in seconds.")
     max_reflections: int = Field(default=3, ge=0, description="How often a run may walk anew after judging its path.")
+    max_changes: int = Field(
+        default=10, ge=0, description="Calls that may change something and that a run may send, whatever was approved."
+    )
     subtasks_at_once: int = Field(
         default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
     )

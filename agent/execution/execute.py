@@ -213,7 +213,7 @@ async def in_time(
         while True:
             began = clock()
             try:
-                async with asyncio.timeout(progress.meter.seconds_left):
+                async with progress.meter.within_time():
                     event = await anext(calls, None)
             except TimeoutError:
                 event = _out_of_time(tools, started, progress.given + len(progress.done) + 1)

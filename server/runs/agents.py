@@ -15,7 +15,7 @@ from agent.scheduler import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from server.quotas import Quotas
-from server.runs.approvals import UserApproval
+from server.runs.approvals import UserApprover
 from server.runs.conversation_context import runs_before, voices_of
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
@@ -106,11 +106,11 @@ class Agents:
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
-            approval = UserApproval(
+            approver = UserApprover(
                 questions, ask_transfers=self._settings.flows == "ask", by_another=bool(voices.others_said)
             )
             deps = replace(
-                deps, secrets=own.secrets, ledger=True, taken_up=True, document=given_plan(run), leave=approval
+                deps, secrets=own.secrets, ledger=True, taken_up=True, document=given_plan(run), approver=approver
             )
             deps = replace(deps, voices=voices, used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):

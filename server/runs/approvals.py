@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.execution.approval import Intended, refused
+from agent.execution.approval import IntendedCall, why_asked
+from agent.execution.approvers import refused
 from agent.execution.validation import checked
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.origin import Crossing, ValueKind
+from domain.origin import COVERABLE, Crossing, ValueKind
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
-from server.storage.allowed_tools import COVERABLE, reach_of
+from server.storage.allowed_tools import reach_of
 from server.storage.inputs import Input
 from server.storage.shielded import shielded
 
@@ -38,13 +39,13 @@ class ApprovedPlan:
     document: PlanDocument
     reach: Mapping[str, Mapping[str, str]]
 
-    def covers(self, call: Intended) -> bool:
+    def covers(self, call: IntendedCall) -> bool:
         """Whether a step of it is this very call, to where it went then."""
         same = self.reach.get(call.tool.id) == reach_of(call.tool).model_dump()
         return same and stands_in(self.document, call.tool, call.arguments)
 
 
-class UserApproval:
+class UserApprover:
     """One run's. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
@@ -56,7 +57,7 @@ class UserApproval:
         self._by_another = by_another
 
     @asynccontextmanager
-    async def to_make(self, call: Intended) -> AsyncGenerator[None]:
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
         crossings = call.judged.crossings if self._ask_transfers else ()
         if call.tool.safe:
@@ -74,7 +75,7 @@ class UserApproval:
                 await self._may_change(call, key)
             yield  # what was begun was allowed: what became of it is another question
 
-    async def _may_go(self, call: Intended, crossings: tuple[Crossing, ...]) -> None:
+    async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
         """Ask about each pair of hosts once, and keep to what was said of it."""
         storage, run = self._questions.storage, self._questions.run
         for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
@@ -92,7 +93,7 @@ class UserApproval:
                     f"{refused(one)} You said so; DELETE /api/v1/me/host-transfers/{one.source}/{one.target} has it asked again."
                 )
 
-    async def _asked_to_go(self, call: Intended, crossing: Crossing) -> bool:
+    async def _asked_to_go(self, call: IntendedCall, crossing: Crossing) -> bool:
         tool = call.tool
         pair = sha256(f"{crossing.source}\n{crossing.target}".encode()).hexdigest()
         question = InputNeeded(
@@ -108,7 +109,7 @@ class UserApproval:
         hosts = {"source": crossing.source, "target": crossing.target}
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
 
-    async def _may_change(self, call: Intended, key: str) -> None:
+    async def _may_change(self, call: IntendedCall, key: str) -> None:
         tool = call.tool
         asked = await shielded(self._questions.storage.inputs.get(self._questions.run.id, key))
         if asked is None and await self._has_leave(call):
@@ -130,7 +131,7 @@ class UserApproval:
         if (await self._questions.answered(question, besides))["decision"] != "allow":
             raise NotAllowedError("You did not allow this call, so it was not made.")
 
-    async def _has_leave(self, call: Intended) -> bool:
+    async def _has_leave(self, call: IntendedCall) -> bool:
         """By the user's list, or by a plan of theirs; that holds no words out of a response's prose that its user did not see as such."""
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
         if not self._by_another and await self._is_listed(call, kinds):
@@ -139,7 +140,7 @@ class UserApproval:
             return False
         return any(one.covers(call) for one in await self._approved())
 
-    async def _is_listed(self, call: Intended, kinds: set[ValueKind]) -> bool:
+    async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
         listed = await shielded(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
         return listed is not None and listed.covers(reach_of(call.tool), kinds)
 
@@ -154,7 +155,7 @@ class UserApproval:
         ]
 
 
-def _reason(call: Intended) -> str:
+def _reason(call: IntendedCall) -> str:
     """The question, with what asks whatever the list says."""
     told = [one for one in call.judged.origins if one.kind not in COVERABLE]
     looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
@@ -165,13 +166,6 @@ def _moved(asked: Input, tool: ToolDoc) -> bool:
     """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
     told = cast("dict[str, Any]", asked.question).get("reach")
     return told is not None and told != reach_of(tool).model_dump()
-
-
-def why_asked(tool: ToolDoc) -> str:
-    """What a user is told of a tool's side effect, and who says so."""
-    effect = tool.effect
-    certain = "changes" if effect.kind == "changes" else "may change"
-    return f"It {certain} something: {clean(effect.why, 160)}."
 
 
 def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:

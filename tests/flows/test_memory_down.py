@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
 from agent.memory.long_term import LongTermMemory
 from agent.run_context import RunDeps
@@ -49,7 +50,9 @@ async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp
     from retriever.embedders.bundled import BundledEmbedder
 
     memory = LongTermMemory(store, BundledEmbedder())
-    deps = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor(), memory=memory)
+    deps = RunDeps(
+        await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor(), memory=memory, approver=AllowChanges()
+    )
     events = await events_of(deps)
     facts = await deps.store.facts([tool.id for tool in TOOLS])
     assert sum(found.ok for found in facts.values()) == 2
@@ -70,7 +73,7 @@ async def test_a_qdrant_server_that_is_gone(tmp_path: Path) -> None:
 
 
 async def _run_in(container: Container, calls: Executor) -> list[Event]:
-    return await events_of(await run_deps(container, "offline", calls))
+    return await events_of(await run_deps(container, "offline", calls, approver=AllowChanges()))
 
 
 @pytest.mark.timeout(120)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
+from agent.execution.approvers import AllowChanges
 from agent.llm.answer_stream import LONGEST
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
@@ -71,7 +72,7 @@ def calls() -> ScriptedExecutor:
 async def told(
     folder: Path, policy: Policy, executor: ScriptedExecutor, memory: LongTermMemory | None = None
 ) -> tuple[list[Event], RunFinished, Transcript]:
-    deps = RunDeps(await graph(WALKS), await finder(folder), policy, executor, memory=memory)
+    deps = RunDeps(await graph(WALKS), await finder(folder), policy, executor, memory=memory, approver=AllowChanges())
     records = [record async for record in run(WEATHER, deps, BUDGET)]
     end = records[-1].event
     assert isinstance(end, RunFinished)

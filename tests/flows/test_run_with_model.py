@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent.budget import Budget
-from agent.execution.approval import Intended
+from agent.execution.approval import IntendedCall
+from agent.execution.approvers import AllowChanges
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import Allowance
@@ -62,7 +63,10 @@ async def world(
     async with model_server(brain) as server:
         model = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=timeout))
         policy = FallbackPolicy(LlmPolicy(model, allowance), OfflinePolicy(), Breaker())
-        yield RunDeps(await graph(WALKS, tools), await finder(folder, tools), policy, executor), server
+        yield (
+            RunDeps(await graph(WALKS, tools), await finder(folder, tools), policy, executor, approver=AllowChanges()),
+            server,
+        )
         await model.close()
 
 
@@ -177,10 +181,10 @@ class AllowsNoChange:
     """A user who is asked about each change, and wants none."""
 
     def __init__(self) -> None:
-        self.asked: list[Intended] = []
+        self.asked: list[IntendedCall] = []
 
     @asynccontextmanager
-    async def to_make(self, call: Intended) -> AsyncGenerator[None]:
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         if not call.tool.safe:
             self.asked.append(call)
             raise NotAllowedError("its user does not want it")
@@ -195,7 +199,7 @@ async def test_hostile_text_stays_behind_the_fence_and_its_change_waits_for_the_
     obeys: list[Line] = [advance_to("delete_book"), move("finish")]
     brain = script(choose=obeys, arguments=[bind(("title", "Dune", "request", "delete Dune"))])
     async with world(brain, tmp_path, executor, tools) as (deps, server):
-        _, end, _ = await told(replace(deps, leave=user))
+        _, end, _ = await told(replace(deps, approver=user))
         prompts = [request.prompt for request in server.requests]
     assert [(call.tool.id, call.arguments) for call in user.asked] == [(REMOVE.id, {"title": "Dune"})]
     assert [one.kind for one in user.asked[0].judged.origins] == ["written"], "the user did not say it"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.policy.circuit_breaker import Breaker
@@ -34,7 +35,7 @@ async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> Async
     async with model_server(brain) as server:
         chat = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=5))
         policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), Breaker())
-        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor), server
+        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges()), server
         await chat.close()
 
 

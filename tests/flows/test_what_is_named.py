@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.execution.replay import ReplayExecutor
 from agent.policy.protocol import Arguments, ArgumentsQuestion
@@ -44,7 +45,9 @@ async def run(
     folder: Path, executor: ScriptedExecutor | ReplayExecutor, tools: list[ToolDoc], policy: OfflinePolicy
 ) -> tuple[str, str]:
     store = await graph([(tool,) for tool in tools], tools)
-    _, transcript = await asked(REQUEST, RunDeps(store, await finder(folder, tools), policy, executor))
+    _, transcript = await asked(
+        REQUEST, RunDeps(store, await finder(folder, tools), policy, executor, approver=AllowChanges())
+    )
     return outcome(transcript), answer(transcript)
 
 

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.execution.approval import LeaveAskingExecutor
+from agent.budget import Budget, Meter
+from agent.execution.approval import ApprovedExecutor
 from agent.execution.executor import CallResult
 from agent.execution.provenance import Provenance, Voices
+from agent.policy.protocol import Cost
 from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
-from server.runs.approvals import UserApproval
+from server.runs.approvals import UserApprover
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
 from server.runs.unknown_outcomes import HAPPENED, UnknownOutcomeExecutor
@@ -69,8 +71,11 @@ class World:
 
         ledger = LedgerExecutor(self, self.storage.effects, self.run.id)
         questions = Questions(self.storage, self.run, Asks(told, waiting))
-        executor = LeaveAskingExecutor(
-            UnknownOutcomeExecutor(ledger, questions), UserApproval(questions), Provenance(Voices(said=["Remove Dune"]))
+        executor = ApprovedExecutor(
+            UnknownOutcomeExecutor(ledger, questions),
+            UserApprover(questions),
+            Provenance(Voices(said=["Remove Dune"])),
+            Meter(Budget(), Cost()),
         )
         call = asyncio.create_task(executor.call(tool, DUNE))
         put_down = asyncio.create_task(waits.wait())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.run import RunDeps
 from domain.model import JsonObject
@@ -54,7 +55,7 @@ async def evaluated(folder: Path, services: Services, *requests: Asked) -> Evalu
     )
 
     async def deps() -> RunDeps:
-        return RunDeps(store, search, OfflinePolicy(), executor)
+        return RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges())
 
     done: list[int] = []
     evaluation = await evaluate_answers(requests, deps, Budget(), services, at_once=2, progress=done.append)
@@ -112,7 +113,7 @@ class Crowded(ScriptedExecutor):
 @pytest.mark.parametrize("at_once", [1, 2])
 async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> None:
     executor = Crowded(search_places=FOUND)
-    working = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor)
+    working = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges())
     requests = [POPULATION.model_copy(update={"id": str(number)}) for number in range(5)]
 
     async def deps() -> RunDeps:
