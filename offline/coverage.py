@@ -124,8 +124,6 @@ def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
 
 
 _VALUE = re.compile(r"\W*(?:(?:and|so|but|then|ok|okay)\W+)?(?:what|which|who|whom|whose|where|when)\b", re.IGNORECASE)
-_WHETHER = re.compile(r"\W*(?:is|are|was|were|do|does|did|has|have|had)\s+(?!there\b|you\b|i\b|we\b)\S", re.IGNORECASE)
-"""``Is there a hotel``, ``do you know``: what is asked for so is a thing."""
 _TOLD = re.compile(r"\bwhether\b[^.;:]*", re.IGNORECASE)
 _SMALL = frozenset({"is", "has", "are", "was", "can", "the", "of", "a"})
 
@@ -133,11 +131,6 @@ _SMALL = frozenset({"is", "has", "are", "was", "can", "the", "of", "a"})
 def wants_value(clause: str) -> bool:
     """Whether a clause asks what, which, who, where or when."""
     return _VALUE.match(clause) is not None
-
-
-def asks_whether(request: str) -> bool:
-    """Whether a request is answered by yes or no."""
-    return _WHETHER.match(request) is not None
 
 
 def told_only_whether(doc: ToolDoc) -> frozenset[str]:

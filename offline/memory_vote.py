@@ -15,7 +15,6 @@ from agent.policy.protocol import Choice, Situation
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolDoc, ToolId
 from offline.change_words import makes, may_call, told_to_change
-from offline.coverage import asks_whether, wants_value
 from offline.nlp.clauses import clauses
 from offline.slots.binding import uses
 from offline.slots.given_coordinates import finds_what_is_given
@@ -103,8 +102,6 @@ def adoptable(proposal: Proposal) -> Adoption:
     if not _makes_all(proposal.path, clauses(proposal.request) or (proposal.request,)):
         return Adoption(adopted=False, reason="it would not change what the request tells to")
     one = proposal.recalled
-    if _asks_other(proposal.request, one):
-        return Adoption(adopted=False, reason=f'"{one.memory.request}" was answered by yes or no')
     return Adoption(adopted=True, reason=f'as for "{one.memory.request}" ({one.similarity:.2f})')
 
 
@@ -128,18 +125,11 @@ def _told_enough(tool: ToolDoc, situation: Situation, recalled: Recalled) -> boo
     return own(situation.request) or not own(recalled.memory.request)
 
 
-def _asks_other(request: str, recalled: Recalled) -> bool:
-    """Whether a value is asked for where what is remembered asked whether something is so."""
-    return wants_value(request) and asks_whether(recalled.memory.request)
-
-
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     """For each tool that a memory's path goes on to from here, and for ``FINISH``, what speaks for it."""
     path = [tool.id for tool in situation.path]
     votes: dict[ToolId, _Vote] = {}
     for one in situation.recalled:
-        if _asks_other(situation.request, one):
-            continue
         following = next_of(one.memory.path, path)
         if following is not None:
             weight = vote(one)

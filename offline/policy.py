@@ -18,20 +18,16 @@ from agent.policy.protocol import (
     UnservedQuestion,
     WholePath,
 )
-from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from offline.choice import ChoiceParameters, Verdict, decide
 from offline.conversation import followed, narrowed_to
 from offline.coverage import bare
-from offline.decomposition import decomposed
-from offline.documents import by_documents
 from offline.field_selection import telling_fields
 from offline.further_calls import Call, Prefix, calls, fresh, once_more
 from offline.memory_vote import Missing, adoptable, remembered
-from offline.reflection import reflected
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
-from offline.substitute import Handed, substituted
 from offline.template_answer import compose
 from offline.toolset_prior import kindred
 from offline.turns import out_of_turn, purpose_of
@@ -47,7 +43,6 @@ class _Worked:
     purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
     tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
-    handed: Handed = field(default_factory=Handed)
     unserved: tuple[str, ...] = ()
     finished: bool = False
 
@@ -71,10 +66,8 @@ class OfflinePolicy:
         return self._worked[request]
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """What it means after earlier questions, else parts that have nothing to do with each other; see
-        :func:`offline.conversation.followed` and :func:`offline.decomposition.decomposed`.
-        """
-        return followed(question) or decomposed(question)
+        """What it means after earlier questions (:func:`offline.conversation.followed`); rules never split a request."""
+        return followed(question) or whole(question.request, "rules keep a request whole")
 
     async def choose(self, situation: Situation) -> Choice:
         """Weight, availability, relevance and executability decide; see :func:`offline.choice.decide`."""
@@ -86,7 +79,7 @@ class OfflinePolicy:
             return self._missing[key]
 
         now, worked = fresh(situation), self._of(situation.request)
-        known = substituted(now, worked.handed.completing(missing)) or kindred(now, missing)
+        known = kindred(now, missing)
         found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
         verdict = once_more(situation, found)
         worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
@@ -99,15 +92,17 @@ class OfflinePolicy:
     def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
         """The rules' own move, unless memory knows a better one."""
         share = worked.uses.share
-        own = decide(by_documents(situation, share), missing, self._parameters, share)
+        own = decide(situation, missing, self._parameters, share)
         known = remembered(situation, missing)
         if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
             return own
         return Verdict(known.choice, purpose_of(situation, known.choice), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """By documents and relevance; see :func:`offline.reflection.reflected`."""
-        return reflected(question)
+        """A path is gone on with as it is: its steps were taken by these same rules, which would take them again."""
+        if question.path and question.how != "gave_up":
+            return Reflection("success", "every step was taken because it can be called and serves the request")
+        return Reflection("total", f"no path was found: {question.reason}")
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
@@ -125,10 +120,8 @@ class OfflinePolicy:
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         worked = self._of(question.request)
         tried = worked.tried.get(prefix, ()) if question.complaint else ()
-        handed = worked.handed.down(question.tool, prefix) if not question.complaint else None
-        found = handed or (self._bound(question, prefix, worked) if not tried else _another(question, tried))
+        found = self._bound(question, prefix, worked) if not tried else _another(question, tried)
         worked.tried[prefix] = (*tried, found)
-        worked.handed.note(question.tool, prefix, found)
         return found
 
     def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:

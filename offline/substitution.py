@@ -1,10 +1,8 @@
-"""What a failed tool was for, done by others: who gives what it gave, and how what it was asked is asked of them."""
+"""What a failed tool was for, done by others: who gives what it gave."""
 
 from collections.abc import Mapping, Sequence
 
 from agent.parameters.needs import Need, need_of
-from domain.model import JsonObject
-from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.substitution import renamed
 from offline.nlp.gazetteer import STARTERS
@@ -39,20 +37,6 @@ def giving_the_same(
             if other.id != consumer.id and not given & set(left):
                 found[other.id] = None
     return list(found)[:MOST]
-
-
-def asked_alike(
-    failed: ToolDoc, values: JsonObject, origins: Sequence[Binding], other: ToolDoc
-) -> tuple[JsonObject, tuple[Binding, ...]] | None:
-    """The arguments of a failed call, with their origins, as arguments of a call of ``other``; None where one that it requires is not
-    among them.
-    """
-    names = _names(failed, other)
-    handed = {names[name]: value for name, value in values.items() if name in names}
-    if not names or any(parameter.name not in handed for parameter in other.required):
-        return None
-    kept = (own.model_copy(update={"parameter": names[own.parameter]}) for own in origins if own.parameter in names)
-    return handed, tuple(kept)
 
 
 def _names(failed: ToolDoc, other: ToolDoc) -> Mapping[str, str]:

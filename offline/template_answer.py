@@ -7,7 +7,6 @@ from agent.text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from offline.change_words import changes
-from offline.comparing import compared
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import View, is_empty, view
 from offline.slots.response_units import units_of
@@ -47,9 +46,6 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
     ends = [n for n in good if n not in used]
-    together = compared(request, steps, ends, asked[0])
-    if together:
-        yield together
     for number in ends:
         tool, result = steps[number - 1]
         if changes(tool) and (not result.response.strip() or is_empty(result.response)):

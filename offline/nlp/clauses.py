@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.parameters.kinds import GENERIC
-from offline.coverage import telling
-from offline.nlp.asides import is_wish_for_marks, without_headings, without_reasons
 from offline.nlp.coordination import atoms, coordinated
-from offline.nlp.stories import explains, is_occasion, tells
 
 MOST = 6
 """More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
@@ -43,13 +40,6 @@ _LEAD = re.compile(
     r"|i (?:also )?(?:want|need|wish)(?: you)?(?: to)?\s+|i(?:'m| am) looking for\s+|help me (?:to )?|let me know\s+|tell me\s+|give me\s+)+",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
-    rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
-)
-_MEANS = re.compile(r"\b(?:it|its|they|them|their|there|ones?|both|the (?:two|same)|whichever)\b", re.IGNORECASE)
-"""What stands for something named before."""
-_IDENTIFIES = frozenset({"code", "email"})
-"""Kinds of values that are told for nothing but to be looked up; a place that is named may only be where somebody is."""
 _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
     re.IGNORECASE,
@@ -92,8 +82,7 @@ class Ask:
 def clauses(request: str) -> tuple[str, ...]:
     """What a request asks for, in order; at least one clause, verbatim but for leading pleasantries.
 
-    Parts that only tell a story ("I am planning a trip") are left out where another asks something. Quoted text is
-    never split. ``()`` for a request without words.
+    Quoted text is never split. ``()`` for a request without words.
     """
     return tuple(dict.fromkeys(clause for ask in asks(request) for clause in ask.clauses))
 
@@ -102,9 +91,7 @@ def clauses(request: str) -> tuple[str, ...]:
 def asks(request: str) -> tuple[Ask, ...]:
     """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
-    masked = without_reasons(without_headings(masked))
-    told = _without_story([part for sentence in _sentences(masked) for part in _parts(sentence)], quotes)
-    parts = [side for part in told for side in _sides(part, quotes)]
+    parts = [side for sentence in _sentences(masked) for part in _parts(sentence) for side in _sides(part, quotes)]
     found: list[Ask] = []
     for count, part in enumerate(parts, start=1):
         text = _unmask(part, quotes)
@@ -114,27 +101,6 @@ def asks(request: str) -> tuple[Ask, ...]:
             return (*found, Ask(rest, (rest,)))
         found.append(Ask(text, _chain(text)[:room]))
     return tuple(found)
-
-
-def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
-    """What asks something. Of what does not: said right after, as an explanation ("I mean the boss"), it belongs to what was asked; said
-    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one, and so where it tells
-    identifiers and no question names anything, but "the lighter one" or "it", which they stand for.
-    """
-    kept: list[str] = []
-    before = ""
-    kinds = [{atom.kind for atom in atoms(_unmask(part, quotes))} - {"number"} for part in parts]
-    for at, part in enumerate(parts):
-        if not tells(part, asks=_QUESTION.match(part) is not None):
-            meant = before and kinds[at - 1] & _IDENTIFIES and not any(kinds[at:]) and _MEANS.search(part)
-            vague = before and (meant or not telling(_unmask(part, quotes)))
-            kept.append(f"{before}. {part}" if vague else part)
-            before = ""
-        elif kept and explains(part):
-            kept[-1] = f"{kept[-1]}. {part}"
-        else:
-            before = part
-    return [part for part in kept if not is_wish_for_marks(part)] or kept or parts
 
 
 def _sides(part: str, quotes: list[str]) -> list[str]:
@@ -192,12 +158,7 @@ def _parts(sentence: str) -> list[str]:
     for count, piece in enumerate(pieces, start=1):
         clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
         lone = len(_WORD.findall(clean)) == 1
-        if (
-            count < len(pieces)
-            and not parts
-            and not setting
-            and (lone or (_SETTING.match(clean) and not is_occasion(clean)))
-        ):
+        if count < len(pieces) and not parts and not setting and (lone or _SETTING.match(clean)):
             setting = f"{clean} and " if lone else f"{clean}, "
             continue
         clean, setting = setting + clean, ""

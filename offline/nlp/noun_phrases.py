@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS
 from graph.identifiers import singular
-from offline.nlp.asides import reasons_in
 from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, PHRASE_ENDS, TOPIC_CUES
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
@@ -161,9 +160,8 @@ _AT = frozenset(
 def phrases_in(request: str) -> Iterator[tuple[int, int]]:
     """Start and end of the noun phrases after a cue word: ``books about [machine learning] published in [2020]``."""
     tokens = list(_TOKEN.finditer(request))
-    reasons = list(reasons_in(request))
     for at, token in enumerate(tokens[:-1]):
-        if token[0].lower() not in TOPIC_CUES or any(start <= token.start() < end for start, end in reasons):
+        if token[0].lower() not in TOPIC_CUES:
             continue
         first = at + 1
         while first < len(tokens) and tokens[first][0].lower() in ARTICLES:

@@ -18,7 +18,7 @@ from offline.slots.field_units import unit_of
 from offline.slots.producer_outputs import UNTOUCHED, feeding, unmeasured
 from offline.slots.request_values import today as current_day
 from offline.slots.request_values import told
-from offline.slots.response_binding import fed, pointed
+from offline.slots.response_binding import fed
 from offline.slots.write_slots import asker_decides
 
 WHOLE = "the whole request"
@@ -173,11 +173,6 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))
-        if not parameter.required and question.tool.safe:
-            for text, reference in pointed(need, question.request, question.earlier):
-                choices.append(
-                    _Choice(parameter, 1.0, text, Binding(parameter=parameter.name, origin="step", reference=reference))
-                )
     return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
 
 

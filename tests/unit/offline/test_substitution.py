@@ -1,10 +1,9 @@
-"""Who gives what a failed tool gave, and how what that one was asked is asked of another."""
+"""Who gives what a failed tool gave."""
 
 import pytest
 
-from domain.plan import Binding
 from domain.tool import ToolDoc
-from offline.substitution import asked_alike, giving_the_same
+from offline.substitution import giving_the_same
 from tests.flows.small_world import NEW_WEATHER, need, tool
 
 TOWNS = tool(
@@ -22,8 +21,6 @@ ZONES = tool(
 MAYORS = tool("Civics", "mayor", "The mayor.", [need("town", description="Name of the town.")], {"mayor": "Ada"})
 SHIPS = tool("Ships", "ship_at", "Where ships are.", [need("town"), need("ship_id")], {"latitude": 1, "longitude": 2})
 SETTING = tool("Places", "pin_town", "Pin a town.", [need("town")], {"latitude": 1, "longitude": 2}, method="POST")
-FIRMS = tool("Trade", "firm", "A firm.", [need("company", description="Name of the company.")], {"symbol": "AB"})
-QUOTED = tool("Trade", "seek", "Sym by firm.", [need("text", description="Name of the firm.")], {"symbol": "AB"})
 
 
 @pytest.mark.parametrize(
@@ -39,20 +36,3 @@ def test_what_takes_the_same_and_gives_the_same_stands_in(other: ToolDoc, stands
 def test_without_a_tool_that_lacks_what_failed_nothing_stands_in() -> None:
     assert giving_the_same(TOWNS, "How warm is it in Lisbon?", (LOCATOR,), [NEW_WEATHER], [LOCATOR]) == []
     assert giving_the_same(TOWNS, "How warm is it in Lisbon?", (), [], [LOCATOR]) == []
-
-
-def test_values_and_their_origins_are_handed_over() -> None:
-    origin = Binding(parameter="town", origin="step", reference="2.home")
-    assert asked_alike(TOWNS, {"town": "Lisbon"}, (origin,), LOCATOR) == (
-        {"q": "Lisbon"},
-        (origin.model_copy(update={"parameter": "q"}),),
-    )
-
-
-@pytest.mark.parametrize(("other", "values"), [(ZONES, {"town": "Lisbon"}), (SHIPS, {"town": "Lisbon"}), (LOCATOR, {})])
-def test_what_wants_something_else_or_more_is_handed_nothing(other: ToolDoc, values: dict[str, str]) -> None:
-    assert asked_alike(TOWNS, {**values}, (), other) is None
-
-
-def test_words_of_one_meaning_are_one_kind() -> None:
-    assert asked_alike(FIRMS, {"company": "Acme"}, (), QUOTED) == ({"text": "Acme"}, ())
