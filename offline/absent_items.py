@@ -19,18 +19,20 @@ from graph.literals import read_value
 from offline.coverage import vocabulary
 from offline.grounding_of_changes import Earlier, lists_at
 from offline.nlp.entities import Span, spans
-from offline.nlp.gazetteer import ARTICLES, STARTERS
+from offline.nlp.gazetteer import ARTICLES, STARTERS, word_set
 from offline.nlp.request_parts import parts
 from offline.slots.list_items import TITLES
 
 _ANY_DAY = date(2000, 1, 1)
-_OTHERS = frozenset({"in", "near", "around", "from", "to", "into", "within", "across", "through", "tell", "email", "message", "invite", "remind", "send", "for", "with", "by", "as"})  # fmt: skip
+_OTHERS = word_set(
+    "in near around from to into within across through tell email message invite remind send for with by as"
+)
 """What stands before a place, a person or a purpose, rather than before one of the things listed."""
 _ANY = re.compile(
     r"\b(?:(?:what|which)(?=\s+([\w-]+))|(?:an?|any|some|every|each|all|\w+est|most \w+|best|first|last|second|third)(?=\s+((?:[\w-]+\s+){0,2}[\w-]+)))",
     re.I,
 )
-_SEARCHING = frozenset({"q", "query", "search", "term", "keyword", "text"})
+_SEARCHING = word_set("q query search term keyword text")
 _ALIKE = 0.8
 _SHOWN = 8
 _LONGEST = 60

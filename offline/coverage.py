@@ -9,35 +9,28 @@ from graph.identifiers import text_words, words
 from graph.outputs import output_fields
 from offline.nlp.asked_words import asked_groups, asked_pairs, compact
 from offline.nlp.entities import spans
-from offline.nlp.gazetteer import UNITS
+from offline.nlp.gazetteer import UNITS, word_set
 
-_VALUES = frozenset(
-    {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time", "date"}
+_VALUES = word_set("quoted name number email url domain ip phone coordinates code time date")
+_ASKING = word_set(
+    "provide need want like help information detail data please using use api tool retrieve fetch obtain return display let know look see make sure "
+    "available specific certain various different first second last name id day number difference compare comparison between versus more less most "
+    "least far have has had got lie live stay happen exist mean say think come keep exactly away going able there approximately roughly total overall "
+    "altogether expect wonder curious interested put pick read just present find write buy did getting called call possible early left both each same "
+    "third fourth fifth here today tomorrow yesterday currently current best worst top later earlier take out up one two three thing if off back "
+    "whether bring bad until till"
 )
-_ASKING = frozenset(
-    {
-        "provide", "need", "want", "like", "help", "information", "detail", "data", "please", "using", "use",
-        "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
-        "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
-        "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
-        "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
-        "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
-        "put", "pick", "read", "just", "present", "find", "write", "buy", "did", "getting", "called", "call", "possible", "early", "left",
-        "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
-        "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
-        "if", "off", "back", "whether", "bring", "bad", "until", "till",
-    }
-)  # fmt: skip
-_HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",
-                     "need", "like", "please", "more", "bring", "most", "s", "mean", "say"})  # fmt: skip
+_HOLLOW = word_set(
+    "have has had got lie live there here come keep exactly take out up thing want need like please more bring most s mean say"
+)
 """Words that tell nothing even where they stand alone."""
-_SET = {"date": frozenset({"date", "day", "from", "start", "year"}), "time": frozenset({"time", "hour", "slot"})}
+_SET = {"date": word_set("date day from start year"), "time": frozenset({"time", "hour", "slot"})}
 """What a day or an hour in digits asks of a tool: that it can be told one."""
 _TYPED = {"date": "date", "time": "time","currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
 """What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
 
-_SPELLS = frozenset({"day", "week", "month", "year", "hour", "minute", "second"})
+_SPELLS = word_set("day week month year hour minute second")
 _ANY_DAY = date(2000, 1, 1)
 _DOTTED = re.compile(r"[^\W\d_]+\d+\.\d+")
 """``PM2.5`` is what is asked, and no value."""
@@ -125,7 +118,7 @@ def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
 
 _VALUE = re.compile(r"\W*(?:(?:and|so|but|then|ok|okay)\W+)?(?:what|which|who|whom|whose|where|when)\b", re.IGNORECASE)
 _TOLD = re.compile(r"\bwhether\b[^.;:]*", re.IGNORECASE)
-_SMALL = frozenset({"is", "has", "are", "was", "can", "the", "of", "a"})
+_SMALL = word_set("is has are was can the of a")
 
 
 def wants_value(clause: str) -> bool:

@@ -11,31 +11,27 @@ from graph.coupling import subject
 from graph.identifiers import text_words, words
 from graph.literals import read_value
 from offline.nlp.asked_words import match
+from offline.nlp.gazetteer import word_set
 
 _ROOM = 900
 """Characters that the kept fields of a long list's first items may take: somewhat more than is shown, for shorter items."""
 _ROWS = 5
 _LEAST = 2
 
-_LABELS = frozenset(
-    {"name", "title", "label", "headline", "summary", "text", "description", "answer", "result", "message"}
+_LABELS = word_set("name title label headline summary text description answer result message")
+_KEYS = word_set("id code symbol slug isbn iata icao doi sku asin email username")
+_FIGURES = word_set(
+    "price amount total count rate value score rating number quantity population temperature latitude longitude duration distance percent average "
+    "minimum maximum unit currency"
 )
-_KEYS = frozenset({"id", "code", "symbol", "slug", "isbn", "iata", "icao", "doi", "sku", "asin", "email", "username"})
-_FIGURES = frozenset(
-    {"price", "amount", "total", "count", "rate", "value", "score", "rating", "number", "quantity", "population", "temperature",
-     "latitude", "longitude", "duration", "distance", "percent", "average", "minimum", "maximum", "unit", "currency"}
-)  # fmt: skip
-_TIMES = frozenset({"date", "time", "day", "year", "month", "start", "end", "deadline", "datetime", "timestamp"})
-_BOOKKEEPING = frozenset(
-    {"version", "cursor", "etag", "hash", "checksum", "signature", "token", "took", "elapsed", "latency", "debug", "trace",
-     "cache", "pagination", "paging", "schema", "meta", "metadata", "copyright", "license", "attribution", "disclaimer", "thumbnail",
-     "icon", "logo", "image", "picture", "avatar", "banner", "html", "css", "sprite", "tracking", "sql"}
-)  # fmt: skip
-_BOOKKEEPING_ALONE = frozenset(
-    {"next", "previous", "page", "per", "limit", "offset", "self", "request", "query", "session"}
+_TIMES = word_set("date time day year month start end deadline datetime timestamp")
+_BOOKKEEPING = word_set(
+    "version cursor etag hash checksum signature token took elapsed latency debug trace cache pagination paging schema meta metadata copyright "
+    "license attribution disclaimer thumbnail icon logo image picture avatar banner html css sprite tracking sql"
 )
+_BOOKKEEPING_ALONE = word_set("next previous page per limit offset self request query session")
 """Bookkeeping only as a whole name: ``next`` is, ``next_draw_date`` is not."""
-_RECORD_KEEPING = frozenset({"created", "updated", "modified", "inserted", "crawled", "fetched", "generated", "synced"})
+_RECORD_KEEPING = word_set("created updated modified inserted crawled fetched generated synced")
 _ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/|<|[A-Za-z0-9+/=_-]{200})")
 """What tells a reader nothing: addresses, markup, encoded bytes."""
 _OF_A_TEXT = 300

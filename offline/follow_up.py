@@ -10,8 +10,9 @@ from domain.plan import StepResult
 from offline.list_filter import things_of
 from offline.nlp.coordination import atoms
 from offline.nlp.entities import Span
+from offline.nlp.gazetteer import word_set
 
-_NAMES = frozenset({"name", "country", "quoted", "code", "currency", "language", "email", "domain", "url", "ip"})
+_NAMES = word_set("name country quoted code currency language email domain url ip")
 _SORTS = {"number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time"}
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DAYS = "Mondays?|Tuesdays?|Wednesdays?|Thursdays?|Fridays?|Saturdays?|Sundays?"
@@ -37,7 +38,7 @@ _THAT = re.compile(
     r"restaurant|parcel|order|word|currency|airport|employer|job|player|share|stock)\b",
     re.IGNORECASE,
 )
-_PERSONAL = frozenset({"he", "she", "him", "his", "her"})
+_PERSONAL = word_set("he she him his her")
 _LIST = re.compile(
     r"\b(?:of|among|from|between) (?:them|those|these|the results|the list)\b|\b(?:those|these|ones)\b|\bwhich one\b|"
     r"\bthe (?:\w+ )?(?:one|first|second|third|fourth|last|other|others)\b(?=\s*(?:$|[^\w\s]|one\b|of\b))|"

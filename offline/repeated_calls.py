@@ -7,18 +7,16 @@ from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import ToolDoc, ToolId
 from graph.identifiers import words
 from offline.nlp.coordination import atoms
+from offline.nlp.gazetteer import word_set
 from offline.nlp.request_parts import Part, parts
 from offline.slots.binding import WHOLE, bind, fillable, uses
 
 Values = tuple[tuple[str, str], ...]
 """The values that a call takes from the request, its own and those of the calls that feed it; ``()``: none are told."""
 
-_SIDES = frozenset(
-    {
-        "from", "to", "source", "target", "origin", "destination", "start", "end", "base", "first", "second", "one", "two", "departure",
-        "arrival", "a", "b", "1", "2",
-    }
-)  # fmt: skip
+_SIDES = word_set(
+    "from to source target origin destination start end base first second one two departure arrival a b 1 2"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from datetime import date
 
 from offline.nlp.entities import spans
+from offline.nlp.gazetteer import word_set
 
-_VALUES = frozenset(
-    {"number", "date", "time", "quoted", "email", "url", "domain", "ip", "phone", "coordinates", "code", "name"}
-)
+_VALUES = word_set("number date time quoted email url domain ip phone coordinates code name")
 """Spans that vary from one request to the next of the same kind; units, currencies and languages tell what is wanted."""
 _NAMED = frozenset({"quoted", "code"})
 _ANY_DAY = date(2000, 1, 1)

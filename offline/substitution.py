@@ -5,19 +5,17 @@ from collections.abc import Mapping, Sequence
 from agent.parameters.needs import Need, need_of
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.substitution import renamed
-from offline.nlp.gazetteer import STARTERS
+from offline.nlp.gazetteer import STARTERS, word_set
 from offline.nlp.synonyms import synonyms
 from offline.slots.binding import fillable
 
 MOST = 3
-_ANYTHING = frozenset({"query", "text", "entity", "identifier", "number", "boolean", "technical", "secret"})
+_ANYTHING = word_set("query text entity identifier number boolean technical secret")
 """Kinds of parameters that say nothing of what is wanted."""
-_FORM = frozenset(
-    {
-        "name", "id", "code", "key", "query", "q", "text", "value", "number", "string", "letter", "beginning", "part", "first", "form", "free",
-        "its", "it", "of", "the", "a", "an", "or", "and", "to", "in", "for", "from", "by", "e", "g", "g.", "example", "two", "three",
-    }
-)  # fmt: skip
+_FORM = word_set(
+    "name id code key query q text value number string letter beginning part first form free its it of the a an or and to in for from by e g g. "
+    "example two three"
+)
 """Words of how something is written down, and of every description."""
 
 

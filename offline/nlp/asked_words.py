@@ -3,18 +3,14 @@
 import re
 
 from graph.identifiers import words
+from offline.nlp.gazetteer import word_set
 from offline.nlp.synonyms import synonyms
 
-_STOP = frozenset(
-    {
-        "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "is", "are", "was",
-        "were", "be", "been", "do", "does", "did", "can", "could", "would", "will", "should", "i", "me", "my", "we",
-        "you", "your", "it", "its", "this", "that", "these", "those", "what", "which", "who", "whom", "whose", "when",
-        "where", "why", "how", "please", "tell", "give", "show", "find", "get", "list", "next", "now", "right",
-        "there", "their", "his", "her", "any", "some", "all", "into", "as", "about", "than", "then", "also", "much",
-        "many", "like", "used", "use", "moment", "say", "go", "people",
-    }
-)  # fmt: skip
+_STOP = word_set(
+    "a an the of in on at to for from by with and or is are was were be been do does did can could would will should i me my we you your it its this "
+    "that these those what which who whom whose when where why how please tell give show find get list next now right there their his her any some "
+    "all into as about than then also much many like used use moment say go people"
+)
 _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), names)
     for pattern, names in (

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from agent.parameters.kinds import GENERIC
 from offline.nlp.coordination import atoms, coordinated
+from offline.nlp.gazetteer import word_set
 
 MOST = 6
 """More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
@@ -45,12 +46,7 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 """What opens a part that only says when, where or under what condition the next one holds."""
-_EMPTY = frozenset(
-    {
-        "help", "with", "that", "this", "it", "me", "us", "you", "please", "do", "so", "thanks", "thank", "for",
-        "your", "assistance", "much", "very",
-    }
-)  # fmt: skip
+_EMPTY = word_set("help with that this it me us you please do so thanks thank for your assistance much very")
 _KIND = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC))})s?\b"
 _HOP = re.compile(
     rf"\s+(?=(?:of|by)\s+(?:the|a|an|his|her|its|their|whose)\s|(?:for|from|in|into|with|to)\s+(?:the|a|an|his|her|its|their|whose)\s+{_KIND}|of\s+(?-i:[A-Z~]))"

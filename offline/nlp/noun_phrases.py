@@ -5,39 +5,20 @@ from collections.abc import Iterator
 
 from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS
 from graph.identifiers import singular
-from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, PHRASE_ENDS, TOPIC_CUES
+from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, PHRASE_ENDS, TOPIC_CUES, word_set
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
-_JOINING = frozenset({"of", "de", "van", "von", "der", "la", "le", "del", "&", "the"})
-_NOT_NAMES = frozenset(
-    {
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "url", "id", "json", "iso",
-        "celsius", "fahrenheit",
-    }
-)  # fmt: skip
+_JOINING = word_set("of de van von der la le del & the")
+_NOT_NAMES = word_set(
+    "january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday "
+    "url id json iso celsius fahrenheit"
+)
 _OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
 _MAX_WORDS = 7
-_WITHIN = _JOINING | {
-    "in",
-    "on",
-    "to",
-    "with",
-    "from",
-    "for",
-    "at",
-    "by",
-    "and",
-    "a",
-    "an",
-    "over",
-    "under",
-    "into",
-    "without",
-    "or",
-}
-TITLED = WORK_WORDS | {"recipe", "show", "series", "game", "dish", "play", "opera", "magazine", "podcast", "course", "documentary", "product",
-                       "headline", "piece", "painting", "track", "called", "titled", "named", "entitled"}  # fmt: skip
+_WITHIN = _JOINING | word_set("in on to with from for at by and a an over under into without or")
+TITLED = WORK_WORDS | word_set(
+    "recipe show series game dish play opera magazine podcast course documentary product headline piece painting track called titled named entitled"
+)
 """What a title follows."""
 
 
@@ -151,9 +132,7 @@ def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
     return end
 
 
-_AT = frozenset(
-    {"present", "most", "least", "last", "first", "once", "all", "home", "work", "night", "noon", "best", "worst"}
-)
+_AT = word_set("present most least last first once all home work night noon best worst")
 """What *at* says of when or how much, and names nothing."""
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from graph.identifiers import words
-from offline.nlp.gazetteer import NUMBER_WORDS
+from offline.nlp.gazetteer import NUMBER_WORDS, word_set
 
 _PLACES = {
     "first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "sixth": 5, "6th": 5,
@@ -44,32 +44,13 @@ _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad", 
               "heavier": "heavy", "windiest": "wind", "windier": "wind", "largest": "large", "larger": "large", "latest": "late", "later": "late",
               "closest": "close", "closer": "close", "rainiest": "rain", "rainier": "rain"}  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
-_COUNTED = frozenset({"more", "most", "fewest", "fewer", "less", "least"})
-_FEW = frozenset({"fewest", "fewer", "less", "least", "lowest", "lower"})
-_HIGH = frozenset({"highest", "higher", "greatest", "greater", "maximum", "lowest", "lower", "minimum", "largest", "larger", "smallest",
-                   "smaller", "biggest", "bigger", "longest", "longer", "shortest", "shorter"})  # fmt: skip
-_LOW = frozenset({"lowest", "lower", "minimum", "smallest", "smaller", "shortest", "shorter"})
-_STOP = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "of",
-        "in",
-        "on",
-        "or",
-        "and",
-        "than",
-        "one",
-        "is",
-        "are",
-        "right",
-        "now",
-        "today",
-        "likely",
-        "recently",
-    }
+_COUNTED = word_set("more most fewest fewer less least")
+_FEW = word_set("fewest fewer less least lowest lower")
+_HIGH = word_set(
+    "highest higher greatest greater maximum lowest lower minimum largest larger smallest smaller biggest bigger longest longer shortest shorter"
 )
+_LOW = word_set("lowest lower minimum smallest smaller shortest shorter")
+_STOP = word_set("the a an of in on or and than one is are right now today likely recently")
 
 
 @dataclass(frozen=True, slots=True)

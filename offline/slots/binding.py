@@ -13,6 +13,7 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import Span
+from offline.nlp.gazetteer import word_set
 from offline.request_match import left_to_defaults
 from offline.slots.field_units import unit_of
 from offline.slots.producer_outputs import UNTOUCHED, feeding, unmeasured
@@ -24,14 +25,14 @@ from offline.slots.write_slots import asker_decides
 WHOLE = "the whole request"
 """The reference of a value that is the request's own text, for want of anything better."""
 
-_WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
+_WHOLE_REQUEST = word_set("q query question prompt search utterance")
 _REUSED = 0.7
 """So well a span must fit to be bound to a second parameter of one call."""
-_NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbol", "country"})
+_NAMES = word_set("place person organization query entity symbol country")
 Avoid = frozenset[tuple[str, str]]
 """Parameters and values, as text, that are not to be bound."""
 
-_PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
+_PLACES = word_set("city town destination place country address")
 """What a query that looks for such a thing wants is a name, not a sentence."""
 
 

@@ -11,11 +11,11 @@ from agent.compression.json_paths import leaves_of
 from graph.identifiers import text_words, words
 from offline.coverage import telling
 from offline.nlp.entities import Span, spans
-from offline.nlp.gazetteer import STARTERS
+from offline.nlp.gazetteer import STARTERS, word_set
 from offline.nlp.superlatives import placed, ranked, ranks
 
-TITLES = frozenset({"name", "title", "subject", "label", "headline", "caption"})
-_KEYS = frozenset({"id", "code", "key", "number", "reference", "sku", "isbn", "email", "handle", "username", "login"})
+TITLES = word_set("name title subject label headline caption")
+_KEYS = word_set("id code key number reference sku isbn email handle username login")
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{5,}(?![\w-])")
 _MEASURE = re.compile(r"\d+(?:st|nd|rd|th|[A-Za-z]{1,4})|\d{4}-\d\d.*|\d+-\w+")
 _PREFIX = re.compile(r"[^\W\d_]+(?=[_-])")

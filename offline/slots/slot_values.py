@@ -9,14 +9,14 @@ from agent.parameters.needs import Need
 from graph.identifiers import singular, words
 from offline.nlp.dates import clock, wants_both, written
 from offline.nlp.entities import Span
-from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
+from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS, word_set
 
 _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
 _COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
 _PARTS = {"year": 0, "month": 1, "day": 2}
 
 _NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
-_NAMED = frozenset({"query", "place", "person", "organization", "country"})
+_NAMED = word_set("query place person organization country")
 """What a number given by an office, like a parcel's, is no value for."""
 
 

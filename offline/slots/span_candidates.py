@@ -8,6 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.parameters.needs import FITS, Need
 from offline.nlp.entities import Span
+from offline.nlp.gazetteer import word_set
 from offline.slots.slot_values import enum_value, listed, value_for
 from offline.slots.span_context import YEAR, beside, manner, role
 from offline.slots.span_exclusions import is_aim, standing
@@ -17,7 +18,7 @@ FLOOR = 0.5
 
 _LAST_NUMBER = 0.3
 _LAST_CHANCE = 0.4
-_NAMES_WANTED = frozenset({"organization", "person", "place", "query", "entity"})
+_NAMES_WANTED = word_set("organization person place query entity")
 
 STRONG = 0.8
 """From here on a span is good enough for an optional parameter, which nobody asked to be filled."""

@@ -7,12 +7,21 @@ from agent.parameters.needs import FITS, Need
 from graph.identifiers import words
 from offline.nlp.dates import wants_both
 from offline.nlp.entities import Span
-from offline.nlp.gazetteer import BOOKED_CUES, FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
+from offline.nlp.gazetteer import (
+    BOOKED_CUES,
+    FROM_CUES,
+    NAMING_CUES,
+    NUMBER_WORDS,
+    PLACE_CUES,
+    TO_CUES,
+    UNITS,
+    word_set,
+)
 from offline.slots.span_exclusions import is_personal
 
 YEAR = re.compile(r"(1[89]|20)\d\d")
-_LENGTHS = frozenset({"kilometer", "meter", "mile", "foot", "centimeter", "inch"})
-_SPELLS = frozenset({"minute", "hour", "second", "day", "week"})
+_LENGTHS = word_set("kilometer meter mile foot centimeter inch")
+_SPELLS = word_set("minute hour second day week")
 _DIMENSIONS = {
     "radius": _LENGTHS, "distance": _LENGTHS, "height": _LENGTHS, "length": _LENGTHS, "day": frozenset({"day"}), "duration": _SPELLS,
     "weight": frozenset({"kilogram", "pound", "gram"}), "temperature": frozenset({"celsius", "fahrenheit", "kelvin"}),
@@ -20,15 +29,13 @@ _DIMENSIONS = {
     "hour": frozenset({"hour"}), "minute": frozenset({"minute"}),
 }  # fmt: skip
 _MEASURED = frozenset({"amount", "value", "quantity"})
-_COUNTING = frozenset({"limit", "count", "size", "quantity", "result", "top", "maximum", "amount", "number"})
-_QUALIFIERS = frozenset(
-    {"id", "name", "code", "from", "to", "start", "end", "number", "value", "query", "q", "key", "type", "in", "of"}
-)
+_COUNTING = word_set("limit count size quantity result top maximum amount number")
+_QUALIFIERS = word_set("id name code from to start end number value query q key type in of")
 _CONVERTED = frozenset({"currency", "unit", "language"})
 """What things are converted into: ``10 miles in [kilometres]``."""
 _TOWNS = frozenset({"city", "town"})
-_SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
-_TOLD_BY_NAME = frozenset({"amount", "number", "identifier", "entity", "year", "latitude", "longitude"})
+_SMALL_WORDS = word_set("and or in to for of on at by with")
+_TOLD_BY_NAME = word_set("amount number identifier entity year latitude longitude")
 _TITLED = re.compile(r"^(?:The|An?)\s|\s[a-z]+\s")
 
 

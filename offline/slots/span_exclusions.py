@@ -6,13 +6,11 @@ from agent.parameters.kinds import GENERIC, ORGANIZATION_WORDS, WORK_WORDS
 from agent.parameters.needs import Need
 from graph.identifiers import words
 from offline.nlp.entities import Span
-from offline.nlp.gazetteer import NAMING_CUES
+from offline.nlp.gazetteer import NAMING_CUES, word_set
 
 _NAMED_KINDS = frozenset({"place", "person", "organization", "country"})
-_SEATS = frozenset(
-    {"capital", "president", "population", "currency", "flag", "birthplace", "mayor", "author", "writer", "university"}
-)
-_ACTING = frozenset({"by", "has", "have", "had", "did", "does", "is", "with", "author"})
+_SEATS = word_set("capital president population currency flag birthplace mayor author writer university")
+_ACTING = word_set("by has have had did does is with author")
 _SMALL = frozenset({"the", "a", "an", "of", "called", "titled", "named", "entitled", "'", '"'})
 
 _AIM = re.compile(r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL)

@@ -4,9 +4,10 @@ from agent.parameters.kinds import names_person
 from agent.parameters.needs import Need
 from domain.tool import ToolDoc
 from graph.identifiers import words
+from offline.nlp.gazetteer import word_set
 
 _DECIDED = frozenset({"date", "time", "year", "number"})
-_FORMS = frozenset({"name", "full", "first", "last", "given", "family", "middle", "display", "user", "nick"})
+_FORMS = word_set("name full first last given family middle display user nick")
 """Words of a name's own form, which do not say whose it is."""
 
 
