@@ -14,7 +14,7 @@ from domain.trajectory import Solved
 from graph.ingest import Ingest, Progress
 from graph.sources import read_records
 from graph.store import GraphStore
-from offline.request_pattern import pattern
+from offline.nlp.entities import pattern
 
 BOUNDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98)
 SHOWN = 8

@@ -13,7 +13,7 @@ from evaluation.apart import Requests
 from graph.counting import Tally, count_trajectory
 from graph.facts import GraphBatch
 from graph.names import NameIndex
-from offline.request_pattern import pattern
+from offline.nlp.entities import pattern
 from retriever.experience import Precedent, Walked
 from retriever.index import Embedder, Vectors
 

@@ -18,9 +18,9 @@ from graph.identifiers import singular, words
 from graph.literals import read_value
 from offline.coverage import vocabulary
 from offline.grounding_of_changes import Earlier, lists_at
+from offline.nlp.clauses import parts
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import ARTICLES, STARTERS, word_set
-from offline.nlp.request_parts import parts
 from offline.slots.list_items import TITLES
 
 _ANY_DAY = date(2000, 1, 1)

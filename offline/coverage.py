@@ -1,15 +1,18 @@
-"""Whether a tool's own words speak of what a clause asks for: a check on similarity, which finds something for everything."""
+"""How much of what a clause asks and tells a tool answers to: its words by the tool's names and fields, its values by the calls it would make."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 from graph.identifiers import text_words, words
 from graph.outputs import output_fields
-from offline.nlp.asked_words import asked_groups, asked_pairs, compact
-from offline.nlp.entities import spans
+from offline.nlp.asked_words import asked_groups, asked_pairs, compact, match
+from offline.nlp.coordination import atoms
+from offline.nlp.entities import Span, SpanKind, spans
 from offline.nlp.gazetteer import UNITS, word_set
+from offline.slots.binding import uses
 
 _VALUES = word_set("quoted name number email url domain ip phone coordinates code time date")
 _ASKING = word_set(
@@ -136,3 +139,54 @@ def told_only_whether(doc: ToolDoc) -> frozenset[str]:
     valued = {word for field in fields if field.type != "boolean" for word in (*words(field.name), *field.holder)}
     taken = {word for parameter in doc.parameters for word in words(parameter.name)}
     return frozenset(told - named - valued - taken)
+
+
+_HEAVY: frozenset[SpanKind] = frozenset({"date", "time", "coordinates", "email", "url"})
+_TELLING: frozenset[SpanKind] = frozenset({"quoted", "unit", "currency", "name"})
+
+
+class Uses:
+    """The values of one request that tools use, each worked out once."""
+
+    def __init__(self, request: str) -> None:
+        self._request = request
+        self._known: dict[tuple[ToolId, str], tuple[Span, ...]] = {}
+
+    def share(self, tools: Sequence[ToolDoc], clause: str) -> float:
+        """The share of a clause's values (of the request's, where the clause tells none) that calls of the tools take, in [0, 1]; 1 where there are none."""
+        text = self._request if bare(clause) == clause else clause
+        told = atoms(text)
+        if not told:
+            return 1.0
+        used = [span for tool in tools for span in self._of(tool, text)]
+        taken = [atom for atom in told if any(atom.overlaps(span) for span in used)]
+        return sum(map(_weight, taken)) / sum(map(_weight, told))
+
+    def _of(self, tool: ToolDoc, text: str) -> tuple[Span, ...]:
+        key = (tool.id, text)
+        if key not in self._known:
+            self._known[key] = uses(tool, text)
+        return self._known[key]
+
+
+def _weight(atom: Span) -> float:
+    return 2.0 if atom.kind in _HEAVY else 1.5 if atom.kind in _TELLING else 1.0
+
+
+def unsaid(clauses: Sequence[str], path: Sequence[ToolDoc]) -> list[frozenset[str]]:
+    """The telling words of clauses, each with what it may stand for, that neither names nor fields of a path's tools know."""
+    asked = dict.fromkeys(group for clause in clauses for group in telling(clause))
+    return [group for group in asked if not any(speaks(tool, group) for tool in path)]
+
+
+def answers(tool: ToolDoc, group: frozenset[str]) -> bool:
+    """Whether a field of the tool's response is named by one of the words."""
+    return any(match(field.name, group) for field in output_fields(tool))
+
+
+def speaks(tool: ToolDoc, group: frozenset[str]) -> bool:
+    """Whether a tool's names, parameters or fields know one of the words."""
+    named = {*words(tool.api), *words(tool.toolset)}
+    named |= {word for parameter in tool.parameters for word in words(parameter.name)}
+    named |= {word for field in output_fields(tool) for word in field.holder}
+    return bool(group & named) or answers(tool, group)

@@ -17,10 +17,9 @@ from graph.identifiers import text_words, words
 from graph.literals import read_value
 from offline.change_words import changes, makes, told_to_change, undoes
 from offline.coverage import vocabulary
-from offline.nlp.clauses import clauses
+from offline.nlp.clauses import clauses, parts
 from offline.nlp.entities import spans
 from offline.nlp.gazetteer import ARTICLES
-from offline.nlp.request_parts import parts
 from offline.slots.list_items import Known, alike, identifiers, stands, unnamed
 
 _PLACE = re.compile(r"\[(\d*|\*)\]|([^.\[\]]+)")

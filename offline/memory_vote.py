@@ -15,10 +15,8 @@ from agent.policy.protocol import Choice, Situation
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolDoc, ToolId
 from offline.change_words import makes, may_call, told_to_change
+from offline.coverage import unsaid
 from offline.nlp.clauses import clauses
-from offline.slots.binding import uses
-from offline.slots.given_coordinates import finds_what_is_given
-from offline.unsaid import unsaid
 
 Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
 
@@ -69,9 +67,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         if candidate.tool.id in votes
         and working(candidate.availability)
         and may_call(candidate.tool, situation.request)
-        and not finds_what_is_given(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
-        and _told_enough(candidate.tool, situation, votes[candidate.tool.id].best)
     }
     ends = bool(situation.path) and _done(situation)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
@@ -83,7 +79,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         return None
     like = f'"{best.memory.request}" ({best.similarity:.2f})'
     if tool == FINISH:
-        told = not unsaid(situation)
+        told = not unsaid(situation.clauses, situation.path)
         end = Choice("finish", f"the path that served {like}", memory=best.memory.id)
         return Remembered(end, best.similarity, told)
     choice = Choice("advance", f"the next step of what served {like}", usable[tool], best.memory.id)
@@ -97,8 +93,6 @@ def adoptable(proposal: Proposal) -> Adoption:
         return Adoption(
             adopted=False, reason=f"{barred.api} would change something, which the request does not ask for"
         )
-    if any(finds_what_is_given(tool, proposal.request) for tool in proposal.path):
-        return Adoption(adopted=False, reason="it would look up the coordinates that the request gives")
     if not _makes_all(proposal.path, clauses(proposal.request) or (proposal.request,)):
         return Adoption(adopted=False, reason="it would not change what the request tells to")
     one = proposal.recalled
@@ -113,16 +107,6 @@ def _done(situation: Situation) -> bool:
 def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
     told = [kinds for part in parts if (kinds := told_to_change(part))]
     return all(any(makes(tool, kinds) for tool in path) for kinds in told)
-
-
-def _told_enough(tool: ToolDoc, situation: Situation, recalled: Recalled) -> bool:
-    """Whether the request tells a tool a value of its own, as the one that is remembered did: what that one asked beyond this is not done."""
-
-    def own(request: str) -> bool:
-        taken = [span for step in situation.path for span in uses(step, request)]
-        return any(not any(span.overlaps(other) for other in taken) for span in uses(tool, request))
-
-    return own(situation.request) or not own(recalled.memory.request)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:

@@ -1,10 +1,11 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.change_report import unmet
 from agent.learning.step_scores import scores
+from agent.offer.candidates import Candidate
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
     Arguments,
@@ -21,18 +22,15 @@ from agent.policy.protocol import (
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
-from offline.choice import ChoiceParameters, Verdict, decide
-from offline.conversation import followed, narrowed_to
-from offline.coverage import bare
+from offline.choice import ChoiceParameters, Verdict, decide, out_of_turn, purpose_of
+from offline.coverage import Uses, bare
 from offline.field_selection import telling_fields
-from offline.further_calls import Call, Prefix, calls, fresh, once_more
+from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
+from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
 from offline.template_answer import compose
 from offline.toolset_prior import kindred
-from offline.turns import out_of_turn, purpose_of
-from offline.value_uses import Uses
-from offline.whole_path import walked
 
 
 @dataclass(slots=True)
@@ -66,7 +64,7 @@ class OfflinePolicy:
         return self._worked[request]
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """What it means after earlier questions (:func:`offline.conversation.followed`); rules never split a request."""
+        """What it means after earlier questions (:func:`offline.follow_up.followed`); rules never split a request."""
         return followed(question) or whole(question.request, "rules keep a request whole")
 
     async def choose(self, situation: Situation) -> Choice:
@@ -96,7 +94,10 @@ class OfflinePolicy:
         known = remembered(situation, missing)
         if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
             return own
-        return Verdict(known.choice, purpose_of(situation, known.choice), ())
+        at = known.choice.index
+        if at is None or len(situation.clauses) < 2:
+            return Verdict(known.choice, "", ())
+        return Verdict(known.choice, purpose_of(situation, situation.candidates[at].relevance), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         """A path is gone on with as it is: its steps were taken by these same rules, which would take them again."""
@@ -174,3 +175,39 @@ def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Argum
     )
     found = bind(question, avoid=avoid) if avoid else tried[-1]
     return tried[-1] if found.missing or any(b.reference == WHOLE for b in found.provenance) else found
+
+
+async def walked(question: PathQuestion, choose: Callable[[Situation], Awaitable[Choice]]) -> WholePath:
+    """The steps that ``choose`` takes, each judged by what those before it give; there is no way back."""
+    taken: list[int] = []
+    reason = "no tool at hand serves the request"
+    while True:
+        left = [at for at in range(len(question.candidates)) if at not in taken and len(taken) < question.longest]
+        situation = _situation(question, taken, left)
+        choice = await choose(situation)
+        if choice.action != "advance" or choice.index is None:
+            reason = choice.reason if choice.action == "finish" or not taken else reason
+            return WholePath(tuple(taken), reason)
+        taken.append(left[choice.index])
+        reason = choice.reason
+
+
+def _situation(question: PathQuestion, taken: Sequence[int], left: Sequence[int]) -> Situation:
+    new = [question.candidates[at] for at in taken]
+    path = (*question.path, *(candidate.tool for candidate in new))
+    return Situation(
+        request=question.request,
+        clauses=question.clauses,
+        path=path,
+        path_relevance=(*question.path_relevance, *(candidate.relevance for candidate in new)),
+        best_relevance=question.best_relevance,
+        candidates=tuple(_behind(question.candidates[at], question.request, path) for at in left),
+        finish_weight=0.0,
+        memory=question.memory,
+    )
+
+
+def _behind(candidate: Candidate, request: str, path: tuple[ToolDoc, ...]) -> Candidate:
+    """A candidate as it stands behind a path."""
+    fill = fillable(candidate.tool, request, path)
+    return replace(candidate, missing=fill.missing, feeds=fill.feeds)

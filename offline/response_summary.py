@@ -43,7 +43,7 @@ def view(
     """The fields that are asked about (``wording.asked_words``); where none is, the first telling ones.
 
     A field whose value is what the request asks for ("who directed": *Director*) is told too, and its records come first. ``units``: what
-    numbers are counted in, by field (:func:`offline.slots.response_units.units_of`). ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
+    numbers are counted in, by field (:func:`offline.slots.units.units_of`). ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
     """
     value = read_value(response)
     if value is None or isinstance(value, str):

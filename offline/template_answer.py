@@ -9,7 +9,7 @@ from domain.tool import ToolDoc
 from offline.change_words import changes
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import View, is_empty, view
-from offline.slots.response_units import units_of
+from offline.slots.units import units_of
 
 _MOST_TEXT = 1_500
 """Characters of an answer, besides the line that names its calls."""

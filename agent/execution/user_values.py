@@ -11,7 +11,7 @@ from agent.execution.validation import coerce
 from agent.parameters.needs import need_of
 from domain.tool import Parameter
 from offline.nlp.entities import spans
-from offline.slots.request_values import today
+from offline.slots.candidates import today
 from offline.slots.slot_values import value_for
 
 _READ = 20

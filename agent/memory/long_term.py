@@ -8,7 +8,7 @@ from agent.memory.similarity import LEAST, likeness, telling
 from domain.memory import Memory, MemoryStore, Recalled, memory_id
 from domain.tool import ToolId
 from domain.trajectory import Solved
-from offline.request_pattern import pattern
+from offline.nlp.entities import pattern
 from retriever.experience import SHARPNESS
 from retriever.index import Embedder
 

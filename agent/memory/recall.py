@@ -15,7 +15,7 @@ from agent.text import clean
 from domain.errors import FootpathError
 from domain.memory import Memory, Recalled
 from domain.recalled import MemoryRecalled, RecalledPath
-from offline.request_pattern import pattern
+from offline.nlp.entities import pattern
 
 SECONDS = 5.0
 """A memory that takes longer than this is done without."""

@@ -13,7 +13,7 @@ from agent.parameters.needs import need_of
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import spans
-from offline.slots.request_values import told
+from offline.slots.candidates import told
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
 _LONGEST = 4_000

@@ -10,7 +10,7 @@ from offline.nlp.coordination import atoms, coordinated
 from offline.nlp.gazetteer import word_set
 
 MOST = 6
-"""More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
+"""More clauses than this are joined into the last, and no more parts are told apart: each costs look-ups and calls."""
 
 _QUOTED = re.compile(r"\"[^\"]{1,300}\"|“[^”]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`]{1,300}`")
 _END = re.compile(r"(?<=[?!;\n])\s+|(?:(?<=[a-z0-9)\]\"'~]\.)|(?<=[A-Z][A-Z]\.))\s+(?=[A-Z\"'(~])")
@@ -176,3 +176,30 @@ def _hops(part: str) -> list[str]:
     if len(things) < 3:
         return [part]
     return [f"{_ARTICLE.sub('', one)} {other}" for one, other in itertools.pairwise(things)]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``text``: what is asked, of one thing; ``whole``: the request with nothing but that thing where several stand side by side.
+
+    ``clauses``: the clauses (:func:`offline.nlp.clauses.clauses`) that it is made of. ``named``: the thing, where it is one of several.
+    """
+
+    text: str
+    whole: str
+    clauses: tuple[str, ...]
+    named: str = ""
+
+
+@lru_cache(maxsize=64)
+def parts(request: str) -> tuple[Part, ...]:
+    """The parts in order, at most ``MOST``."""
+    found: list[Part] = []
+    for ask in asks(request):
+        side_by_side = coordinated(ask.text)
+        if not side_by_side:
+            found.append(Part(ask.text, request, ask.clauses))
+        for text, named in side_by_side:
+            whole = request.replace(ask.text, text) if ask.text in request else text
+            found.append(Part(text, whole, ask.clauses, named))
+    return tuple(found[:MOST])

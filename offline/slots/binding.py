@@ -15,12 +15,10 @@ from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import Span
 from offline.nlp.gazetteer import word_set
 from offline.request_match import left_to_defaults
-from offline.slots.field_units import unit_of
-from offline.slots.producer_outputs import UNTOUCHED, feeding, unmeasured
-from offline.slots.request_values import today as current_day
-from offline.slots.request_values import told
-from offline.slots.response_binding import fed
-from offline.slots.write_slots import asker_decides
+from offline.slots.candidates import asker_decides, told
+from offline.slots.candidates import today as current_day
+from offline.slots.response_binding import UNTOUCHED, fed, feeding, unmeasured
+from offline.slots.units import unit_of
 
 WHOLE = "the whole request"
 """The reference of a value that is the request's own text, for want of anything better."""

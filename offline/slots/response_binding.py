@@ -1,4 +1,4 @@
-"""Values for a parameter out of the responses of earlier steps: which step, which field, which item of a list."""
+"""Values for a parameter out of the responses of earlier steps: what they are documented to give, and which field and item of a list it is."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,16 +8,18 @@ from itertools import pairwise
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import Need
+from agent.parameters.needs import Need, need_of
+from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import couplings, subject
+from graph.coupling import best_field, couplings, subject
 from graph.identifiers import singular, text_words, words
 from graph.literals import read_value
 from graph.outputs import OutputField, fields_of_value
 from offline.nlp.gazetteer import STARTERS
 from offline.nlp.superlatives import placed, ranked, ranks
-from offline.slots.write_slots import of_another
+from offline.slots.candidates import UNTOUCHED, of_another
+from offline.slots.units import unit_of
 
 _MAX_LEAVES = 20_000
 _CHAINED = 0.3
@@ -215,3 +217,27 @@ def _chained(request: str, consumer: ToolDoc, producer: ToolDoc) -> bool:
         if any(earlier & held for earlier in tokens[max(0, at - 2) : at]):
             return True
     return False
+
+
+def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
+    """The last step of the path that fits best."""
+    if need.kind in UNTOUCHED:
+        return None
+    best: Feed | None = None
+    for step, producer in enumerate(path, start=1):
+        coupling = best_field(producer, parameter, tool)
+        if coupling is None or of_another(coupling.field.path, need, tool):
+            continue
+        if best is None or coupling.score >= best.score:
+            best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
+    return best
+
+
+def unmeasured(missing: Sequence[str], tool: ToolDoc, feeds: Sequence[Feed], path: Sequence[ToolDoc]) -> list[str]:
+    """What is missing but for the units of what steps of the path give."""
+    needs = {parameter.name: need_of(parameter) for parameter in tool.required}
+    return [
+        name
+        for name in missing
+        if needs[name].role == "to" or not any(unit_of(path[f.step - 1], f.field, needs[name]) for f in feeds)
+    ]

@@ -15,7 +15,7 @@ import pytest
 
 from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
-from offline.request_pattern import pattern
+from offline.nlp.entities import pattern
 from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build

@@ -1,26 +1,18 @@
-"""Changes in the order in which they are told, and documents held against what is asked."""
-
-from dataclasses import dataclass
+"""Changes in the order in which they are told."""
 
 import pytest
 
 from agent.decomposition import waiting
 from agent.policy.subtasks import Subtask
 from offline.change_words import told_to_change
-from offline.turns import in_turn
-
-
-@dataclass(frozen=True)
-class Way:
-    clause: int
-
+from offline.choice import told_later
 
 CLAUSES = ["what is the weather", 'put "A" into my diary', 'cancel the order "B"']
 
 
 def test_a_change_waits_for_those_told_before_it() -> None:
-    assert in_turn(CLAUSES, [Way(0), Way(1), Way(2)]) == [Way(0), Way(1)]
-    assert in_turn(CLAUSES, [Way(0), Way(2)]) == [Way(0), Way(2)]
+    assert told_later(CLAUSES, [0, 1, 2]) == {2}
+    assert told_later(CLAUSES, [0, 2]) == frozenset()
 
 
 def test_subtasks_that_change_something_wait_for_each_other_and_those_that_read_do_not() -> None:

@@ -12,7 +12,7 @@ from domain.memory import Recalled
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Solved
 from graph.backends.memories import SqliteMemories
-from offline.request_pattern import pattern
+from offline.nlp.entities import pattern
 from retriever.embedders.bundled import BundledEmbedder
 
 PLACES, WEATHER, BOOKS = (ToolId(f"c/s/{name}") for name in ("places", "weather", "books"))

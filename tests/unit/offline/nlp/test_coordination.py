@@ -1,8 +1,7 @@
 import pytest
 
-from offline.nlp.clauses import clauses
+from offline.nlp.clauses import clauses, parts
 from offline.nlp.coordination import coordinated
-from offline.nlp.request_parts import parts
 
 
 @pytest.mark.parametrize(

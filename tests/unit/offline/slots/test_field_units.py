@@ -6,7 +6,7 @@ import pytest
 
 from agent.parameters.needs import need_of
 from domain.tool import Parameter, ToolDoc, ToolId
-from offline.slots.field_units import unit_of
+from offline.slots.units import unit_of
 
 _SCHEMA = {
     "type": "object",

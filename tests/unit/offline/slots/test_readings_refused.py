@@ -5,7 +5,7 @@ from datetime import date
 from agent.parameters.needs import need_of
 from domain.tool import JsonType, Parameter
 from offline.nlp.entities import spans
-from offline.slots.span_candidates import readings
+from offline.slots.candidates import readings
 
 _DAY = date(2026, 5, 4)
 

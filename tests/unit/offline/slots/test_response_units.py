@@ -5,7 +5,7 @@ import json
 from domain.tool import ToolDoc, tool_id
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import view
-from offline.slots.response_units import units_of
+from offline.slots.units import units_of
 
 SCHEMA = json.dumps({"type": "object", "properties": {
     "elevation": {"type": "integer", "description": "Height above the sea in Metres."},

@@ -9,7 +9,7 @@ from domain.model import JsonObject
 from domain.tool import Parameter
 from offline.nlp.entities import spans
 from offline.slots.binding import fillable
-from offline.slots.span_candidates import readings
+from offline.slots.candidates import readings
 from tests.unit.offline.slots.test_binding import TODAY, bound, need, references, tool
 
 PERSON = tool(

@@ -1,17 +1,23 @@
-"""Which spans of a request speak for a value of a parameter, and how strongly."""
+"""Which values a request offers for a parameter, and how strongly; of a call that changes something, what it may take from nowhere else."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
 
 from pydantic.types import JsonValue
 
+from agent.parameters.kinds import names_person
 from agent.parameters.needs import FITS, Need
-from offline.nlp.entities import Span
+from domain.tool import ToolDoc
+from graph.identifiers import words
+from offline.change_words import makes, told_to_change
+from offline.nlp.clauses import clauses
+from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
 from offline.slots.slot_values import enum_value, listed, value_for
-from offline.slots.span_context import YEAR, beside, manner, role
-from offline.slots.span_exclusions import is_aim, standing
+from offline.slots.span_scoring import YEAR, beside, is_aim, manner, role, standing
 
 FLOOR = 0.5
 """Below this a span is no value for a required parameter."""
@@ -100,3 +106,61 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
         if base is not None and value is not None:
             score = base + beside(need, span) + role(need, span) + manner(need, span) + standing(need, span, typed)
             yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)
+
+
+_COUNTED = frozenset({"number", "amount"})
+UNTOUCHED = frozenset({"secret", "technical"})
+"""Kinds of parameters that neither the request nor a response fills."""
+Place = tuple[int, int]
+"""Start and end in a request."""
+
+
+def today() -> date:
+    """What relative dates count from."""
+    return datetime.now().astimezone().date()
+
+
+def told(need: Need, tool: ToolDoc, request: str, day: date, *, lenient: bool = False) -> tuple[Reading, ...]:
+    """Readings of a need, best first. ``lenient``: the best ones led to nothing.
+
+    "She comes with three friends. Book a table for 4": numbers beside the order count where the order has none.
+    """
+    if need.kind in UNTOUCHED:
+        return ()
+    order = _order(request, tool) if need.kind in _COUNTED and not tool.safe else None
+    ordered = _read(need, request, day, lenient, order) if order else ()
+    return ordered or _read(need, request, day, lenient, None)
+
+
+def _order(request: str, tool: ToolDoc) -> Place | None:
+    """Where a request orders what a tool does, if it does so once."""
+    own = [clause for clause in clauses(request) if makes(tool, told_to_change(clause, loose=True))]
+    start = request.find(own[0]) if len(own) == 1 else -1
+    return (start, start + len(own[0])) if start >= 0 else None
+
+
+@lru_cache(maxsize=16_384)
+def _read(need: Need, request: str, day: date, lenient: bool, within: Place | None) -> tuple[Reading, ...]:
+    """Asked for again at every node of a walk, for every candidate."""
+    found = spans(request, day)
+    if within is not None:
+        found = tuple(span for span in found if within[0] <= span.start and span.end <= within[1])
+    return tuple(readings(need, found, request, lenient=lenient))
+
+
+_DECIDED = frozenset({"date", "time", "year", "number"})
+_FORMS = word_set("name full first last given family middle display user nick")
+"""Words of a name's own form, which do not say whose it is."""
+
+
+def asker_decides(need: Need, tool: ToolDoc, *, told: bool) -> bool:
+    """Whether no earlier answer may fill a parameter. ``told``: the request has a value for it; a person that it names is the one that is meant."""
+    return not tool.safe and (need.kind in _DECIDED or (told and need.kind == "person"))
+
+
+def of_another(field: str, need: Need, tool: ToolDoc) -> bool:
+    """Whether a field holds the name of something else than a person, for a parameter in whose name a change is made: ``room_name``."""
+    if tool.safe or need.kind != "person":
+        return False
+    own = frozenset(words(field.rpartition(".")[2])) - _FORMS
+    return bool(own) and own.isdisjoint(need.words) and not names_person(own)
