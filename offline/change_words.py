@@ -5,26 +5,23 @@ import re
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
 from offline.nlp.clauses import clauses
-from offline.nlp.gazetteer import word_set
+from offline.nlp.gazetteer import word_set, word_sets
 
-_CHANGES: tuple[frozenset[str], ...] = tuple(
-    frozenset(group.split())
-    for group in (
-        "create add make new insert register open start save store write upload put enter",
-        "update edit change modify set rename move replace patch correct mark reschedule postpone shift",
-        "delete remove cancel drop clear erase close stop unsubscribe",
-        "send post publish message email notify submit share tweet reply",
-        "book reserve schedule plan arrange appoint",
-        "buy order pay purchase checkout transfer donate charge subscribe",
-        "remind alarm",
-        "follow like vote rate join block invite",
-        "complete finish mark tick done resolve accomplish fulfil fulfill",
-        "apply enrol enroll sign",
-        "confirm approve accept reject decline deny",
-        "assign unassign delegate",
-        "pause resume enable disable activate deactivate lock unlock archive restore",
-        "rent hire borrow refund withdraw",
-    )
+_CHANGES = word_sets(
+    "create add make new insert register open start save store write upload put enter; "
+    "update edit change modify set rename move replace patch correct mark reschedule postpone shift; "
+    "delete remove cancel drop clear erase close stop unsubscribe; "
+    "send post publish message email notify submit share tweet reply; "
+    "book reserve schedule plan arrange appoint; "
+    "buy order pay purchase checkout transfer donate charge subscribe; "
+    "remind alarm; "
+    "follow like vote rate join block invite; "
+    "complete finish mark tick done resolve accomplish fulfil fulfill; "
+    "apply enrol enroll sign; "
+    "confirm approve accept reject decline deny; "
+    "assign unassign delegate; "
+    "pause resume enable disable activate deactivate lock unlock archive restore; "
+    "rent hire borrow refund withdraw"
 )
 _LOOSE = frozenset({0, 1})
 """Kinds whose words ask for reading as often: "open the page", "set the scene", "make a list"."""

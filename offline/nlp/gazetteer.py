@@ -6,6 +6,11 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def word_sets(text: str) -> tuple[frozenset[str], ...]:
+    """Several such sets, parted by semicolons."""
+    return tuple(word_set(part) for part in text.split(";"))
+
+
 NUMBER_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
