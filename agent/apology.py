@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 from agent.step_notes import fit_to_tell
-from agent.text import clean
+from agent.text import clean, title
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from offline.change_words import changes
-from offline.template_answer import title
 
 _REFUSED = frozenset({401, 403, 407})
 
@@ -20,9 +18,7 @@ def apology(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considere
     """
     told = [(tool, result, clean(fit_to_tell(result.note)).rstrip(".") or result.status) for tool, result in failed]
     troubles = [
-        f"{title(tool)} could not be called: {note}."
-        for tool, result, note in told
-        if is_trouble(result) and not changes(tool)
+        f"{title(tool)} could not be called: {note}." for tool, result, note in told if is_trouble(result) and tool.safe
     ]
     ends = clean(reason, 300).rstrip(".")
     lines = [f"This could not be answered: {line}" for line in dict.fromkeys(troubles)]
@@ -32,9 +28,7 @@ def apology(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considere
         else f"This could not be answered: {ends}."
     )
     lines += [
-        f"{title(tool)} gave no answer: {note}."
-        for tool, result, note in told
-        if not is_trouble(result) and not changes(tool)
+        f"{title(tool)} gave no answer: {note}." for tool, result, note in told if not is_trouble(result) and tool.safe
     ]
     if considered:
         lines.append(f"Considered to start with: {', '.join(considered)}.")

@@ -8,7 +8,6 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import words
 from graph.literals import read_value
-from offline.change_words import changes, made_by, orders, told_to_change
 
 NOT_DONE = "Not done:"
 """How a line begins that tells of a change that was not made."""
@@ -16,10 +15,7 @@ _SHOWN = 3
 _DONE, _LOST = "ok", "unknown"
 
 _MARKS = frozenset({"id", "reference", "confirmation"})
-_NEAR = 0.5
 
-Judged = Sequence[tuple[ToolDoc, tuple[float, ...]]]
-"""Tools with their relevance to each clause."""
 Made = Sequence[tuple[ToolDoc, StepResult]]
 
 
@@ -29,7 +25,7 @@ def told(steps: Made, called: Made) -> Iterator[str]:
     ``steps``: those that the answer counts, from 1. ``called``: every call of the run, also those of paths that were given up.
     """
     place = {_key(result): number for number, (_, result) in enumerate(steps, start=1)}
-    latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if changes(tool)}
+    latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if not tool.safe}
     done = {result.tool for _, result in latest.values() if result.status == _DONE}
     said: set[str] = set()
     for key, (tool, result) in latest.items():
@@ -39,25 +35,6 @@ def told(steps: Made, called: Made) -> Iterator[str]:
         if line not in said:
             said.add(line)
             yield f"{line} [{place[key]}]\n" if key in place and result.status in (_DONE, _LOST) else f"{line}\n"
-
-
-def unmet(clauses: Sequence[str], considered: Judged, done: Judged) -> tuple[str, ...]:
-    """The clauses that order a change that a tool at hand makes, and that no tool of a successful call made.
-
-    A tool at hand tells of an order only where it is not much less relevant to the clause than what was called, and more relevant
-    where the verb is not one of changes: "quote its abstract" orders no quotation of a price.
-    """
-    found: list[str] = []
-    for at, clause in enumerate(clauses):
-        reached = max((relevance[at] for _, relevance in done), default=0.0)
-        at_hand = [
-            tool
-            for tool, relevance in considered
-            if relevance[at] > reached * (_NEAR if told_to_change(clause, loose=True) else 1.0)
-        ]
-        if any(orders(tool, clause) for tool in at_hand) and not any(made_by(tool, clause) for tool, _ in done):
-            found.append(clause)
-    return tuple(found)
 
 
 def _line(tool: ToolDoc, result: StepResult) -> str:

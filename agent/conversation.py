@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
+from agent.execution.error_bodies import is_empty
 from agent.offer.tool_facts import Evidence
 from agent.policy.subtasks import AskedEarlier
 from domain.event import CallFinished, CallStarted, EarlierStep, Event, EventRecord, StepBacktracked, SubtaskStarted
@@ -14,7 +15,6 @@ from domain.model import JsonObject
 from domain.origin import ValueKind
 from domain.plan import Binding, StepResult
 from domain.tool import ToolId
-from offline.response_summary import is_empty
 
 MOST_RUNS = 3
 """Earlier runs that a question may build on, the latest ones."""

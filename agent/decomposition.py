@@ -5,14 +5,6 @@ from agent.policy.protocol import Policy
 from agent.policy.subtasks import AskedEarlier, AskedPart, DecomposeQuestion, Decomposition, Subtask, whole
 from domain.errors import InvalidDecisionError
 from domain.tool import ToolId
-from offline.change_words import changes_asked
-from offline.coverage import plain
-from offline.nlp.clauses import asks
-
-
-def parts_of(request: str) -> tuple[str, ...]:
-    """What a request asks, one thing each. What each is about is still to be seen."""
-    return tuple(ask.text for ask in asks(request))
 
 
 async def decompose(
@@ -26,11 +18,11 @@ async def decompose(
     Raises:
         InvalidDecisionError: the policy's subtasks are not numbered in order, or wait for each other or for calls that were never made.
     """
-    parts = parts_of(request)
+    parts = evidence.reader.parts(request)
     if len(parts) < 2:
         texts = [AskedPart(request, ())]
     else:
-        await evidence.look_up([text for part in parts for text in _ways_to_say(part)], found)
+        await evidence.look_up([text for part in parts for text in _ways_to_say(part, evidence)], found)
         texts = [AskedPart(part, await _near(part, evidence, found)) for part in parts]
     decomposition = await policy.decompose(DecomposeQuestion(request, tuple(texts), earlier))
     made = {number for one in earlier for number, _, _ in one.steps}
@@ -47,18 +39,16 @@ async def decompose(
 async def _near(part: str, evidence: Evidence, found: int) -> tuple[tuple[ToolId, float], ...]:
     """The tools nearest to a part, in its own words or in those of documents, best first."""
     scores: dict[ToolId, float] = {}
-    for text in _ways_to_say(part):
+    for text in _ways_to_say(part, evidence):
         for hit in await evidence.find(text, found):
             scores[hit.id] = max(hit.score, scores.get(hit.id, 0.0))
     return tuple(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:found])
 
 
-def _ways_to_say(part: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((part, plain(part))))
+def _ways_to_say(part: str, evidence: Evidence) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((part, evidence.reader.wording(part))))
 
 
 def waiting(subtasks: tuple[Subtask, ...]) -> dict[int, tuple[int, ...]]:
-    """For each subtask, those that must end before it begins. What changes something is done in the order in which it is told."""
-    changing = [one.number for one in subtasks if changes_asked(one.description)]
-    before = {one: tuple(other for other in changing if other < one) for one in changing}
-    return {one.number: tuple(sorted({*one.depends_on, *before.get(one.number, ())})) for one in subtasks}
+    """For each subtask, those that must end before it begins."""
+    return {one.number: tuple(sorted(one.depends_on)) for one in subtasks}

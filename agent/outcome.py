@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from agent.budget import Meter
 from agent.change_report import NOT_DONE, told
 from agent.offer.tool_facts import Evidence
-from agent.policy.protocol import Policy, UnservedQuestion
+from agent.policy.protocol import Policy, Results, UnservedQuestion
 from agent.subtask_progress import Progress
 from agent.text import clean
 from domain.event import Outcome, RunFinished
 from domain.tool import ToolDoc
 from domain.usage import Usage
-from offline.template_answer import Steps
 
 
 def unreplaced(progress: Progress, evidence: Evidence) -> bool:
@@ -53,7 +52,7 @@ def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str,
     return tuple(dict.fromkeys((*said, *policy.unserved(question))))
 
 
-def changed(steps: Steps, called: Steps, undone: Sequence[str], unmade: Sequence[ToolDoc] = ()) -> Iterator[str]:
+def changed(steps: Results, called: Results, undone: Sequence[str], unmade: Sequence[ToolDoc] = ()) -> Iterator[str]:
     """What a run changed and failed to change, a line each. ``called``: every call. ``undone``: what no call served. ``unmade``: the
     tools of changes that were planned and not made.
     """

@@ -7,6 +7,7 @@ from agent.memory.long_term import Recalls
 from agent.offer.tool_facts import Evidence, GraphReads, ToolFinder
 from agent.planners.protocol import Planner
 from agent.policy.protocol import Policy
+from agent.request_reader import PlainReader, RequestReader
 from agent.scheduler import closing
 from agent.search.dfs import Step, search
 from agent.search.settings import WalkSettings
@@ -14,7 +15,6 @@ from agent.search.state import Frontier
 from agent.search.walk import walk_deps
 from domain.event import PathEnded
 from graph.weights import WeightParameters
-from offline.nlp.clauses import clauses
 
 
 async def walk(
@@ -29,12 +29,14 @@ async def walk(
     budget: Budget | None = None,
     memory: Recalls | None = None,
     recalled: int = 8,
+    reader: RequestReader | None = None,
 ) -> AsyncIterator[Step]:
     """The events of planning a request, each with the walk's state after it. A planner that waits for results goes on without any.
     ``recalled``: how many memories are shown.
     """
-    parts = clauses(request) or (request,)
-    evidence = Evidence(parts, store, finder, weights or WeightParameters())
+    reader = reader or PlainReader()
+    parts = reader.parts(request)
+    evidence = Evidence(parts, store, finder, weights or WeightParameters(), reader=reader)
     if memory is not None:
         evidence.recalled = tuple(await memory.recall(request, recalled, evidence.present))
     deps = walk_deps(request, evidence, settings or WalkSettings(), policy)

@@ -15,7 +15,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
-from agent.policy.protocol import told_notices
+from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -28,8 +28,6 @@ from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, 
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
-from offline.nlp.clauses import clauses
-from offline.template_answer import Steps
 
 __all__ = ["RunDeps", "run"]
 
@@ -60,7 +58,7 @@ async def run(
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
-    provenance = Provenance(deps.voices or Voices(said=(request,)))
+    provenance = Provenance(deps.voices or Voices(said=(request,)), deps.reader)
     caller = LeaveAskingExecutor(deps.executor, deps.leave, provenance) if deps.leave else deps.executor
     executor = ReusingExecutor(caller, told.made(ledger=deps.ledger))
     whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, Earlier(tuple(earlier)), request))
@@ -136,7 +134,7 @@ class _Run:
     def _evidence(self, request: str) -> Evidence:
         deps = self._deps
         return Evidence(
-            clauses(request) or (request,), self._graph, deps.search, deps.weights, deps.secrets, deps.flows
+            deps.reader.parts(request), self._graph, deps.search, deps.weights, deps.secrets, deps.flows, deps.reader
         )
 
     def _serve(self, subtask: Subtask, evidence: Evidence | None) -> AsyncIterator[Event]:
@@ -155,7 +153,7 @@ class _Run:
         turns = [self._turns[number] for number in sorted(self._turns)]
         for line in self._changed(turns, steps):
             yield self._said(line)
-        for sentence in dict.fromkeys(one for turn in turns for one in turn.elsewhere):
+        for sentence in dict.fromkeys(one for turn in turns for one in turn.review.about_another):
             yield self._said(f"Not what was asked for: {sentence}.\n")
         if (left := _unused(turns)) and any(result.status == "ok" for _, result in steps):
             yield self._said(f"No call was made for: {', '.join(left)}.\n")
@@ -175,9 +173,9 @@ class _Run:
         yield end.model_copy(update={"unanswered": open_})
 
     @staticmethod
-    def _changed(turns: Sequence[Turn], steps: Steps) -> Iterator[str]:
+    def _changed(turns: Sequence[Turn], steps: Results) -> Iterator[str]:
         """What the run changed and failed to change, a line each."""
-        called = [(turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called]
+        called = tuple((turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called)
         unmade = [tool for turn in turns for tool in turn.unmade]
         return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade)
 
@@ -190,7 +188,7 @@ class _Run:
         self._answer += text
         return AnswerDelta(text=text)
 
-    def _steps(self) -> Steps:
+    def _steps(self) -> Results:
         """The steps of all subtasks in order, counted through, then those that failed on the way."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         numbers = counted_through([turn.carried() for turn in turns])
@@ -198,7 +196,7 @@ class _Run:
         for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):
             for turn, made in zip(turns, results, strict=True):
                 steps += [(turn.evidence.doc(r.tool), renumbered(r, numbers[turn.subtask.number])) for r in made]
-        return [*steps, *(step for turn in turns for step in turn.reread)]
+        return (*steps, *(step for turn in turns for step in turn.reread))
 
     def _finished(self, outcome: Outcome, error: str = "") -> RunFinished:
         subtasks = [turn.progress for turn in self._turns.values()]
@@ -207,6 +205,6 @@ class _Run:
 
 def _unused(turns: Sequence[Turn]) -> list[str]:
     """What the subtasks name and no call took."""
-    return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for turn in turns for text in turn.unused)][
+    return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for turn in turns for text in turn.review.unused)][
         :_MOST_UNUSED
     ]

@@ -15,6 +15,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.offer.tool_facts import ToolFinder
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
+from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.search.settings import WalkSettings
 from domain.plan_document import PlanDocument
@@ -26,6 +27,8 @@ from graph.weights import WeightParameters
 @dataclass(frozen=True, slots=True)
 class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
+
+    ``reader``: what code tells of a request.
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
@@ -45,6 +48,7 @@ class RunDeps:
     secrets: Secrets | None = None
     memory: LongTermMemory | None = None
     flows: FlowStore | None = None
+    reader: RequestReader = field(default_factory=PlainReader)
     recalled: int = 8
     at_once: int = 3
     planner: str = "dfs"

@@ -123,7 +123,7 @@ class Turn(Served):
             step, result = progress.stuck
             yield progress.go_around(step, result, why(result))
             leave_alone(progress, self.evidence, self._executor)
-            over = nothing_near(self._request, result, progress, self.evidence)
+            over = nothing_near(result, progress, self.evidence)
             if over is not None:
                 yield over
                 return
@@ -131,7 +131,7 @@ class Turn(Served):
     async def _approved(self, planned: PathEnded, approves: Approves) -> AsyncIterator[Event]:
         """What the user makes of a plan, carried out; nothing where it is not allowed."""
         given = tuple(tool for tool, _ in self._given)
-        draft = drafted(self._request, self.evidence.docs(planned.path), given)
+        draft = drafted(self._request, self.evidence.docs(planned.path), self.evidence.reader, given)
         number, ids = self.subtask.number, tuple(tool.id for tool in given)
         made = tuple(result.arguments for _, result in self._given)
         document = await approves(PlanQuestion(number, self._request, draft, ids, made))
@@ -192,7 +192,7 @@ class Turn(Served):
         self._moves = 0
         planner = self._planner
         if self._deps.planner != "retrieve":  # which takes what was found, whatever is known of it
-            planner = remembering(planner, self._deps.policy.adopt, self.evidence.recalled)
+            planner = remembering(planner, self._deps.policy.adopt, self.evidence.recalled, self.evidence.reader)
         steps = planner(self._request, self.evidence.clauses, progress.state, self._walking, progress.meter)
         async with closing(steps):
             async for event, state in steps:

@@ -5,8 +5,9 @@ from pydantic.types import JsonValue
 from agent.execution.provenance import Provenance
 from agent.offer.tool_facts import Evidence
 from agent.outcome import undone, unmade, unreplaced
-from agent.policy.protocol import Policy
+from agent.policy.protocol import Policy, Results
 from agent.policy.subtasks import Subtask
+from agent.request_reader import Review
 from agent.step_notes import why
 from agent.step_numbers import Carried
 from agent.subtask_progress import Progress
@@ -14,8 +15,6 @@ from domain.event import CallFinished, Event, Outcome
 from domain.origin import ValueKind
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
-from offline.request_match import beside_the_point, elsewhere, unused
-from offline.template_answer import Steps
 
 
 class Served:
@@ -30,7 +29,7 @@ class Served:
         progress: Progress,
         provenance: Provenance,
         policy: Policy,
-        given: Steps = (),
+        given: Results = (),
     ) -> None:
         self.subtask = subtask
         self.evidence = evidence
@@ -65,7 +64,8 @@ class Served:
             return "gave_up"
         if self.chosen:
             return "answered"
-        beside = self.elsewhere or beside_the_point(self.subtask.description, self._steps)
+        review = self.review
+        beside = review.about_another or review.beside_the_point
         lacking = self.unmade or self.undone or beside or unreplaced(progress, self.evidence)
         return "gave_up" if lacking else "answered"
 
@@ -75,25 +75,10 @@ class Served:
         return undone(self.progress, self.evidence, self.policy)
 
     @property
-    def elsewhere(self) -> tuple[str, ...]:
-        """What its calls were about in place of what it names, a sentence each."""
-        request, evidence = self.subtask.description, self.evidence
-        found = (
-            one
-            for result in self.done
-            if result.status == "ok"
-            for one in elsewhere(evidence.doc(result.tool), request, result)
-        )
-        return tuple(dict.fromkeys(found))
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """What it names that no call took and no answer speaks of."""
-        return tuple(dict.fromkeys(span.text for span in unused(self.subtask.description, self._steps)))
-
-    @property
-    def _steps(self) -> Steps:
-        return (*self.given, *((self.evidence.doc(result.tool), result) for result in self.done))
+    def review(self) -> Review:
+        """What it names and its calls do not."""
+        steps = tuple((self.evidence.doc(result.tool), result) for result in self.done)
+        return self.evidence.reader.review(self.subtask.description, steps, tuple(self.given))
 
     @property
     def unmade(self) -> tuple[ToolDoc, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from agent.apology import apology
 from agent.budget import Meter
+from agent.execution.error_bodies import is_empty
 from agent.search.state import Frontier, Path
 from agent.text import clean
 from domain.event import (
@@ -16,7 +17,6 @@ from domain.event import (
 )
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId, tool_id_parts
-from offline.response_summary import is_empty
 
 _NAMED = 5
 

@@ -4,6 +4,8 @@ import unicodedata
 
 from pydantic.types import JsonValue
 
+from domain.tool import ToolDoc
+
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
@@ -36,3 +38,8 @@ def shown(value: JsonValue, limit: int = 200) -> str:
             return clean(", ".join(shown(item, 60) for item in value[:10]), limit)
         case _:
             return clean(", ".join(f"{key} {shown(item, 60)}" for key, item in list(value.items())[:8]), limit)
+
+
+def title(tool: ToolDoc) -> str:
+    """A tool by its set and its name, cleaned."""
+    return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"

@@ -8,13 +8,13 @@ from typing import Any
 
 from agent.memory.long_term import LongTermMemory
 from agent.memory.path_reuse import AGREED, agreed
+from agent.memory.similarity import pattern
 from domain.memory import Recalled, memory_id
 from domain.tool import ToolId
 from domain.trajectory import Solved
 from graph.ingest import Ingest, Progress
 from graph.sources import read_records
 from graph.store import GraphStore
-from offline.nlp.entities import pattern
 
 BOUNDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98)
 SHOWN = 8

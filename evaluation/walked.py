@@ -7,13 +7,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.memory.similarity import pattern
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Trajectory
 from evaluation.apart import Requests
 from graph.counting import Tally, count_trajectory
 from graph.facts import GraphBatch
 from graph.names import NameIndex
-from offline.nlp.entities import pattern
 from retriever.experience import Precedent, Walked
 from retriever.index import Embedder, Vectors
 

@@ -1,6 +1,7 @@
 """Tools that change something are left alone unless the request's words ask for that change."""
 
 import re
+from collections.abc import Sequence
 
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
@@ -146,3 +147,27 @@ def _asked(request: str) -> frozenset[str]:
     base = {word for token in (*opening, *told) for word in words(token.lower())}
     stems = {stem[1] for word in base if (stem := _FORM.fullmatch(word))}
     return frozenset(base | stems | {f"{stem}e" for stem in stems})
+
+
+_NEAR = 0.5
+Judged = Sequence[tuple[ToolDoc, tuple[float, ...]]]
+"""Tools with their relevance to each clause."""
+
+
+def unmet(clauses: Sequence[str], considered: Judged, done: Judged) -> tuple[str, ...]:
+    """The clauses that order a change that a tool at hand makes, and that no tool of a successful call made.
+
+    A tool at hand tells of an order only where it is not much less relevant to the clause than what was called, and more relevant
+    where the verb is not one of changes: "quote its abstract" orders no quotation of a price.
+    """
+    found: list[str] = []
+    for at, clause in enumerate(clauses):
+        reached = max((relevance[at] for _, relevance in done), default=0.0)
+        at_hand = [
+            tool
+            for tool, relevance in considered
+            if relevance[at] > reached * (_NEAR if told_to_change(clause, loose=True) else 1.0)
+        ]
+        if any(orders(tool, clause) for tool in at_hand) and not any(made_by(tool, clause) for tool, _ in done):
+            found.append(clause)
+    return tuple(found)

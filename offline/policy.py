@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.change_report import unmet
 from agent.learning.step_scores import scores
 from agent.offer.candidates import Candidate
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
@@ -22,6 +21,7 @@ from agent.policy.protocol import (
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
+from offline.change_words import unmet
 from offline.choice import ChoiceParameters, Verdict, decide, out_of_turn, purpose_of
 from offline.coverage import Uses, bare
 from offline.field_selection import telling_fields

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from agent.parameters.kinds import NeedKind
-from agent.parameters.needs import FITS, need_of
+from agent.parameters.needs import need_of
 from agent.text import clean, shown
 from domain.model import JsonObject
 from domain.plan import Binding, Origin, StepResult
@@ -12,6 +12,7 @@ from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words
 from offline.nlp.entities import Span, SpanKind, spans
 from offline.slots.candidates import today as current_day
+from offline.slots.span_scoring import FITS
 
 _OF_THE_REQUEST: frozenset[Origin] = frozenset({"request", "step", "user", "memory"})
 _POINTS: frozenset[NeedKind] = frozenset({"latitude", "longitude", "coordinates"})

@@ -18,9 +18,6 @@ _LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
 _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
 )
-_BOOKKEEPING = re.compile(
-    r"(?:^|[._])(?:page|pages|per_?page|limit|offset|status|success|ok|code|message|took|version|total_?pages)$", re.I
-)
 """Fields that stand beside an empty list without being a finding."""
 _SHORT, _STEM = 40, 6
 _UNITS = frozenset({"unit", "currency"})
@@ -189,14 +186,3 @@ def _counted(name: str, value: JsonValue, measured: Mapping[str, str]) -> str:
 def _spoken(name: str) -> str:
     """A field's name as words: ``author_list.person_id`` → "author list person id"."""
     return clean(re.sub(r"[._]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower(), 60)
-
-
-def is_empty(response: str) -> bool:
-    """Whether a structured response holds no finding: nothing but empty lists and objects, nulls and zeros."""
-    value = read_value(response)
-    if not isinstance(value, (dict, list)):
-        return False
-    leaves = list(_leaves(value if isinstance(value, dict) else {"": value}, ""))
-    if isinstance(value, dict) and any(inner == [] for inner in value.values()):
-        leaves = [(name, leaf) for name, leaf in leaves if not _BOOKKEEPING.search(name)]
-    return all(leaf in (0, False) for _, leaf in leaves)

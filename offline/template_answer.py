@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.execution.error_bodies import is_empty
 from agent.step_notes import fit_to_tell
-from agent.text import clean
+from agent.text import clean, title
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from offline.change_words import changes
 from offline.nlp.asked_words import asked_words
-from offline.response_summary import View, is_empty, view
+from offline.response_summary import View, view
 from offline.slots.units import units_of
 
 _MOST_TEXT = 1_500
@@ -60,11 +61,6 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
     yield from _open(steps, unanswered)
     if good:
         yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
-
-
-def title(tool: ToolDoc) -> str:
-    """A tool by its set and its name, cleaned."""
-    return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
 
 
 def _used(steps: Steps) -> dict[int, str]:

@@ -31,7 +31,7 @@ from evaluation.queries import Query, read_queries
 from evaluation.rewired import shuffled, without_edges
 from evaluation.withheld import CallsWithheld
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, walk_settings
+from wiring.runs import budget_of, reader_for, walk_settings
 
 Edges = Literal["real", "none", "shuffled"]
 
@@ -100,7 +100,7 @@ async def planned(way: Way, on: Measured) -> dict[str, Any]:
         steps = walk(
             request, reads, on.finder, who, planner=way.planner, weights=on.container.weights,
             settings=walk_settings(on.container, way.policy), budget=budget_of(on.container),
-            memory=on.memories if way.memory else None,
+            memory=on.memories if way.memory else None, reader=reader_for(way.policy),
         )  # fmt: skip
         ended = await path_of(steps)
         cost.model_calls += who.cost.model_calls

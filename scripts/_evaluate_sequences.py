@@ -23,7 +23,7 @@ from evaluation.corpora.corpus import Case, Corpus, split, write_sources
 from evaluation.sequences import Planned, best_k, means
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.runs import walk_settings
+from wiring.runs import reader_for, walk_settings
 
 READERS = {"traject_bench": traject_bench.read, "ultratool": ultratool.read}
 LONGEST = 12
@@ -114,6 +114,7 @@ async def _plan(
         settings=walk_settings(container, policy),
         budget=Budget(depth=LONGEST),
         memory=memories,
+        reader=reader_for(policy),
     )
     ended = await path_of(steps)
     done()

@@ -9,9 +9,11 @@ from agent.execution.executor import Executor
 from agent.learning.learner import Learner, taught
 from agent.memory.long_term import LongTermMemory
 from agent.planners.by_name import planner_named
+from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
 from agent.search.settings import WalkSettings
 from domain.event import EventRecord
+from offline.reader import EnglishReader
 from wiring.container import Container
 
 
@@ -45,6 +47,7 @@ async def run_deps(
         secrets=await container.secrets(),
         memory=await _memory(container, container.settings.owner if owner is None else owner),
         flows=await container.flows(),
+        reader=reader_for(policy),
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         leave=NoCrossing() if container.settings.flows == "ask" and caller.name != "replay" else None,
@@ -54,6 +57,11 @@ async def run_deps(
 async def _memory(container: Container, owner: str) -> LongTermMemory:
     """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
     return LongTermMemory(await container.memories_in_reach(), container.embedder(), owner)
+
+
+def reader_for(policy: str) -> RequestReader:
+    """What reads requests beside a policy: rules for English where rules decide, no language where a model does."""
+    return PlainReader() if policy == "llm" else EnglishReader()
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:

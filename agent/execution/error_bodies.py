@@ -1,7 +1,7 @@
-"""Answers that are none: an error in the body of a 200, bytes that are no text (DESIGN section 5)."""
+"""Answers that are none: an error in the body of a 200, bytes that are no text, a structure that holds nothing."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic.types import JsonValue
 
@@ -11,6 +11,7 @@ from domain.trajectory import Outcome
 from graph.literals import read_value
 from graph.outcomes import of_error
 
+_MOST_FINDINGS = 400
 _SAYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
 """Where an error's words stand, the most telling first."""
 _ABOUT = frozenset(_SAYS) | frozenset(
@@ -38,6 +39,10 @@ _PLAIN = re.compile(
 _LONGEST_PLAIN = 300
 _NOT_THERE = re.compile(
     r"not found|no such|(?:does not|doesn't|do not|don't) exist|no (?:results|data|records)", re.IGNORECASE
+)
+
+_BOOKKEEPING = re.compile(
+    r"(?:^|[._])(?:page|pages|per_?page|limit|offset|status|success|ok|code|message|took|version|total_?pages)$", re.I
 )
 
 
@@ -130,3 +135,26 @@ def _texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
             yield str(value)
         case _:
             return
+
+
+def is_empty(response: str) -> bool:
+    """Whether a structured response holds no finding: nothing but empty lists and objects, nulls and zeros."""
+    value = read_value(response)
+    if not isinstance(value, (dict, list)):
+        return False
+    found = list(_findings(value if isinstance(value, dict) else {"": value}, ""))
+    if isinstance(value, dict) and any(inner == [] for inner in value.values()):
+        found = [(name, leaf) for name, leaf in found if not _BOOKKEEPING.search(name)]
+    return all(leaf in (0, False) for _, leaf in found)
+
+
+def _findings(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
+    """Scalars and lists of scalars below a value, in order, at most a few hundred."""
+    if isinstance(value, dict) and depth < 6:
+        for _, (key, inner) in zip(range(_MOST_FINDINGS), value.items(), strict=False):
+            yield from _findings(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for item in value[:3]:
+            yield from _findings(item, f"{prefix}.", depth + 1)
+    elif value not in (None, "", []) and not isinstance(value, dict):
+        yield prefix.rstrip("."), value

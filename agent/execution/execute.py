@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from agent.compression.compress import Compressed, compress
 from agent.compression.field_selection import FieldChoices
 from agent.compression.markup_text import sound
+from agent.execution.error_bodies import is_empty
 from agent.execution.executor import CallResult, Executor
 from agent.execution.validation import validate
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
@@ -19,9 +20,6 @@ from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import CallOutcome, StepResult, StepStatus
 from domain.tool import ToolDoc
-from offline.absent_items import absent
-from offline.grounding_of_changes import not_asked_for
-from offline.response_summary import is_empty
 
 TRIES = 3
 """How often the policy may answer for one step's arguments, the first answer included."""
@@ -118,26 +116,20 @@ async def _prepare(
     """Valid arguments, or the result of a step that cannot be called. A complaint goes back to the policy."""
     tool = tools[step - 1]
     earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
-    answer, refused = Arguments({}, ()), ""
+    answer = Arguments({}, ())
     for _ in range(TRIES):
         question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
         previous, answer = answer, await policy.arguments(question)
         if answer.missing:
-            note = refused or answer.why or f"No value was found for: {', '.join(answer.missing)}."
+            note = answer.why or f"No value was found for: {', '.join(answer.missing)}."
             return _not_called(tool, answer, "missing", note)
-        refused = absent(question, answer) or not_asked_for(question, answer)
-        if refused:
-            if complaint and answer.values == previous.values:
-                break
-            complaint = refused
-            continue
         try:
             return Arguments(validate(tool, answer.values), answer.provenance)
         except InvalidArgumentsError as error:
             if complaint and answer.values == previous.values:
                 break
             complaint = str(error)
-    return _not_called(tool, answer, "missing" if refused else "failed", complaint)
+    return _not_called(tool, answer, "failed", complaint)
 
 
 async def told_late(

@@ -14,6 +14,7 @@ from pydantic.types import JsonValue
 from agent.execution.coercion import coerce
 from agent.execution.response_values import PIECE, Heard
 from agent.execution.user_values import Said, plain, plain_value, stands
+from agent.request_reader import PlainReader, RequestReader
 from agent.text import clean
 from domain.model import JsonObject
 from domain.origin import Crossing, ValueKind, ValueOrigin
@@ -59,8 +60,8 @@ class Judged:
 class Provenance:
     """One run's."""
 
-    def __init__(self, voices: Voices) -> None:
-        self._said = Said(voices.said)
+    def __init__(self, voices: Voices, reader: RequestReader | None = None) -> None:
+        self._said = Said(voices.said, reader or PlainReader())
         self._fixed = _by_place(voices.fixed)
         self._others_said = [plain(text) for text in voices.others_said]
         self._others_fixed = _by_place(voices.others_fixed)

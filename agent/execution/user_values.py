@@ -3,16 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from datetime import date
 
 from pydantic.types import JsonValue
 
 from agent.execution.validation import coerce
-from agent.parameters.needs import need_of
+from agent.request_reader import RequestReader
 from domain.tool import Parameter
-from offline.nlp.entities import spans
-from offline.slots.candidates import today
-from offline.slots.slot_values import value_for
 
 _READ = 20
 """Messages, the latest ones, that are also read by the rules: "tomorrow" for a day, "euros" for a code."""
@@ -22,11 +18,11 @@ _NUMBER = re.compile(r"\d[\d.,'’]*")
 class Said:
     """The messages of a user, the oldest first."""
 
-    def __init__(self, messages: Sequence[str], day: date | None = None) -> None:
+    def __init__(self, messages: Sequence[str], reader: RequestReader) -> None:
         self._messages = tuple(messages)
         self._plain = tuple(plain(message) for message in messages)
         self._numbers = frozenset(number for message in self._plain for number in _numbers_in(message))
-        self._day = day or today()
+        self._reader = reader
         self._meant: dict[str, frozenset[str]] = {}
 
     def says(self, value: JsonValue, parameter: Parameter | None) -> bool:
@@ -49,11 +45,8 @@ class Said:
         return self._meant[key]
 
     def _values(self, parameter: Parameter) -> Iterator[JsonValue]:
-        need = need_of(parameter)
         for message in reversed(self._messages[-_READ:]):
-            for span in spans(message, self._day):
-                read = value_for(span, need)
-                yield from read if isinstance(read, list) else (read,)
+            yield from self._reader.values(message, parameter)
 
 
 def plain(text: str) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
-from agent.memory.similarity import LEAST, likeness, telling
+from agent.memory.similarity import LEAST, likeness, pattern, telling
 from domain.memory import Memory, MemoryStore, Recalled, memory_id
 from domain.tool import ToolId
 from domain.trajectory import Solved
-from offline.nlp.entities import pattern
 from retriever.experience import SHARPNESS
 from retriever.index import Embedder
 

@@ -10,12 +10,12 @@ from agent.memory.long_term import vote
 from agent.offer.exploration import rivalled, working
 from agent.planners.protocol import Planner
 from agent.policy.path_questions import Adoption, Proposal
+from agent.request_reader import RequestReader
 from agent.search.dfs import Node, SearchDeps, Step
 from agent.search.state import Frontier, Path
 from domain.event import PathEnded, StepChosen
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolDoc, ToolId
-from offline.repeated_calls import asked_of
 
 IDENTICAL = 0.75
 """Similarity from which a memory's path is proposed whole."""
@@ -34,7 +34,7 @@ class _Walked:
     states: tuple[Frontier, ...]
 
 
-def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled]) -> Planner:
+def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled], reader: RequestReader) -> Planner:
     """A planner that first proposes what served nearly identical requests, and otherwise plans as ``planner`` does.
 
     Only where nothing was walked or given up yet. Where the request may ask the same of several things, the path is taken up to its end
@@ -52,7 +52,7 @@ def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled]) ->
                 for state in known.states:
                     memory = known.recalled.memory.id
                     yield StepChosen(tool=state.path[-1], path=state.path, reason=verdict.reason, memory=memory), state
-                if asked_of(request) == 1:
+                if reader.repetitions(request) == 1:
                     yield PathEnded(path=state.path, how="finished", reason=verdict.reason), state
                     return
         async with aclosing(cast("Any", planner(request, clauses, state, deps, meter))) as steps:

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 
+from agent.memory.similarity import pattern
 from agent.offer.tool_facts import Evidence
 from agent.resume import Line
 from agent.run_context import RunDeps
@@ -15,7 +16,6 @@ from agent.text import clean
 from domain.errors import FootpathError
 from domain.memory import Memory, Recalled
 from domain.recalled import MemoryRecalled, RecalledPath
-from offline.nlp.entities import pattern
 
 SECONDS = 5.0
 """A memory that takes longer than this is done without."""

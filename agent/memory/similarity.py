@@ -1,92 +1,55 @@
-"""How alike two patterns are: what the encoder says, and the words that both say or only one of them."""
+"""How alike two requests are beside their values: the encoder's word on their patterns, and the words that both say or only one of them."""
 
 import re
 from functools import lru_cache
 
-from graph.identifiers import singular
-from offline.nlp.synonyms import synonyms
-
 LEAST = 2
-"""Telling words that a pattern must have at least: the kind of its values alone tells nothing."""
+"""Words that a pattern must have at least: the kinds of its values alone tell nothing."""
 SAID = 0.3
-"""What telling words that are not shared take from the cosine, where none is (chosen on the playground's trajectories)."""
+"""What words that are not shared take from the cosine, where none is (chosen on the playground's trajectories)."""
 _STEM = 5
 _WORD = re.compile(r"\W+")
-_COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "would",
-        "will",
-        "should",
-        "i",
-        "me",
-        "my",
-        "we",
-        "our",
-        "you",
-        "your",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "what",
-        "which",
-        "who",
-        "where",
-        "when",
-        "how",
-        "please",
-        "tell",
-        "give",
-        "show",
-        "find",
-        "get",
-        "right",
-        "now",
-        "there",
-        "some",
-    ]
+_KINDS = (
+    ("quoted", re.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“]+“|「[^」]+」|(?<!\w)['‘][^'’]{2,}['’](?!\w)")),
+    ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("url", re.compile(r"\bhttps?://\S+")),
+    ("code", re.compile(r"(?<!\w)(?=[\w-]*[^\W\d_])(?=[\w-]*\d)\w[\w-]+")),
+    ("number", re.compile(r"\d+(?:[.,:/-]\d+)*")),
+    ("name", re.compile(r"(?<![.!?。！？])(?<=\w[\s,])[^\W\d_a-z][^\W\d_]*(?:[\s-][^\W\d_a-z][^\W\d_]*)*(?=\W|$)")),
 )
+"""Values by their looks, in the order in which they are taken out; a name is known by capitals within a sentence."""
+
+
+@lru_cache(maxsize=4096)
+def pattern(request: str) -> str:
+    """A request with each value replaced by its kind: "weather in Oslo at 15:30" → "weather in <name> at <number>".
+
+    By looks alone, whatever its language; scripts without capitals keep their names.
+    """
+    text = request
+    for kind, looks in _KINDS:
+        text = looks.sub(lambda hit, kind=kind: f"<{kind}>" if _is_value(kind, hit[0]) else hit[0], text)
+    return " ".join(text.split())
+
+
+def _is_value(kind: str, text: str) -> bool:
+    """Letters of a script without capitals make no name."""
+    return kind != "name" or text[0].isupper()
 
 
 @lru_cache(maxsize=4096)
 def telling(pattern: str) -> frozenset[str]:
-    """The words of a pattern that are not common ones, in the singular; a value counts by its kind: ``name``, ``date``, ``number``."""
-    return frozenset(singular(word) for word in _WORD.split(pattern.lower()) if word and word not in _COMMON)
+    """The words of a pattern; a value counts by its kind: ``name``, ``email``, ``number``."""
+    return frozenset(word for word in _WORD.split(pattern.casefold()) if word)
 
 
 def likeness(cosine: float, asked: str, other: str) -> float:
-    """The cosine of two patterns, less up to ``SAID`` for the telling words that one of them says alone."""
+    """The cosine of two patterns, less up to ``SAID`` for the words that one of them says alone."""
     return cosine - SAID * (1 - _shared(telling(asked), telling(other)))
 
 
 def _shared(asked: frozenset[str], other: frozenset[str]) -> float:
-    """F1 of the words that have a fellow on the other side: the same, a synonym, or another form."""
+    """F1 of the words that have a fellow on the other side: the same, or another form of it."""
     if not asked or not other:
         return 0.0
     there = sum(any(_fellows(word, w) for w in other) for word in asked) / len(asked)
@@ -95,6 +58,4 @@ def _shared(asked: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _fellows(one: str, other: str) -> bool:
-    if one == other or other in synonyms(one) or one in synonyms(other):
-        return True
-    return len(one) >= _STEM and len(other) >= _STEM and one[:_STEM] == other[:_STEM]
+    return one == other or (len(one) >= _STEM and len(other) >= _STEM and one[:_STEM] == other[:_STEM])

@@ -9,8 +9,6 @@ from agent.offer.tool_facts import Evidence
 from agent.search.settings import WalkSettings
 from agent.search.state import Frontier, Path
 from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
-from offline.coverage import plain
-from offline.slots.binding import fillable
 
 WANTED = 3
 """Per clause, of how many of the most relevant tools the missing inputs are looked for."""
@@ -52,7 +50,7 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, 
     have failed; what stands in their place is found by what feeds the same parameters.
     """
     pool = Pool()
-    texts = list(dict.fromkeys((request, *evidence.clauses, *map(plain, evidence.clauses))))
+    texts = list(dict.fromkeys((request, *evidence.clauses, *map(evidence.reader.wording, evidence.clauses))))
     await evidence.look_up(texts, limit)
     for text in texts:
         for hit in await evidence.find(text, limit):
@@ -62,7 +60,11 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, 
     pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
     wanted, queries = _wanted(pool, evidence, floor), _QUERIES
     for _ in range(_STEPS_BACK):
-        lacking = {tool: missing for tool in wanted if (missing := fillable(evidence.doc(tool), request, ()).missing)}
+        lacking = {
+            tool: missing
+            for tool in wanted
+            if (missing := evidence.reader.fillable(evidence.doc(tool), request, ()).missing)
+        }
         unserved = [tool for tool in lacking if not _served(tool, request, pool, evidence)][:queries]
         queries -= len(unserved)
         questions = {tool: _questions(evidence.doc(tool), lacking[tool]) for tool in unserved}
@@ -100,8 +102,8 @@ def _served(tool: ToolId, request: str, pool: Pool, evidence: Evidence) -> bool:
     """Whether some tool that was found, and can itself be called at once, gives all that a tool lacks."""
     doc = evidence.doc(tool)
     return any(
-        not fillable(evidence.doc(other), request, ()).missing
-        and not fillable(doc, request, (evidence.doc(other),)).missing
+        not evidence.reader.fillable(evidence.doc(other), request, ()).missing
+        and not evidence.reader.fillable(doc, request, (evidence.doc(other),)).missing
         for other in pool.found
         if other != tool
     )
@@ -144,7 +146,8 @@ async def _producers(
     fitting = {
         other: worth * (0.5 + 0.5 * offers.get(other, 0.0))
         for other in possible
-        if evidence.has(other) and len(fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
+        if evidence.has(other)
+        and len(evidence.reader.fillable(doc, request, (evidence.doc(other),)).missing) < len(missing)
     }
     ranked = sorted(fitting, key=lambda t: (-fitting[t], -max(evidence.relevance(t)), t))
     return {other: fitting[other] for other in ranked[: 2 * _KEPT if without else _KEPT]}
@@ -226,7 +229,9 @@ class Producers:
 
     def _lacking(self, tool: ToolId, path: Path) -> int:
         """How many inputs of a tool nothing gives behind a path."""
-        return len(fillable(self._evidence.doc(tool), self._request, self._evidence.docs(path)).missing)
+        return len(
+            self._evidence.reader.fillable(self._evidence.doc(tool), self._request, self._evidence.docs(path)).missing
+        )
 
     def _worth(self, tool: ToolId) -> tuple[bool, float, float]:
         """Of producers: whether the request fills them, how well they lead on, and how well they fit it themselves."""

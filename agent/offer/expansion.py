@@ -15,9 +15,6 @@ from agent.search.state import Frontier, Path
 from domain.tool import FINISH, ToolId
 from graph.recovery import with_returning
 from graph.weights import rank
-from offline.repeated_calls import asked_of
-from offline.slots.binding import fillable
-from offline.substitution import giving_the_same
 
 _KEPT_FREE = 3
 _LOOKED_AT = 2
@@ -69,7 +66,7 @@ class Expander:
         offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
         producers = Producers(self._request, self._evidence, pool, self._given, chosen)
         offers += producers.beside(offers, state, closed)
-        offers = await self._instead(offers, state, pool)
+        offers = await self._instead(offers, state)
         offered = [offer[0] for offer in offers]
         back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
         again = self._again(state)
@@ -108,34 +105,18 @@ class Expander:
         await self._evidence.read(tools[:_REMEMBERED])
         return unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
 
-    async def _instead(self, offers: list[Offer], state: Frontier, pool: Pool) -> list[Offer]:
+    async def _instead(self, offers: list[Offer], state: Frontier) -> list[Offer]:
         """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
         tools = [tool for tool in await stand_ins(self._evidence, state.instead_of) if state.is_open(tool)]
         await self._evidence.read(tools)
-        if state.instead_of in state.banned:  # failed as such, not for what it was asked
-            tools += [tool for tool in self._giving_the_same(state, pool) if tool not in tools]
         weights = {tool: weight for tool, weight, _ in offers}
         first: list[Offer] = [(t, weights.get(t, 0.0), "substitute") for t in tools if self._evidence.has(t)]
         known = {offer[0] for offer in first}
         return [*first, *(offer for offer in offers if offer[0] not in known)]
 
-    def _giving_the_same(self, state: Frontier, pool: Pool) -> list[ToolId]:
-        """What gives the tools that the request speaks of what the failed one would have given them."""
-        evidence, failed = self._evidence, state.instead_of
-        if failed is None or not evidence.has(failed):
-            return []
-        known = {tool: max(evidence.relevance(tool)) for tool in (*pool.found, *pool.producers)}
-        wanted = sorted(
-            (tool for tool, relevance in known.items() if relevance >= self._settings.floor),
-            key=lambda tool: (-known[tool], tool),
-        )
-        path = evidence.docs((*self._given, *state.path))
-        others = evidence.docs(tuple(tool for tool in known if state.is_open(tool)))
-        return giving_the_same(evidence.doc(failed), self._request, path, evidence.docs(tuple(wanted)), others)
-
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
-        things = asked_of(self._request)
+        things = self._evidence.reader.repetitions(self._request)
         return tuple(
             tool
             for tool in dict.fromkeys(state.path)
@@ -191,7 +172,7 @@ class Expander:
     def _candidate(self, offer: Offer, path: Path, *, returning: bool) -> Candidate:
         tool, weight, origin = offer
         doc = self._evidence.doc(tool)
-        fill = fillable(doc, self._request, self._evidence.docs(path))
+        fill = self._evidence.reader.fillable(doc, self._request, self._evidence.docs(path))
         return Candidate(
             tool=doc,
             weight=weight,

@@ -11,7 +11,6 @@ from agent.subtask_progress import Progress
 from agent.text import clean
 from domain.event import PathEnded
 from domain.plan import StepResult
-from offline.change_words import may_call
 
 _NEAR = 0.6
 """A tool may stand in for another where it reaches this share of its relevance to a clause."""
@@ -24,7 +23,7 @@ def leave_alone(progress: Progress, evidence: Evidence, executor: ReusingExecuto
         progress.state = progress.state.model_copy(update={"banned": (*progress.state.banned, *sorted(lost))})
 
 
-def nothing_near(request: str, failed: StepResult, progress: Progress, evidence: Evidence) -> PathEnded | None:
+def nothing_near(failed: StepResult, progress: Progress, evidence: Evidence) -> PathEnded | None:
     """The end of a run whose step could not be called at all, where no tool left comes near what it and its followers were for.
 
     None while there is one for any part of the request.
@@ -32,7 +31,7 @@ def nothing_near(request: str, failed: StepResult, progress: Progress, evidence:
     if not is_trouble(failed):
         return None
     known = [doc for doc in evidence.all if doc.id not in progress.state.banned and doc.id != failed.tool]
-    left = [evidence.relevance(doc.id) for doc in known if may_call(doc, request)]
+    left = [evidence.relevance(doc.id) for doc in known]
     path, step = progress.lost[-1]
     meant = [evidence.relevance(tool) for tool in path[step - 1 :]]
     for at, values in enumerate(zip(*meant, strict=True)):

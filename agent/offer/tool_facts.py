@@ -6,6 +6,7 @@ from typing import Protocol, Self
 
 from agent.execution.secrets import EnvironmentSecrets, Secrets
 from agent.execution.supplied import with_supplied
+from agent.request_reader import PlainReader, RequestReader
 from agent.search.state import Path
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
@@ -13,7 +14,6 @@ from graph.around import Around
 from graph.flows import FlowStore, KnownFlow, with_flows
 from graph.store import GraphReads
 from graph.weights import UNTESTED, Weighted, WeightParameters, availability, transition_weights
-from offline.coverage import plain, supported, told_only_whether, vocabulary, wants_value
 
 
 class FoundTool(Protocol):
@@ -49,8 +49,10 @@ class Evidence:
         weights: WeightParameters,
         secrets: Secrets | None = None,
         flows: FlowStore | None = None,
+        reader: RequestReader | None = None,
     ) -> None:
         self.clauses = clauses
+        self.reader = reader or PlainReader()
         self.recalled: tuple[Recalled, ...] = ()
         self._graph = ReadOnce.of(store)
         self._search = search
@@ -69,7 +71,7 @@ class Evidence:
         unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
         if not unknown:
             return
-        plain_clauses = tuple(plain(clause) for clause in self.clauses)
+        plain_clauses = tuple(self.reader.wording(clause) for clause in self.clauses)
         around, taken, whole, stripped = await asyncio.gather(
             self._graph.around(unknown),
             self._taken(unknown),
@@ -92,12 +94,8 @@ class Evidence:
     def _judged(self, tool: ToolId, similar: Sequence[float]) -> tuple[float, ...]:
         if tool not in self._docs:
             return (0.0,) * len(self.clauses)
-        doc = self._docs[tool]
-        known, values = vocabulary(doc), vocabulary(doc) - told_only_whether(doc)
-        return tuple(
-            supported(value, clause, values if wants_value(clause) else known)
-            for value, clause in zip(similar, self.clauses, strict=True)
-        )
+        doc, told = self._docs[tool], zip(similar, self.clauses, strict=True)
+        return tuple(self.reader.relevance(value, clause, doc) for value, clause in told)
 
     async def present(self, ids: Iterable[ToolId]) -> set[ToolId]:
         """Which of these tools have a document."""

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from domain.tool import JsonType
-from offline.nlp.gazetteer import FROM_WORDS, TO_WORDS
 
 NeedKind = Literal[
     "secret", "technical", "email", "url", "domain", "ip", "phone", "latitude", "longitude", "coordinates", "currency", "unit",
@@ -11,6 +10,12 @@ NeedKind = Literal[
     "text", "entity",
 ]  # fmt: skip
 
+UNTOUCHED: frozenset[NeedKind] = frozenset({"secret", "technical"})
+"""Kinds that neither a request nor a response fills."""
+FROM_WORDS = frozenset(
+    {"from", "source", "origin", "base", "departure", "start", "begin", "since", "have", "check", "checkin"}
+)
+TO_WORDS = frozenset({"to", "target", "destination", "arrival", "end", "until", "want", "finish", "checkout", "out"})
 _SECRET = frozenset(
     {
         "token",

@@ -1,13 +1,11 @@
 """The values of a plan's steps: as it fixes them, out of earlier steps as it says, and the rest as the run's own policy finds them."""
 
-from agent.parameters.needs import need_of
-from agent.plans.json_place import ITEM, value_at
+from agent.plans.json_place import ITEM, named_item, value_at
 from agent.policy.delegating import Delegating
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.plan_document import PlanDocument, PlannedStep, Take
-from offline.slots.response_binding import fed_from
 
 FIXED = "the plan"
 """The reference of a value that a person fixed."""
@@ -64,11 +62,10 @@ def _taken(name: str, take: Take, question: ArgumentsQuestion, values: JsonObjec
     """Put the value that a parameter takes among ``values``; where it came from, None where there is none."""
     if take.step > len(question.earlier):
         return None
-    producer, result = question.earlier[take.step - 1]
+    _, result = question.earlier[take.step - 1]
     field, value = take.field, None
     if ITEM in field:
-        parameter = next((own for own in question.tool.parameters if own.name == name), None)
-        found = fed_from(field, need_of(parameter), producer, result, question.request) if parameter else None
+        found = named_item(result.response, field, question.request)
         if found is not None:
             field, value = found
     else:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 
 from pydantic.types import JsonValue
 
@@ -10,7 +9,6 @@ from agent.execution.validation import value_schema
 from agent.plans.arguments import FIXED
 from agent.plans.json_place import value_at
 from agent.plans.list_items import found_again
-from agent.plans.request_template import where
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.plan import Binding, StepResult
@@ -29,13 +27,6 @@ class Offered:
     parameter: str
     value: JsonValue
     said: str = ""
-    start: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    request: str
-    day: date
 
 
 def drawn(
@@ -47,7 +38,6 @@ def drawn(
     nobody knows which of the same words in a request a value came from.
     """
     transcript, known = Transcript.of(records), docs or {}
-    asked = _Asked(transcript.request, records[0].at.date() if records else date.min)
     results = {number: result for number, result in transcript.steps.items() if result.status == "ok"}
     place = {number: at for at, number in enumerate(results, start=1)}
     steps: list[PlannedStep] = []
@@ -60,11 +50,10 @@ def drawn(
             if binding.parameter in arguments and _may_differ(binding):
                 value = arguments[binding.parameter]
                 said = binding.reference if binding.origin == "request" else ""
-                tool = known.get(result.tool)
-                one = Offered("", at, binding.parameter, value, said, _start(said, asked, tool, binding.parameter))
+                one = Offered("", at, binding.parameter, value, said)
                 offered.append(replace(one, name=_name(one, offered, steps, known)))
     document = PlanDocument(steps=tuple(steps))
-    return found_again(document, tuple(results.values()), known, asked.request), offered
+    return found_again(document, tuple(results.values()), known, transcript.request), offered
 
 
 def _take(
@@ -88,17 +77,11 @@ def _may_differ(binding: Binding) -> bool:
 def _name(one: Offered, taken: Sequence[Offered], steps: Sequence[PlannedStep], docs: Mapping[ToolId, ToolDoc]) -> str:
     """Its parameter's, which it shares with what came from the same words of the request and may be the same."""
     for other in (other for other in taken if one.said and other.parameter == one.parameter):
-        same = (other.said, other.start, other.value) == (one.said, one.start, one.value)
+        same = (other.said, other.value) == (one.said, one.value)
         mine, theirs = (_own(docs.get(steps[at - 1].tool), one.parameter) for at in (one.step, other.step))
         if same and (mine is None or theirs is None or value_schema(mine) == value_schema(theirs)):
             return other.name
     return f"{one.parameter}_{one.step}" if any(other.name == one.parameter for other in taken) else one.parameter
-
-
-def _start(said: str, asked: _Asked, tool: ToolDoc | None, name: str) -> int | None:
-    """Where in the request a value's words are told of its parameter."""
-    own = _own(tool, name)
-    return where(said, asked.request, tool, own, asked.day) if said and tool and own else None
 
 
 def _own(tool: ToolDoc | None, name: str) -> Parameter | None:

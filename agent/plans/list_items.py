@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from agent.plans.arguments import fixed
-from agent.plans.json_place import INDEX, ITEM, any_item
+from agent.plans.json_place import INDEX, ITEM, any_item, named_item
 from agent.policy.protocol import ArgumentsQuestion
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import ToolDoc, ToolId
-from offline.grounding_of_changes import not_asked_for
 
 _Lists = tuple[int, str]
 """A step, and the outermost list of its answer that is taken from."""
@@ -19,8 +18,7 @@ def found_again(
 ) -> PlanDocument:
     """The document with ``[]`` in place of the indices of its takes; ``results``: of its steps, as they were.
 
-    An index stays where the document takes several items of a list, and where the request does not lead to the same item again (or
-    not to one that may be changed): so the same answers make the same calls. All takes of one list change together.
+    An index stays where the document takes several items of a list, and where the request does not lead to the same item again: so the same answers make the same calls. All takes of one list change together.
     """
     left = {own for own, takes in _by_list(document).items() if _one_item(takes)}
     for at, step in enumerate(document.steps):
@@ -80,4 +78,13 @@ def _lost(
         if places.get(name) != f"{take.step}.{take.field}".rstrip(".")
         or str(answer.values[name]) != str(own.arguments.get(name))
     }
-    return open_ if not_asked_for(question, answer) else lost & open_
+    return open_ if _changes_unnamed(left, question) else lost & open_
+
+
+def _changes_unnamed(left: PlannedStep, question: ArgumentsQuestion) -> bool:
+    """Whether a step changes something that the request does not name: then no other item may take its place."""
+    if question.tool.safe:
+        return False
+    responses = [question.earlier[take.step - 1][1].response for take in left.takes.values()]
+    open_ = [(text, take) for text, take in zip(responses, left.takes.values(), strict=True) if ITEM in take.field]
+    return any(named_item(text, take.field, question.request, only_named=True) is None for text, take in open_)

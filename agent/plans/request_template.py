@@ -4,51 +4,39 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import need_of
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc
-from offline.nlp.entities import spans
-from offline.slots.candidates import told
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
 _LONGEST = 4_000
 """Characters of one value in a request."""
-_ANY_DAY = date(2000, 1, 1)
-"""Names are the same on every day."""
+_LONG_NAME = re.compile(r"[^\W\d_a-z]\w*(?:[ -](?=[^\W\d_a-z])\w+)+")
+"""Words in a row of which the later ones have capitals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a value was called in a request. ``start``: where, as far as it is known; ``name``: what is to stand there, empty: itself."""
+    """What a value was called in a request. ``name``: what is to stand there, empty: itself."""
 
     text: str
-    start: int | None = None
     name: str = ""
-
-
-def where(text: str, request: str, tool: ToolDoc, parameter: Parameter, day: date) -> int | None:
-    """Where in a request the words of a value are told of a parameter; None where that cannot be read there."""
-    found = told(need_of(parameter), tool, request, day)
-    return next((one.span.start for one in found if one.span.text == text), None)
 
 
 def spoken(request: str, told_words: Sequence[Words]) -> str:
     """A request with ``{name}`` in place of the words that have one. Those without a name stay whole.
 
-    Words that stand in several places are those whose place is known; else those that are no part of a longer name, the first of them.
+    Of words that stand in several places those are taken that are no part of a longer name, each value the first that is left.
     """
     text = request.replace("{", "(").replace("}", ")")
-    names = [(span.start, span.end) for span in spans(request, _ANY_DAY) if span.kind == "name"]
+    names = [hit.span() for hit in _LONG_NAME.finditer(request)]
     taken: dict[tuple[int, int], str] = {}
-    for words in sorted(told_words, key=lambda words: (-len(words.text), words.start is None, not words.name)):
+    for words in sorted(told_words, key=lambda words: (-len(words.text), not words.name)):
         free = [at for at in _places(words.text, text) if not any(_overlap(at, other) for other in taken)]
         if free:
-            best = min(free, key=lambda at: (at[0] != words.start, _within(at, names), at))
+            best = min(free, key=lambda at: (_within(at, names), at))
             taken[best] = words.name
     for (start, end), name in sorted(taken.items(), reverse=True):
         text = text[:start] + "{" + name + "}" + text[end:] if name else text

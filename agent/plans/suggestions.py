@@ -8,7 +8,6 @@ from agent.text import clean
 from domain.plan_document import PlanDocument, Take
 from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
 from graph.coupling import best_field
-from offline.slots.binding import fillable
 
 MOST = 4
 """Suggestions at one place of a plan."""
@@ -55,7 +54,7 @@ def _lacking(
         return ()
     step = document.steps[after]
     told = {*step.arguments, *step.takes, *step.named}
-    missing = fillable(evidence.doc(step.tool), request, evidence.docs(tuple(before))).missing
+    missing = evidence.reader.fillable(evidence.doc(step.tool), request, evidence.docs(tuple(before))).missing
     return tuple(name for name in missing if name not in told)
 
 
@@ -106,5 +105,5 @@ def _why(weight: float | None, before: Sequence[ToolId], evidence: Evidence) -> 
 
 
 def _fills(doc: ToolDoc, before: Sequence[ToolId], evidence: Evidence, request: str) -> dict[str, Take]:
-    feeds = fillable(doc, request, evidence.docs(tuple(before))).feeds
+    feeds = evidence.reader.fillable(doc, request, evidence.docs(tuple(before))).feeds
     return {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}

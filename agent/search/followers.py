@@ -6,7 +6,6 @@ from agent.search.dfs import Node
 from agent.search.state import Frontier
 from domain.tool import ToolDoc
 from graph.weights import Weighted, rank
-from offline.slots.binding import fillable
 
 _PARENTS = 4
 _EACH = 2
@@ -37,7 +36,7 @@ class Followers:
 
     def _candidate(self, way: Weighted, path: tuple[ToolDoc, ...]) -> Candidate:
         evidence, doc = self._evidence, self._evidence.doc(way.target)
-        fill = fillable(doc, self._request, path)
+        fill = evidence.reader.fillable(doc, self._request, path)
         return Candidate(
             tool=doc,
             weight=way.weight,

@@ -73,11 +73,8 @@ PLACE_CUES = word_set("in at near from to around for of between and")
 BOOKED_CUES = tuple((first, "the", "name", "of") for first in ("in", "on", "under"))
 """Before the name that something is booked under."""
 NAMING_CUES = word_set("named called titled name title entitled")
-TOPIC_CUES = (
-    word_set(
-        "about on for regarding of with by to from in near at around like matching containing concerning into between using"
-    )
-    | NAMING_CUES
+TOPIC_CUES = NAMING_CUES | word_set(
+    "about on for regarding of with by to from in near at around like matching containing concerning into between using"
 )
 
 FROM_WORDS = word_set("from source origin base departure start begin since have check checkin")

@@ -6,8 +6,10 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
+from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need, need_of
 from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.request_reader import Fillable
 from domain.event import Feed
 from domain.model import JsonObject
 from domain.plan import Binding
@@ -17,7 +19,7 @@ from offline.nlp.gazetteer import word_set
 from offline.request_match import left_to_defaults
 from offline.slots.candidates import asker_decides, told
 from offline.slots.candidates import today as current_day
-from offline.slots.response_binding import UNTOUCHED, fed, feeding, unmeasured
+from offline.slots.response_binding import fed, feeding, unmeasured
 from offline.slots.units import unit_of
 
 WHOLE = "the whole request"
@@ -32,19 +34,6 @@ Avoid = frozenset[tuple[str, str]]
 
 _PLACES = word_set("city town destination place country address")
 """What a query that looks for such a thing wants is a name, not a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fillable:
-    """What is known before any call. ``feeds``: the parameters that the documented output of a step of the path fills."""
-
-    missing: tuple[str, ...]
-    feeds: tuple[Feed, ...]
-
-    @property
-    def feeds_from(self) -> tuple[int, ...]:
-        """Positions in the path, from 0, of the steps that feed it."""
-        return tuple(sorted({feed.step - 1 for feed in self.feeds}))
 
 
 @dataclass(frozen=True, slots=True)

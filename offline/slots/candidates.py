@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.parameters.kinds import names_person
-from agent.parameters.needs import FITS, Need
+from agent.parameters.kinds import UNTOUCHED, names_person
+from agent.parameters.needs import Need
 from domain.tool import ToolDoc
 from graph.identifiers import words
 from offline.change_words import makes, told_to_change
@@ -17,7 +17,7 @@ from offline.nlp.clauses import clauses
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
 from offline.slots.slot_values import enum_value, listed, value_for
-from offline.slots.span_scoring import YEAR, beside, is_aim, manner, role, standing
+from offline.slots.span_scoring import FITS, YEAR, beside, is_aim, manner, role, standing
 
 FLOOR = 0.5
 """Below this a span is no value for a required parameter."""
@@ -109,8 +109,6 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
 
 
 _COUNTED = frozenset({"number", "amount"})
-UNTOUCHED = frozenset({"secret", "technical"})
-"""Kinds of parameters that neither the request nor a response fills."""
 Place = tuple[int, int]
 """Start and end in a request."""
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from pydantic.types import JsonValue
 
+from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need, need_of
 from domain.event import Feed
 from domain.plan import StepResult
@@ -18,7 +19,7 @@ from graph.literals import read_value
 from graph.outputs import OutputField, fields_of_value
 from offline.nlp.gazetteer import STARTERS
 from offline.nlp.superlatives import placed, ranked, ranks
-from offline.slots.candidates import UNTOUCHED, of_another
+from offline.slots.candidates import of_another
 from offline.slots.units import unit_of
 
 _MAX_LEAVES = 20_000

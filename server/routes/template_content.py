@@ -70,7 +70,7 @@ def names_at(places: Mapping[str, Place], offered: Sequence[Offered]) -> dict[At
 def words_of(offered: Sequence[Offered], names: Mapping[At, str]) -> list[Words]:
     """The words of a run's values, with the names that are to stand for them; none for a yes or no, which no words of a request are."""
     told = [(one, names.get((one.step, one.parameter), "")) for one in offered]
-    words = [Words(one.said, one.start, "" if isinstance(one.value, bool) else name) for one, name in told]
+    words = [Words(one.said, "" if isinstance(one.value, bool) else name) for one, name in told]
     return list(dict.fromkeys(words))
 
 

@@ -10,10 +10,10 @@ from agent.budget import Budget
 from agent.execution.executor import Executor
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
+from agent.request_reader import PlainReader
 from agent.scheduler import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
-from offline.nlp.clauses import clauses
 from server.quotas import Quotas
 from server.runs.asking import AskingLeave
 from server.runs.before import runs_before
@@ -143,8 +143,9 @@ class Agents:
     async def evidence(self, request: str, user_id: str) -> Evidence:
         """What is known of tools, as a run of this user sees them. Raises as :meth:`container`."""
         container = await self.container()
-        parts, search, flows = clauses(request) or (request,), await container.search(), await container.flows()
-        return Evidence(parts, container.graph, search, container.weights, await self._secrets(user_id), flows)
+        reader, search, flows = PlainReader(), await container.search(), await container.flows()
+        parts, secrets = reader.parts(request), await self._secrets(user_id)
+        return Evidence(parts, container.graph, search, container.weights, secrets, flows, reader)
 
     async def _secrets(self, user_id: str) -> UserSecrets:
         return UserSecrets(self._storage.tool_keys, user_id, await (await self.container()).secrets())

@@ -15,11 +15,11 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from agent.memory.similarity import pattern
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from evaluation.names import key_of
 from evaluation.queries import Query
-from offline.nlp.entities import pattern
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server, model_server_in_thread
 from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings

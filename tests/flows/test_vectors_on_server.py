@@ -13,9 +13,9 @@ import numpy as np
 import orjson
 import pytest
 
+from agent.memory.similarity import pattern
 from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
-from offline.nlp.entities import pattern
 from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build

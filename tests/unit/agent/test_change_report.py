@@ -2,9 +2,7 @@
 
 import json
 
-import pytest
-
-from agent.change_report import told, unmet
+from agent.change_report import told
 from domain.model import JsonObject
 from domain.plan import StepResult, StepStatus
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -60,26 +58,3 @@ def test_what_was_lost_or_refused_is_told_once() -> None:
 
 def test_a_later_success_makes_up_for_a_failure() -> None:
     assert lines([made("ok", "tsk_2")], [made("failed"), made("ok", "tsk_2")]) == ["Done: complete_task tsk_2 [1]"]
-
-
-@pytest.mark.parametrize(
-    "clause", ["Complete the task tsk_1", "Mark the task 'Book the ferry' as done", "Please finish the task tsk_1", "tick off tsk_1"]
-)  # fmt: skip
-def test_reading_does_not_do_what_was_ordered(clause: str) -> None:
-    at_hand = [(LIST, (0.7,)), (COMPLETE, (0.8,))]
-    assert unmet([clause], at_hand, [(LIST, (0.7,))]) == (clause,)
-    assert unmet([clause], at_hand, [(LIST, (0.7,)), (COMPLETE, (0.8,))]) == ()
-
-
-@pytest.mark.parametrize(
-    "clause", ["Which tasks are done?", "Mark Twain's tasks", "List the tasks to complete", "Create"]
-)
-def test_a_question_orders_nothing(clause: str) -> None:
-    assert unmet([clause], [(LIST, (0.7,)), (COMPLETE, (0.8,))], [(LIST, (0.7,))]) == ()
-
-
-def test_a_verb_of_the_tools_own_counts_where_the_tool_is_more_to_the_point() -> None:
-    quote = doc("quote_price", "POST")
-    clause = "quote its abstract"
-    assert unmet([clause], [(quote, (0.3,))], [(LIST, (0.4,))]) == ()
-    assert unmet([clause], [(quote, (0.5,))], [(LIST, (0.4,))]) == (clause,)

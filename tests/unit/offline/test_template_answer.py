@@ -2,11 +2,12 @@ import json
 
 from pydantic.types import JsonValue
 
+from agent.execution.error_bodies import is_empty
 from agent.text import clean, shown
 from domain.plan import Binding, StepResult, StepStatus
 from domain.tool import ToolDoc
 from offline.nlp.asked_words import asked_words
-from offline.response_summary import is_empty, view
+from offline.response_summary import view
 from offline.template_answer import compose
 from tests.flows.small_world import GEOCODE, NEW_WEATHER
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-from agent.decomposition import waiting
-from agent.policy.subtasks import Subtask
 from offline.change_words import told_to_change
 from offline.choice import told_later
 
@@ -13,11 +11,6 @@ CLAUSES = ["what is the weather", 'put "A" into my diary', 'cancel the order "B"
 def test_a_change_waits_for_those_told_before_it() -> None:
     assert told_later(CLAUSES, [0, 1, 2]) == {2}
     assert told_later(CLAUSES, [0, 2]) == frozenset()
-
-
-def test_subtasks_that_change_something_wait_for_each_other_and_those_that_read_do_not() -> None:
-    told = ["Cancel order HM-1", "how hot is it in Oslo", "Send Ada a message"]
-    assert waiting(tuple(Subtask(n, text, text) for n, text in enumerate(told, start=1))) == {1: (), 2: (), 3: (1,)}
 
 
 @pytest.mark.parametrize(("clause", "orders"), [("enter the visit in our calendar", True), ("make a list of rivers", False)])  # fmt: skip

@@ -10,6 +10,7 @@ from domain.model import JsonObject
 from domain.origin import Crossing, ValueKind
 from domain.plan import StepResult
 from domain.tool import Flow, Parameter, ToolDoc, tool_id
+from offline.reader import EnglishReader
 
 NOTICE = {"id": 4711, "text": "Pay 950 to DE89-77 today, ٤٢ times.", "payee": {"name": "Ada Ost", "ok": True}}
 
@@ -46,7 +47,7 @@ LOOK = tool("look", "b.example", Parameter(name="q"), source="openapi:b.json")
 
 
 def heard(*said: str, response: object = NOTICE, of: ToolDoc = READ, reference: str = "") -> Provenance:
-    provenance = Provenance(Voices(said=said))
+    provenance = Provenance(Voices(said=said), EnglishReader())
     text = response if isinstance(response, str) else json.dumps(response)
     provenance.hear(of, StepResult(tool=of.id, status="ok", response=text), reference)
     return provenance

@@ -7,12 +7,11 @@ import pytest
 
 from agent.memory.long_term import LongTermMemory
 from agent.memory.path_reuse import next_of
-from agent.memory.similarity import likeness, telling
+from agent.memory.similarity import likeness, pattern, telling
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Solved
 from graph.backends.memories import SqliteMemories
-from offline.nlp.entities import pattern
 from retriever.embedders.bundled import BundledEmbedder
 
 PLACES, WEATHER, BOOKS = (ToolId(f"c/s/{name}") for name in ("places", "weather", "books"))
@@ -98,7 +97,7 @@ def test_words_that_are_not_shared_count_against_a_likeness() -> None:
     asked = "on which place of the table is <name>"
     assert likeness(0.9, asked, asked) == pytest.approx(0.9)
     assert likeness(0.9, "book a table at <name>", asked) <= 0.81
-    assert telling("what is <name> now") == {"name"}
+    assert telling("what is <name> now") == {"what", "is", "name", "now"}
 
 
 @pytest.mark.parametrize(

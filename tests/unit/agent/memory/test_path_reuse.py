@@ -17,6 +17,7 @@ from agent.search.state import DeadPrefix, Frontier
 from domain.event import PathEnded, StepChosen
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId
+from offline.reader import EnglishReader
 from tests.unit.agent.search.test_dfs import doc, no_path, none_follow
 
 T1, T2, T3 = (doc(n).id for n in (1, 2, 3))
@@ -83,7 +84,7 @@ class World:
 
         self.meter = Meter(Budget(), Cost())
         deps = SearchDeps(self.expand, choose, no_path, none_follow)
-        plan = remembering(self.planner, self.adopt, memories)
+        plan = remembering(self.planner, self.adopt, memories, EnglishReader())
         return [step async for step in plan(request, (request,), state or Frontier(), deps, self.meter)]
 
 

@@ -8,6 +8,7 @@ from agent.search.state import Frontier
 from domain.tool import ToolDoc, unresolved_id
 from graph.facts import GraphBatch
 from graph.weights import WeightParameters
+from offline.reader import EnglishReader
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS, WALKS, finder, graph
 
 REQUEST = "weather forecast for Paris"
@@ -16,7 +17,7 @@ REQUEST = "weather forecast for Paris"
 async def expander(folder: Path, settings: WalkSettings | None = None, tools: tuple[ToolDoc, ...] = TOOLS) -> Expander:
     store = await graph(WALKS, tools)
     await store.apply(GraphBatch(key="more", transitions=Counter({(GEOCODE.id, unresolved_id("lost")): 4})))
-    evidence = Evidence((REQUEST,), store, await finder(folder, tools), WeightParameters())
+    evidence = Evidence((REQUEST,), store, await finder(folder, tools), WeightParameters(), reader=EnglishReader())
     return Expander(REQUEST, evidence, settings or WalkSettings())
 
 

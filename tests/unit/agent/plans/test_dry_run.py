@@ -13,6 +13,7 @@ from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, ok
 
 REQUEST = "What is the weather forecast for Paris?"
@@ -94,7 +95,7 @@ async def test_a_model_is_asked_for_what_a_step_leaves_open() -> None:
 
 
 def unsaid(tool: ToolDoc, request: str) -> JsonObject:
-    return drafted(request, (tool,)).steps[0].arguments
+    return drafted(request, (tool,), EnglishReader()).steps[0].arguments
 
 
 def test_a_draft_fixes_only_what_the_request_names() -> None:

@@ -60,8 +60,8 @@ def test_several_items_of_a_list_stay_where_they_are() -> None:
 
 
 def test_what_is_taken_of_one_list_stays_together() -> None:
-    """The request leads to the latitude, but a whole item is nothing that it leads to."""
-    taken = {"latitude": "results[0].latitude", "longitude": "results[0]"}
+    """Of the second item the request names nothing, so neither of its fields is left."""
+    taken = {"latitude": "results[1].latitude", "longitude": "results[1]"}
     assert fields("The weather there", (NEW_WEATHER, taken), first=GEOCODE, answer=TOWNS) == [taken]
 
 

@@ -1,6 +1,10 @@
 import pytest
 
-from agent.decomposition import parts_of
+from offline.nlp.clauses import asks
+
+
+def parts_of(request: str) -> list[str]:
+    return [ask.text for ask in asks(request)]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
 """What a template's runs ask: names in the words' places, and values in the names'."""
 
-from datetime import date
-
 import pytest
 from pydantic.types import JsonValue
 
-from agent.plans.request_template import Words, said, spoken, where
+from agent.plans.request_template import Words, said, spoken
 from domain.model import JsonObject
-from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 
 HOTEL = "Book a room at Northgate Palace in Northgate, please."
 
@@ -37,13 +34,9 @@ def test_only_whole_words_are_replaced() -> None:
     assert spoken("in Osloberg", [Words("Oslo", name="city")]) == "in Osloberg"
 
 
-def test_the_place_that_is_known_is_taken() -> None:
+def test_values_of_the_same_words_take_their_places_in_order() -> None:
     asked = "for 2 adults and 2 nights"
-    assert spoken(asked, [Words("2", 17, "nights")]) == "for 2 adults and {nights} nights"
-    assert (
-        spoken(asked, [Words("2", None, "adults"), Words("2", 17, "nights")])
-        == "for {adults} adults and {nights} nights"
-    )
+    assert spoken(asked, [Words("2", "adults"), Words("2", "nights")]) == "for {adults} adults and {nights} nights"
 
 
 @pytest.mark.parametrize(
@@ -62,14 +55,3 @@ def test_the_place_that_is_known_is_taken() -> None:
 )
 def test_values_are_said_as_people_write_them(value: JsonValue, schema: JsonObject, words: str) -> None:
     assert said("is it {kind}?", {"kind": value}, {"kind": schema}) == f"is it {words}?"
-
-
-def test_where_a_value_is_told_of() -> None:
-    assert where("2", "for 2 adults and 2 nights", *tool("nights", "integer"), date(2026, 1, 1)) == 17
-    assert where("2", "for 2 adults and 2 nights", *tool("adults", "integer"), date(2026, 1, 1)) == 4
-    assert where("Rome", "for 2 adults", *tool("city", "string"), date(2026, 1, 1)) is None
-
-
-def tool(name: str, kind: JsonType) -> tuple[ToolDoc, Parameter]:
-    own = Parameter(name=name, type=kind, required=True)
-    return ToolDoc(id=tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", parameters=(own,)), own

@@ -1,0 +1,72 @@
+"""A request read by rules for English: what the core asks of a :class:`agent.request_reader.RequestReader`."""
+
+from collections.abc import Sequence
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import need_of
+from agent.policy.protocol import ArgumentsQuestion, Results
+from agent.request_reader import Fillable, Review
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc, ToolId
+from offline.coverage import plain, supported, told_only_whether, vocabulary, wants_value
+from offline.nlp.clauses import clauses
+from offline.nlp.entities import spans
+from offline.repeated_calls import asked_of
+from offline.request_match import beside_the_point, elsewhere, unused
+from offline.slots.binding import WHOLE, bind, fillable
+from offline.slots.candidates import today
+from offline.slots.slot_values import value_for
+
+
+class EnglishReader:
+    """One run's, which keeps each tool's words, and those of which the tool tells no more than yes or no."""
+
+    def __init__(self) -> None:
+        self._words: dict[ToolId, tuple[frozenset[str], frozenset[str]]] = {}
+
+    def parts(self, request: str) -> tuple[str, ...]:
+        """Its clauses."""
+        return clauses(request) or (request,)
+
+    def wording(self, part: str) -> str:
+        """Without its values, and with what its words stand for."""
+        return plain(part)
+
+    def relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:
+        """The mean of the similarity and the share of the part's words that the tool's document knows."""
+        if tool.id not in self._words:
+            self._words[tool.id] = vocabulary(tool), told_only_whether(tool)
+        known, only_whether = self._words[tool.id]
+        return supported(similarity, part, known - only_whether if wants_value(part) else known)
+
+    def fillable(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> Fillable:
+        """By the entities of the request and the documented outputs of the path."""
+        return fillable(tool, request, path)
+
+    def repetitions(self, request: str) -> int:
+        """By the things that it names side by side."""
+        return asked_of(request)
+
+    def values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
+        """Of each entity, in the form that the parameter asks for."""
+        need = need_of(parameter)
+        read = [value_for(span, need) for span in spans(text, today())]
+        return [one for value in read for one in (value if isinstance(value, list) else (value,))]
+
+    def known_values(self, request: str, tool: ToolDoc) -> JsonObject:
+        """What would be bound without any earlier answer, but for the request as a whole."""
+        bound = bind(ArgumentsQuestion(request, tool, ()))
+        whole = {binding.parameter for binding in bound.provenance if binding.reference == WHOLE}
+        return {name: value for name, value in bound.values.items() if name not in whole}
+
+    def review(self, request: str, steps: Results, given: Results = ()) -> Review:
+        """By the names, quotations, codes and days of the request."""
+        good = [(tool, result) for tool, result in steps if result.status == "ok"]
+        others = [one for tool, result in good for one in elsewhere(tool, request, result)]
+        left = [span.text for span in unused(request, (*given, *steps))]
+        return Review(
+            about_another=tuple(dict.fromkeys(others)),
+            unused=tuple(dict.fromkeys(left)),
+            beside_the_point=beside_the_point(request, (*given, *steps)),
+        )
