@@ -10,7 +10,6 @@ from domain.tool import ToolDoc
 from offline.change_words import changes
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import View, view
-from offline.slots.units import units_of
 
 _MOST_TEXT = 1_500
 """Characters of an answer, besides the line that names its calls."""
@@ -51,11 +50,11 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
         tool, result = steps[number - 1]
         if changes(tool) and (not result.response.strip() or is_empty(result.response)):
             continue
-        yield from _lines(number, view(result.response, asked, "", units_of(tool, result.arguments)))
+        yield from _lines(number, view(result.response, asked))
     on_the_way = [n for n in good if n in used]
     for number in on_the_way:
         tool, result = steps[number - 1]
-        found = view(result.response, asked, used[number], units_of(tool, result.arguments))
+        found = view(result.response, asked, used[number])
         if found.matched and not is_empty(steps[number - 1][1].response):
             yield from _lines(number, View(found.lines[:1], found.matched))
     yield from _open(steps, unanswered)

@@ -88,9 +88,9 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     missing: list[str] = []
     feeds: list[Feed] = []
     taken: list[tuple[Span, Need]] = []
-    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), tool, request, day)):
+    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
         need = need_of(parameter)
-        best = next((c for c in told(need, tool, request, day) if not _taken(c.span, need, taken)), None)
+        best = next((c for c in told(need, request, day) if not _taken(c.span, need, taken)), None)
         decided = asker_decides(need, tool, told=best is not None)
         source = None if decided else feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
@@ -106,11 +106,11 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     )
 
 
-def _later(need: Need, tool: ToolDoc, request: str, today: date) -> float:
+def _later(need: Need, request: str, today: date) -> float:
     """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
     if need.kind != "unit" or not need.role:
         return 0.0
-    return -max((item.score for item in told(need, tool, request, today)), default=0.0)
+    return -max((item.score for item in told(need, request, today)), default=0.0)
 
 
 def _measured(
@@ -150,7 +150,7 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
-        found = told(need, question.tool, question.request, today, lenient=parameter.name in avoided)
+        found = told(need, question.request, today, lenient=parameter.name in avoided)
         decided = need.kind in UNTOUCHED or asker_decides(need, question.tool, told=bool(found))
         for item in found:
             if (parameter.name, str(item.value)) in avoid:

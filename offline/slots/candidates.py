@@ -12,8 +12,6 @@ from agent.parameters.kinds import UNTOUCHED, names_person
 from agent.parameters.needs import Need
 from domain.tool import ToolDoc
 from graph.identifiers import words
-from offline.change_words import makes, told_to_change
-from offline.nlp.clauses import clauses
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
 from offline.slots.slot_values import enum_value, listed, value_for
@@ -108,42 +106,20 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
             yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)
 
 
-_COUNTED = frozenset({"number", "amount"})
-Place = tuple[int, int]
-"""Start and end in a request."""
-
-
 def today() -> date:
     """What relative dates count from."""
     return datetime.now().astimezone().date()
 
 
-def told(need: Need, tool: ToolDoc, request: str, day: date, *, lenient: bool = False) -> tuple[Reading, ...]:
-    """Readings of a need, best first. ``lenient``: the best ones led to nothing.
-
-    "She comes with three friends. Book a table for 4": numbers beside the order count where the order has none.
-    """
-    if need.kind in UNTOUCHED:
-        return ()
-    order = _order(request, tool) if need.kind in _COUNTED and not tool.safe else None
-    ordered = _read(need, request, day, lenient, order) if order else ()
-    return ordered or _read(need, request, day, lenient, None)
-
-
-def _order(request: str, tool: ToolDoc) -> Place | None:
-    """Where a request orders what a tool does, if it does so once."""
-    own = [clause for clause in clauses(request) if makes(tool, told_to_change(clause, loose=True))]
-    start = request.find(own[0]) if len(own) == 1 else -1
-    return (start, start + len(own[0])) if start >= 0 else None
+def told(need: Need, request: str, day: date, *, lenient: bool = False) -> tuple[Reading, ...]:
+    """Readings of a need, best first. ``lenient``: the best ones led to nothing."""
+    return () if need.kind in UNTOUCHED else _read(need, request, day, lenient)
 
 
 @lru_cache(maxsize=16_384)
-def _read(need: Need, request: str, day: date, lenient: bool, within: Place | None) -> tuple[Reading, ...]:
+def _read(need: Need, request: str, day: date, lenient: bool) -> tuple[Reading, ...]:
     """Asked for again at every node of a walk, for every candidate."""
-    found = spans(request, day)
-    if within is not None:
-        found = tuple(span for span in found if within[0] <= span.start and span.end <= within[1])
-    return tuple(readings(need, found, request, lenient=lenient))
+    return tuple(readings(need, spans(request, day), request, lenient=lenient))
 
 
 _DECIDED = frozenset({"date", "time", "year", "number"})

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from pydantic.types import JsonValue
 
@@ -23,7 +22,6 @@ from offline.slots.candidates import of_another
 from offline.slots.units import unit_of
 
 _MAX_LEAVES = 20_000
-_CHAINED = 0.3
 _NAMED = 2.0
 """The score of an item whose name stands in the request."""
 
@@ -55,7 +53,6 @@ def fed(
         if result.status != "ok" or not result.response:
             continue
         response = _read(result.response)
-        bonus = _CHAINED if _chained(request, consumer, producer) else 0.0
         for coupling in couplings(response.fields, producer, parameter, consumer)[:3]:
             if of_another(coupling.field.path, need, consumer):
                 continue
@@ -63,12 +60,7 @@ def fed(
             about = _about(coupling.field, producer)
             place_value = _best_item(leaves, response, request, need, about)
             if place_value is not None:
-                score = (
-                    coupling.score
-                    + bonus
-                    + _told(coupling.field, request)
-                    + (-0.01 if need.role == "from" else 0.01) * number
-                )
+                score = coupling.score + (-0.01 if need.role == "from" else 0.01) * number
                 found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
     return sorted(found, key=lambda value: -value.score)
 
@@ -105,14 +97,6 @@ def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple
             yield from _walk(item, f"{path}[]", f"{place}[{index}]", depth + 1)
     elif value is not None and value != "":
         yield path, place, value
-
-
-def _told(field: OutputField, request: str) -> float:
-    """A little for what the request says of a field's kind: of ``current_city`` and ``shipped_from_city`` it means the first, unless it says so."""
-    own = set(words(field.name))
-    if own & {"current", "present", "actual"}:
-        return 0.03
-    return 0.05 if len(own) > 1 and own <= text_words(request) else 0.0
 
 
 def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:
@@ -195,29 +179,6 @@ def _fit(value: JsonValue, need: Need) -> JsonValue:
     if (need.minimum is not None and number < need.minimum) or (need.maximum is not None and number > need.maximum):
         return None
     return int(number) if isinstance(value, int) or need.type == "integer" else number
-
-
-def _chained(request: str, consumer: ToolDoc, producer: ToolDoc) -> bool:
-    """Whether the request speaks of the consumer's things *of* the producer's: ``interests of the coauthors``, ``coauthors' interests``."""
-    asked = subject(consumer.api) - subject(producer.api)
-    held = subject(producer.api) - subject(consumer.api)
-    plain = re.sub(r"(?<=\w)-(?=\w)", "", request[:2_000].lower())  # co-authors, e-mail
-    tokens = [set(words(token)) or {token} for token in re.findall(r"\w+", plain)]
-    if not any(
-        token & asked for token in tokens
-    ):  # asked in other words: of what is held, or else nothing speaks of it
-        return any(token & held and after & {"of", "by"} for token, after in pairwise(tokens))
-    for at, token in enumerate(tokens):
-        if not token & asked:
-            continue
-        of = next(
-            (step for step in (1, 2) if at + step < len(tokens) and tokens[at + step] & {"of", "by", "from"}), None
-        )
-        if of is not None and any(later & held for later in tokens[at + of + 1 : at + of + 4]):
-            return True
-        if any(earlier & held for earlier in tokens[max(0, at - 2) : at]):
-            return True
-    return False
 
 
 def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
