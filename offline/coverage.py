@@ -119,28 +119,6 @@ def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
     return bool(stems) and any(word[:5] in stems for word in vocabulary if len(word) >= 5)
 
 
-_VALUE = re.compile(r"\W*(?:(?:and|so|but|then|ok|okay)\W+)?(?:what|which|who|whom|whose|where|when)\b", re.IGNORECASE)
-_TOLD = re.compile(r"\bwhether\b[^.;:]*", re.IGNORECASE)
-_SMALL = word_set("is has are was can the of a")
-
-
-def wants_value(clause: str) -> bool:
-    """Whether a clause asks what, which, who, where or when."""
-    return _VALUE.match(clause) is not None
-
-
-def told_only_whether(doc: ToolDoc) -> frozenset[str]:
-    """The words of which a tool tells no more than yes or no: ``is_capital`` names no capital."""
-    fields = output_fields(doc)
-    told = {word for field in fields if field.type == "boolean" for word in words(field.name)} - _SMALL
-    if not told:
-        return frozenset()
-    named = {*words(doc.api), *words(doc.toolset), *words(doc.category), *text_words(_TOLD.sub(" ", doc.description))}
-    valued = {word for field in fields if field.type != "boolean" for word in (*words(field.name), *field.holder)}
-    taken = {word for parameter in doc.parameters for word in words(parameter.name)}
-    return frozenset(told - named - valued - taken)
-
-
 _HEAVY: frozenset[SpanKind] = frozenset({"date", "time", "coordinates", "email", "url"})
 _TELLING: frozenset[SpanKind] = frozenset({"quoted", "unit", "currency", "name"})
 

@@ -1,7 +1,7 @@
 """Typed spans of a request: what in it could be a value, where it stands, and the words around it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -17,7 +17,7 @@ from offline.nlp.gazetteer import (
     SHORT_UNITS,
     UNITS,
 )
-from offline.nlp.noun_phrases import names_in, phrases_in, titles_in
+from offline.nlp.noun_phrases import names_in, titles_in
 from offline.nlp.numerals import negated, spelled_in
 
 SpanKind = Literal[
@@ -114,15 +114,10 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
     found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
     found += [*_quoted(request), *_terms(request)]
     quotes = [span for span in found if span.kind == "quoted" and len(span.text.split()) <= _TITLE]
-    kinds: tuple[tuple[SpanKind, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
-        ("name", _names),
-        ("phrase", phrases_in),
-    )
-    for kind, places in kinds:
-        for start, end in places(request):
-            inside = any(quote.start <= start and end <= quote.end for quote in quotes)
-            if not inside and not _MEASURED.fullmatch(request[start:end]):
-                found.append(Span(kind, request[start:end], request[start:end], start, end))
+    for start, end in _names(request):
+        inside = any(quote.start <= start and end <= quote.end for quote in quotes)
+        if not inside and not _MEASURED.fullmatch(request[start:end]):
+            found.append(Span("name", request[start:end], request[start:end], start, end))
     found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
     return tuple(_with_context(request, found[:_MAX_SPANS]))

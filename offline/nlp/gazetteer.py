@@ -73,12 +73,6 @@ PLACE_CUES = word_set("in at near from to around for of between and")
 BOOKED_CUES = tuple((first, "the", "name", "of") for first in ("in", "on", "under"))
 """Before the name that something is booked under."""
 NAMING_CUES = word_set("named called titled name title entitled")
-TOPIC_CUES = NAMING_CUES | word_set(
-    "about on for regarding of with by to from in near at around like matching containing concerning into between using"
-)
-
-FROM_WORDS = word_set("from source origin base departure start begin since have check checkin")
-TO_WORDS = word_set("to target destination arrival end until want finish checkout out")
 
 STARTERS = word_set(
     "a an and are as at be but by can check compare compute convert could did do does explain fetch find for from get give gives "
@@ -96,8 +90,3 @@ ORDERS = word_set(
 )
 """What opens an order where an article or a pronoun follows: a capital makes no name of it."""
 ARTICLES = word_set("the a an my our your his her its their some any all me us this")
-PHRASE_ENDS = STARTERS | word_set(
-    "about after around as before between called containing during into like named near over published regarding since released "
-    "starting that through till titled today tomorrow tonight under until using via where which within without works written yesterday "
-    "worked has have had having were been being not only just using costs happening including"
-)

@@ -19,8 +19,7 @@ from offline.nlp.gazetteer import word_set
 from offline.request_match import left_to_defaults
 from offline.slots.candidates import asker_decides, told
 from offline.slots.candidates import today as current_day
-from offline.slots.response_binding import fed, feeding, unmeasured
-from offline.slots.units import unit_of
+from offline.slots.response_binding import fed, feeding
 
 WHOLE = "the whole request"
 """The reference of a value that is the request's own text, for want of anything better."""
@@ -59,7 +58,6 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
     choices = _choices(question, needs, today or current_day(), avoid)
     bound = _assign(choices, needs)
-    bound |= _measured(question, needs, bound)
     values: JsonObject = {}
     provenance: list[Binding] = []
     missing: list[str] = []
@@ -100,9 +98,8 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
     order = [parameter.name for parameter in tool.required]
-    left = unmeasured(missing, tool, feeds, path) if missing and feeds else missing
     return Fillable(
-        tuple(sorted(left, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
+        tuple(sorted(missing, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
     )
 
 
@@ -111,25 +108,6 @@ def _later(need: Need, request: str, today: date) -> float:
     if need.kind != "unit" or not need.role:
         return 0.0
     return -max((item.score for item in told(need, request, today)), default=0.0)
-
-
-def _measured(
-    question: ArgumentsQuestion, needs: Mapping[str, Need], bound: Mapping[str, _Choice]
-) -> dict[str, _Choice]:
-    """The unit of a value that an earlier response gave, where a required parameter wants it: what is converted *from* it."""
-    taken = [choice.binding.reference for choice in bound.values() if choice.binding.origin == "step"]
-    found: dict[str, _Choice] = {}
-    for parameter in question.tool.required:
-        need = needs[parameter.name]
-        if need.kind != "unit" or need.role == "to":
-            continue
-        for reference in taken:
-            step, _, place = reference.partition(".")
-            unit = unit_of(question.earlier[int(step) - 1][0], place, need)
-            if unit is not None:
-                binding = Binding(parameter=parameter.name, origin="step", reference=reference)
-                found[parameter.name] = _Choice(parameter, 1.0, unit, binding)
-    return found
 
 
 def may_mean_another(tool: ToolDoc, parameter: str) -> bool:

@@ -99,8 +99,7 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
     typed = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
     for span in spans:
         base = fits.get(span.kind)
-        numeral = span.kind == "phrase" and span.text[0].isdigit()
-        value = None if base is None or numeral else value_for(span, need)
+        value = None if base is None else value_for(span, need)
         if base is not None and value is not None:
             score = base + beside(need, span) + role(need, span) + manner(need, span) + standing(need, span, typed)
             yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)

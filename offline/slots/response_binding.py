@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from agent.parameters.kinds import UNTOUCHED
-from agent.parameters.needs import Need, need_of
+from agent.parameters.needs import Need
 from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
@@ -19,7 +19,6 @@ from graph.outputs import OutputField, fields_of_value
 from offline.nlp.gazetteer import STARTERS
 from offline.nlp.superlatives import placed, ranked, ranks
 from offline.slots.candidates import of_another
-from offline.slots.units import unit_of
 
 _MAX_LEAVES = 20_000
 _NAMED = 2.0
@@ -193,13 +192,3 @@ def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[Tool
         if best is None or coupling.score >= best.score:
             best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
     return best
-
-
-def unmeasured(missing: Sequence[str], tool: ToolDoc, feeds: Sequence[Feed], path: Sequence[ToolDoc]) -> list[str]:
-    """What is missing but for the units of what steps of the path give."""
-    needs = {parameter.name: need_of(parameter) for parameter in tool.required}
-    return [
-        name
-        for name in missing
-        if needs[name].role == "to" or not any(unit_of(path[f.step - 1], f.field, needs[name]) for f in feeds)
-    ]

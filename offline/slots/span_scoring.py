@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from agent.parameters.kinds import GENERIC, ORGANIZATION_WORDS, WORK_WORDS, NeedKind
+from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS, NeedKind
 from agent.parameters.needs import Need
 from graph.identifiers import words
 from offline.nlp.dates import wants_both
@@ -25,11 +25,11 @@ FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "longitude": {"coordinates": 0.95, "number": 0.1}, "coordinates": {"coordinates": 0.95}, "currency": {"currency": 0.9, "code": 0.6},
     "unit": {"unit": 0.9}, "language": {"language": 0.85}, "country": {"country": 0.88, "name": 0.6, "quoted": 0.55},
     "date": {"date": 0.9, "time": 0.0}, "year": {"number": 0.0, "date": 0.5}, "time": {"time": 0.9, "date": 0.0},
-    "place": {"name": 0.6, "country": 0.62, "quoted": 0.65, "phrase": 0.4}, "person": {"name": 0.7, "quoted": 0.75, "phrase": 0.35},
-    "organization": {"quoted": 0.7, "name": 0.52, "code": 0.45, "phrase": 0.3},
+    "place": {"name": 0.6, "country": 0.62, "quoted": 0.65}, "person": {"name": 0.7, "quoted": 0.75},
+    "organization": {"quoted": 0.7, "name": 0.52, "code": 0.45},
     "symbol": {"code": 0.75, "name": 0.5, "quoted": 0.6, "currency": 0.55}, "identifier": {"code": 0.55, "quoted": 0.5, "number": 0.2},
-    "amount": {"number": 0.45}, "number": {"number": 0.35}, "boolean": {}, "query": {"quoted": 0.9, "phrase": 0.66, "name": 0.68},
-    "text": {"quoted": 0.92}, "entity": {"quoted": 0.75, "name": 0.52, "phrase": 0.36, "code": 0.4, "number": 0.42},
+    "amount": {"number": 0.45}, "number": {"number": 0.35}, "boolean": {}, "query": {"quoted": 0.9, "name": 0.68},
+    "text": {"quoted": 0.92}, "entity": {"quoted": 0.75, "name": 0.52, "code": 0.4, "number": 0.42},
 }  # fmt: skip
 """How well a span's kind alone speaks for it, in [0, 1]; words around the span move it."""
 
@@ -92,18 +92,14 @@ def manner(need: Need, span: Span) -> float:
             return _number_manner(need, span)
         case "place":
             return _place_manner(need, span)
-        case "person":
-            return _personal_manner(need, span)
         case "organization":
             return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
-        case "query":
-            return _topic_manner(span)
         case "identifier":
             return likeness(need.example, span.text)
+        case "entity":  # zones, paths and the like: the example shows the form
+            return -0.3 if "/" in need.example and "/" not in span.text else 0.0
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2 if any(map(str.isalpha, span.text)) else -0.5
-        case "entity":
-            return _entity_manner(need, span)
         case "currency" if need.role and (
             cue[:1].isdigit() or cue in NUMBER_WORDS
         ):  # an amount's own currency is what it is converted from
@@ -129,41 +125,6 @@ def _day_manner(need: Need, span: Span) -> float:
     if FITS[need.kind][span.kind] > 0.0 or not wants_both(described=need.form, example=need.example):
         return 0.0
     return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
-
-
-def _personal_manner(need: Need, span: Span) -> float:
-    if span.cue in ("in", "at", "to"):
-        return -0.25
-    return 0.1 if span.cue in NAMING_CUES | {"by", "of", "for", "about"} or span.cue in need.described else 0.0
-
-
-def _entity_manner(need: Need, span: Span) -> float:
-    if span.kind == "number":
-        return 0.0 if beside(need, span) else -0.42
-    if "/" in need.example and "/" not in span.text:
-        return -0.3  # zones, paths and the like: the example shows the form
-    return 0.12 if span.cue in NAMING_CUES | {"by", "about", "for"} else 0.0
-
-
-def _topic_manner(span: Span) -> float:
-    """``the film [A Winter in Moonfall]``: small words within a name make it a title. ``videos about [drones] on [YouTube]``: a topic follows *about*, a name after *on* or *in* is where to look."""
-    if span.kind == "quoted":
-        return 0.05 if span.cue in NAMING_CUES else 0.0
-    if span.kind == "name" and (_TITLED.search(span.text) or span.cue in WORK_WORDS):
-        return 0.12
-    if (
-        span.kind == "phrase"
-        and span.after[:1]
-        and span.after[0] in ("of", "about", "related", "by", "on", "named", "called")
-    ):
-        return -0.1
-    if span.cue in ("about", "for", "regarding") or span.cue in NAMING_CUES:
-        return 0.15
-    return (
-        -0.1
-        if span.cue in (("in", "to") if span.kind == "phrase" else ("in", "to", "on", "at", "from", "with"))
-        else 0.0
-    )
 
 
 def _number_manner(need: Need, span: Span) -> float:
@@ -239,8 +200,6 @@ def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float
         score -= 0.3
     if need.kind in _NAMED_KINDS:
         score -= 0.6 * (_is_work(span) or _holds_another(need, span))
-    if need.kind in _NAMED_KINDS | {"query"} and _is_generic(span) and span.cue not in NAMING_CUES:
-        score -= 0.4
     return score
 
 
@@ -254,7 +213,7 @@ def _named(need: Need, span: Span) -> float:
 
 def _is_maker(span: Span) -> bool:
     """``papers that [X Y] has written``, ``by [X Y] of [University]``: who made a thing is not what it is called."""
-    if span.kind not in ("name", "phrase") or not span.text[:1].isupper():
+    if span.kind != "name" or not span.text[:1].isupper():
         return False
     if is_organization(span):
         return span.cue in ("of", "at", "from")
@@ -263,7 +222,7 @@ def _is_maker(span: Span) -> bool:
 
 def _is_work(span: Span) -> bool:
     """``the novel [X]``, ``the author of [X]``: what is written, not who or where."""
-    if span.kind not in ("quoted", "name", "phrase"):
+    if span.kind not in ("quoted", "name"):
         return False
     near = next((word for word in reversed(span.before) if word not in _SMALL), "")
     if "of" in span.before[-2:]:
@@ -273,14 +232,9 @@ def _is_work(span: Span) -> bool:
 
 def _holds_another(need: Need, span: Span) -> bool:
     """``the capital of [X]``, ``the university of [X Y]``: what is wanted belongs to the span, and is not the span."""
-    if span.cue != "of" or span.kind not in ("name", "country", "phrase"):
+    if span.cue != "of" or span.kind not in ("name", "country"):
         return False
     owned = set(span.before[-3:]) & _SEATS
     if need.kind == "place":
         return "capital" in owned
     return need.kind == "organization" and bool(owned) and is_personal(span)
-
-
-def _is_generic(span: Span) -> bool:
-    """``the city``, ``some country``: a kind of thing, not a thing."""
-    return span.kind == "phrase" and span.text == span.text.lower() and (words(span.text) or ("",))[-1] in GENERIC

@@ -56,7 +56,6 @@ def bound(request: str, tool: ToolDoc, producer: ToolDoc, response: object) -> A
     ("request_", "guests"),
     [
         ("We are coming to Oslo, reserve a table for four in the best restaurant under the name Ada Berg", 4),
-        ("Ada Berg comes to Oslo with three friends. Reserve a table for 4 in the best restaurant under her name.", 4),
         ("Four of us visit Oslo, so reserve a table at the best restaurant, name Ada Berg", 4),
         ("Reserve a table for 6 in the best restaurant of Oslo for Ada Berg", 6),
         ("Ada Berg is in Oslo. Book a table for 2 in the best restaurant.", 2),
