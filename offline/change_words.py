@@ -33,8 +33,6 @@ _KEEPS = re.compile(
 """``put the meeting into my diary``: told so, the loose words order a change as well."""
 _EITHER = word_set("make open start change set write put save store replace add plan rate share like")
 """Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
-_TAKES_AWAY = _CHANGES[2] - {"stop"}
-"""What is stopped is still there."""
 _OFTEN_NOUNS = word_set("mark sign finish rent lock archive resume block")
 _NOUNS = _OFTEN_NOUNS | word_set(
     "book order post message email share tweet alarm schedule charge purchase transfer register upload patch drop"
@@ -83,11 +81,6 @@ def changes_asked(text: str) -> frozenset[str]:
 def changes(tool: ToolDoc) -> bool:
     """Whether a call may change something: its tool is not known to read, nor says the name of one that is posted to that it does."""
     return not tool.safe and (tool.effect.by != "method" or bool(_changes(words(tool.api))) or not _only_reads(tool))
-
-
-def undoes(tool: ToolDoc) -> bool:
-    """Whether a tool takes away what is there, by its name."""
-    return bool(_TAKES_AWAY & set(words(tool.api)[:1]))
 
 
 def orders(tool: ToolDoc, clause: str) -> bool:

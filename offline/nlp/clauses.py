@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.parameters.kinds import GENERIC
-from offline.nlp.coordination import atoms, coordinated
+from offline.nlp.coordination import coordinated
 from offline.nlp.gazetteer import word_set
 
 MOST = 6
@@ -57,14 +57,6 @@ _ARTICLE = re.compile(
     r"^(?:of|by|for|from|in|into|with|to|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
-_OF = r"(?:the|a|an|my|our)\s+(?:[a-z-]+\s+){1,4}(?:of|in|for|at|from|by|on)\s"
-_AND = re.compile(rf",?\s+(?:and|as well as|plus)(?:\s+also)?\s+(?={_OF})")
-_OWNED = re.compile(rf"(?<=\s)((?:its|their|his|her)(?:\s+[a-z-]+){{1,3}}?),?\s+(?:and|as well as)\s+(?={_OF})")
-"""``[its population] and [the mayor of the capital]``: what belongs to a thing named before is a thing of its own."""
-_PAIRS = re.compile(
-    r"\b(?:between|from|versus|compared?|comparison|differ\w*|than|both|either|distance)\b", re.IGNORECASE
-)
-"""What takes two things at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +79,7 @@ def clauses(request: str) -> tuple[str, ...]:
 def asks(request: str) -> tuple[Ask, ...]:
     """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
-    parts = [side for sentence in _sentences(masked) for part in _parts(sentence) for side in _sides(part, quotes)]
+    parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
     found: list[Ask] = []
     for count, part in enumerate(parts, start=1):
         text = _unmask(part, quotes)
@@ -97,20 +89,6 @@ def asks(request: str) -> tuple[Ask, ...]:
             return (*found, Ask(rest, (rest,)))
         found.append(Ask(text, _chain(text)[:room]))
     return tuple(found)
-
-
-def _sides(part: str, quotes: list[str]) -> list[str]:
-    """Of a part that names two things of two things ("the price of A and the author of B"), both; else the part."""
-    owned = _OWNED.search(f" {part}")
-    if owned and not _PAIRS.search(part):
-        end = owned.end(1) - 1
-        return [part[:end], part[owned.end() - 1 :]]
-    sides = [side.strip() for side in _AND.split(part)]
-    named = [{atom.text for atom in atoms(_unmask(side, quotes))} for side in sides]
-    apart = all(
-        values and not values & other for at, values in enumerate(named) for other in (named[:at] or [set[str]()])
-    )
-    return sides if len(sides) > 1 and apart and not _PAIRS.search(part) else [part]
 
 
 def _chain(text: str) -> tuple[str, ...]:

@@ -64,16 +64,6 @@ def fed(
     return sorted(found, key=lambda value: -value.score)
 
 
-def fed_from(
-    field: str, need: Need, producer: ToolDoc, result: StepResult, request: str
-) -> tuple[str, JsonValue] | None:
-    """The value of one field of a response, such as ``items[].lat``, with its place; the item is chosen as by :func:`fed`."""
-    response = _read(result.response)
-    known = next((one for one in response.fields if one.path == field), None)
-    about = _about(known, producer) if known else frozenset[str]()
-    return _best_item(response.leaves.get(field, []), response, request, need, about)
-
-
 @lru_cache(maxsize=64)
 def _read(text: str) -> _Response:
     value = read_value(text)

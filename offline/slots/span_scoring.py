@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS, NeedKind
+from agent.parameters.kinds import ORGANIZATION_WORDS, NeedKind
 from agent.parameters.needs import Need
 from graph.identifiers import words
 from offline.nlp.dates import wants_both
@@ -50,7 +50,6 @@ _CONVERTED = frozenset({"currency", "unit", "language"})
 _TOWNS = frozenset({"city", "town"})
 _SMALL_WORDS = word_set("and or in to for of on at by with")
 _TOLD_BY_NAME = word_set("amount number identifier entity year latitude longitude")
-_TITLED = re.compile(r"^(?:The|An?)\s|\s[a-z]+\s")
 
 
 def beside(need: Need, span: Span) -> float:
@@ -156,9 +155,6 @@ def _pattern(text: str) -> str:
 
 
 _NAMED_KINDS = frozenset({"place", "person", "organization", "country"})
-_SEATS = word_set("capital president population currency flag birthplace mayor author writer university")
-_ACTING = word_set("by has have had did does is with author")
-_SMALL = frozenset({"the", "a", "an", "of", "called", "titled", "named", "entitled", "'", '"'})
 
 _AIM = re.compile(r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL)
 
@@ -196,10 +192,6 @@ def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float
             score -= 0.1
         if span.text.isupper() and (span.start, span.end) in typed and need.kind in _NAMED_KINDS | {"query"}:
             score -= 0.15
-    if need.kind == "query" and "title" in need.described | set(need.words) and _is_maker(span):
-        score -= 0.3
-    if need.kind in _NAMED_KINDS:
-        score -= 0.6 * (_is_work(span) or _holds_another(need, span))
     return score
 
 
@@ -209,32 +201,3 @@ def _named(need: Need, span: Span) -> float:
     if is_personal(span):
         return {"person": 0.15, "organization": -0.1}.get(need.kind, 0.0)
     return 0.0
-
-
-def _is_maker(span: Span) -> bool:
-    """``papers that [X Y] has written``, ``by [X Y] of [University]``: who made a thing is not what it is called."""
-    if span.kind != "name" or not span.text[:1].isupper():
-        return False
-    if is_organization(span):
-        return span.cue in ("of", "at", "from")
-    return span.cue in _ACTING and " " in span.text
-
-
-def _is_work(span: Span) -> bool:
-    """``the novel [X]``, ``the author of [X]``: what is written, not who or where."""
-    if span.kind not in ("quoted", "name"):
-        return False
-    near = next((word for word in reversed(span.before) if word not in _SMALL), "")
-    if "of" in span.before[-2:]:
-        return span.kind == "quoted" and near in ("author", "writer", *WORK_WORDS)
-    return near in WORK_WORDS
-
-
-def _holds_another(need: Need, span: Span) -> bool:
-    """``the capital of [X]``, ``the university of [X Y]``: what is wanted belongs to the span, and is not the span."""
-    if span.cue != "of" or span.kind not in ("name", "country"):
-        return False
-    owned = set(span.before[-3:]) & _SEATS
-    if need.kind == "place":
-        return "capital" in owned
-    return need.kind == "organization" and bool(owned) and is_personal(span)
