@@ -19,7 +19,6 @@ _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
 )
 """Fields that stand beside an empty list without being a finding."""
-_SHORT, _STEM = 40, 6
 _UNITS = frozenset({"unit", "currency"})
 
 Leaf = tuple[str, JsonValue]
@@ -37,7 +36,7 @@ class View:
 def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "") -> View:
     """The fields that are asked about (``wording.asked_words``); where none is, the first telling ones.
 
-    A field whose value is what the request asks for ("who directed": *Director*) is told too, and its records come first. ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
+    ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
     """
     value = read_value(response)
     if value is None or isinstance(value, str):
@@ -51,13 +50,7 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
     matched = max(len(scored) for scored in fields)
     meant = _columns([_scored(record, weak) for record in records]) if not matched or len(records) == 1 else []
     names = [*_columns(fields), *meant] or _telling(records)
-    said = (
-        {name for record in records for name, value in record if _says(value, strong)}
-        if len(records) > 1
-        else set[str]()
-    )
-    records.sort(key=lambda record: not any(name in said and _says(value, strong) for name, value in record))
-    lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, [*names, *said]))]
+    lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, names))]
     if len(records) > MOST_ITEMS:
         lines.append(f"… and {len(records) - MOST_ITEMS} more")
     return View(tuple(dict.fromkeys(lines)), matched)
@@ -129,17 +122,6 @@ def _scored(record: list[Leaf], asked: frozenset[str]) -> dict[str, float]:
     own = {name: float(match(name.rpartition(".")[2], asked)) for name, _ in record}
     matched = {name: score for name, score in own.items() if score}
     return matched or {name: 0.5 for name, _ in record if "." in name and match(name, asked)}
-
-
-def _says(value: JsonValue, asked: frozenset[str]) -> bool:
-    """Whether a short text is another form of a word of the request: *Director* of *directed*."""
-    if not isinstance(value, str) or len(value) > _SHORT:
-        return False
-    return any(
-        word != other and min(len(word), len(other)) >= _STEM and word[:_STEM] == other[:_STEM]
-        for word in words(value)
-        for other in asked
-    )
 
 
 def _columns(fields: Sequence[dict[str, float]]) -> list[str]:

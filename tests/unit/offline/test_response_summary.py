@@ -1,7 +1,5 @@
 """The currency beside a number, and the value that a request asks for."""
 
-import json
-
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import view
 
@@ -9,8 +7,3 @@ from offline.response_summary import view
 def test_a_currency_stands_beside_its_amount() -> None:
     told = view('{"amount": 5, "from_currency": "VDK"}', asked_words("the amount"))
     assert told.lines == ("amount: 5; from currency: VDK",)
-
-
-def test_who_did_it_is_told_first_with_the_job() -> None:
-    crew = [{"name": "Ada", "job": "Writer"}, {"name": "Bo", "job": "Director"}]
-    assert view(json.dumps({"crew": crew}), asked_words("Who directed it?")).lines[0] == "name: Bo; job: Director"

@@ -10,13 +10,9 @@ from offline.nlp.coordination import coordinated
         ("the weather in Rome and Oslo", ["Rome", "Oslo"]),
         ("the weather in Rome and in Oslo", ["Rome", "Oslo"]),
         ("which is warmer, Rome, Oslo or Bern", ["Rome", "Oslo", "Bern"]),
-        ("is Rome a bigger city than Oslo", ["Rome", "Oslo"]),
-        ("is it warmer in Rome than in Oslo", ["Rome", "Oslo"]),
-        ("the population of Rome and that of Oslo", ["Rome", "Oslo"]),
         ("convert 5 USD to the currency of Norway and to the currency of Japan", ["Norway", "Japan"]),
         ("how much are 100 USD and 200 EUR in CHF", ["100 USD", "200 EUR"]),
         ('who wrote "Dune" and "Emma"', ['"Dune"', '"Emma"']),
-        ("travel from Rome to Oslo", ["Rome", "Oslo"]),
     ],
 )
 def test_things_side_by_side_are_told_apart(clause: str, named: list[str]) -> None:
@@ -35,13 +31,6 @@ def test_things_side_by_side_are_told_apart(clause: str, named: list[str]) -> No
 )  # fmt: skip
 def test_one_thing_is_left_whole(clause: str) -> None:
     assert coordinated(clause) == ()
-
-
-def test_what_is_compared_stays_in_every_part() -> None:
-    assert [text for text, _ in coordinated("Is Rome a bigger city than Oslo")] == [
-        "Is Rome a bigger city",
-        "Is Oslo a bigger city",
-    ]
 
 
 def test_parts_keep_the_rest_of_the_request() -> None:
