@@ -4,7 +4,7 @@ Memories vote for what came next on their paths, each by its similarity. It is a
 request, where the graph's own does not (thesis 4.3.2.4).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.memory.long_term import vote
@@ -17,8 +17,7 @@ from domain.tool import FINISH, ToolDoc, ToolId
 from offline.change_words import makes, may_call, told_to_change
 from offline.coverage import unsaid
 from offline.nlp.clauses import clauses
-
-Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
+from offline.routes import Missing
 
 TRUSTED = 0.57
 """Similarity from which a memory may decide: the lowest at which nine of ten trajectories of the playground, each left out
@@ -69,7 +68,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
     }
-    ends = bool(situation.path) and _done(situation)
+    ends = bool(situation.path) and _makes_all(situation.path, situation.clauses)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
     if not open_ways:
         return None
@@ -99,12 +98,8 @@ def adoptable(proposal: Proposal) -> Adoption:
     return Adoption(adopted=True, reason=f'as for "{one.memory.request}" ({one.similarity:.2f})')
 
 
-def _done(situation: Situation) -> bool:
-    """Whether the path makes every change that the request tells: what only read never served "book me a table"."""
-    return _makes_all(situation.path, situation.clauses)
-
-
 def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
+    """Whether a path makes every change that is told: what only read never served "book me a table"."""
     told = [kinds for part in parts if (kinds := told_to_change(part))]
     return all(any(makes(tool, kinds) for tool in path) for kinds in told)
 

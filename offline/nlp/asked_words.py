@@ -22,10 +22,7 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwho\b|\bwhom\b", "name author"),
         (r"\bhow many\b", "count number total amount"),
         (r"\bhow old\b|\bborn\b|\bolder\b|\byounger\b|\boldest\b|\byoungest\b", "age birth"),
-        (
-            r"\bpeople (?:live|reside)\b|\bpopulous\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
-            "population",
-        ),
+        (r"\bpeople (?:live|reside)\b|\bpopulous\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b", "population"),
         (r"\bhigher\b|\btaller\b|\bhighest\b|\btallest\b|\bhow high\b|\bhow tall\b", "height elevation altitude"),
         (r"\bcheap|\bexpensive\b", "price cost fare amount rate"),
         (r"\bhumid", "humidity"),
@@ -52,14 +49,11 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\be-?mail", "email"),
         (r"\bsp(?:eak|oken)", "language"),
     )
-)
+)  # fmt: skip
 _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), names)
     for pattern, names in (
-        (
-            r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
-            "population",
-        ),
+        (r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b", "population"),
         (r"\bhow (?:high|tall)\b", "height elevation altitude"),
         (r"\bhow (?:far|distant)\b", "distance"),
         (r"\bhow old\b", "age birth founded"),
@@ -73,7 +67,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
         (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )
-)
+)  # fmt: skip
 """What several words together stand for."""
 
 _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
