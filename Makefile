@@ -2,12 +2,13 @@
 #
 # Every command brings .venv up to date first (.ci/venv), which says and does nothing when it already is.
 # ARGS goes to pytest: make test ARGS="tests/unit/graph -x". PYTHON picks the interpreter: make setup PYTHON=python3.12.
-# make test also takes JOBS, the number of processes.
+# make test and make check also take JOBS, the number of processes.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 ARGS ?=
-JOBS ?= 2
+# One more than most small machines have cores: tests wait for processes and sockets about as long as they compute.
+JOBS ?= 3
 ifdef PYTHON
 export PYTHON
 endif
@@ -17,7 +18,8 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo up test check format architecture bench test-neural test-ray lock sbom advisories digests secrets clean
+.PHONY: help setup dev demo up test check style types duplicates layers architecture format bench test-neural test-ray lock sbom advisories \
+  digests secrets clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,15 +36,27 @@ demo: setup ## Start the playground, build its graph, ask five requests and chec
 up: setup ## Start the playground, the server and the chat page, until Ctrl-C (ARGS)
 	@exec $(run) scripts/up.py $(ARGS)
 
+# Files go to the processes in the order of their folders: the flows early, the small files of tests/unit at the end.
 test: dev ## Run all tests but the measurements and those that need torch or Ray (ARGS, JOBS)
-	@$(pytest) -m "not bench and not neural and not ray" -n $(JOBS) --dist loadfile $(ARGS)
+	@$(pytest) -m "not bench and not neural and not ray" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-check: dev ## Formatting, lint, types, layers, duplicates, architecture
+check: dev ## Formatting, lint, types, layers, duplicates, architecture (JOBS)
+	@$(MAKE) --no-print-directory --jobs=$(JOBS) --output-sync=target style types duplicates layers architecture
+
+style:
 	@$(run) -m ruff format --check
 	@$(run) -m ruff check
+
+types:
 	@$(run) -m pyright --warnings
-	@.venv/bin/lint-imports --no-cache
+
+duplicates:
 	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent offline evaluation wiring server ui playground scripts
+
+layers:
+	@.venv/bin/lint-imports --no-cache
+
+architecture:
 	@$(pytest) -q tests/architecture
 
 format: dev ## Format and fix what can be fixed

@@ -2,14 +2,18 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from agent.policy.protocol import Cost
+from agent.stopwatch import Stopwatch
 from domain.model import Model
 
 
 class Budget(Model):
-    """Bounds of a run. ``depth`` is the longest path in tools; ``seconds`` is wall time of the whole run."""
+    """Bounds of a run. ``depth`` is the longest path in tools; ``seconds`` is wall time of the whole run, but for what it waits for its
+    user; ``changes``: calls that may change something and are sent.
+    """
 
     decisions: int = 64
     model_calls: int = 64
@@ -17,6 +21,7 @@ class Budget(Model):
     seconds: float = 120.0
     depth: int = 8
     reflections: int = 3
+    changes: int = 10
 
 
 @dataclass(slots=True)
@@ -32,20 +37,20 @@ class Meter:
     used_up: Callable[[], str] = lambda: ""
     decisions: int = 0
     reflections: int = 0
-    started: float = field(init=False)
+    changes: int = 0
+    stopwatch: Stopwatch = field(init=False)
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        self.stopwatch = Stopwatch(self.clock)
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return self.clock() - self.started
+        """Seconds since the run began, but for what it waited for its user."""
+        return self.stopwatch.elapsed
 
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until the time bound, never negative."""
-        return max(0.0, self.budget.seconds - self.elapsed)
+    def within_time(self) -> AbstractAsyncContextManager[None]:
+        """``TimeoutError`` where the time bound is reached before this is left."""
+        return self.stopwatch.within(self.budget.seconds)
 
     @property
     def exhausted(self) -> str:
@@ -66,3 +71,8 @@ class Meter:
     def may_reflect(self) -> bool:
         """Whether another reflection is allowed; running out of them ends no walk."""
         return self.reflections < self.budget.reflections
+
+    @property
+    def may_change(self) -> bool:
+        """Whether another call that may change something is sent; running out of them ends no walk, and no call that only reads."""
+        return self.changes < self.budget.changes

@@ -7,7 +7,7 @@ from agent.text import clean
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 NOT_DONE = "Not done:"
 """How a line begins that tells of a change that was not made."""

@@ -96,6 +96,10 @@ class Past:
                     continue
         return made
 
+    def changes(self, *, ledger: bool = False) -> int:
+        """How many of those calls may have changed something."""
+        return sum(tool in self._unsafe for tool, _ in self.made(ledger=ledger))
+
 
 def called(records: Sequence[EventRecord]) -> set[ToolId]:
     """The tools that were called, or were about to be."""

@@ -10,7 +10,7 @@ from uuid import uuid4
 from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
 from agent.decomposition import decompose, waiting
-from agent.execution.approval import LeaveAskingExecutor
+from agent.execution.approval import ApprovedExecutor
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.offer.tool_facts import Evidence, ReadOnce
@@ -59,7 +59,8 @@ async def run(
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
     provenance = Provenance(deps.voices or Voices(said=(request,)), deps.reader)
-    caller = LeaveAskingExecutor(deps.executor, deps.leave, provenance) if deps.leave else deps.executor
+    meter.changes = told.changes(ledger=deps.ledger)
+    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter)
     executor = ReusingExecutor(caller, told.made(ledger=deps.ledger))
     whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, Earlier(tuple(earlier)), request))
     async with closing(whole.guarded()) as events:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from agent.budget import Meter
 from agent.compression.field_selection import FieldChoices
 from agent.conversation import Earlier
-from agent.execution.approval import Leave
+from agent.execution.approval import Approver
+from agent.execution.approvers import DenyChanges
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.executor import Executor
 from agent.execution.provenance import Provenance, Voices
@@ -19,7 +20,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.search.settings import WalkSettings
 from domain.plan_document import PlanDocument
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 
@@ -32,7 +33,8 @@ class RunDeps:
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
-    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``leave``: asked before each call is made.
+    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
+    is made; the usual one lets no call through that may change something.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
     error rather than ends, since somebody takes it up later.
@@ -56,7 +58,7 @@ class RunDeps:
     document: PlanDocument | None = None
     approves: Approves | None = None
     used_up: Callable[[], str] = lambda: ""
-    leave: Leave | None = None
+    approver: Approver = field(default_factory=DenyChanges)
     voices: Voices | None = None
     taken_up: bool = False
 

@@ -60,6 +60,8 @@ class Served:
             progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
         ):
             return "budget"
+        if progress.stuck and progress.stuck[1].status == "skipped" and not progress.meter.may_change:
+            return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
             return "gave_up"
         if self.chosen:

@@ -10,6 +10,9 @@ ValueKind = Literal["said", "document", "field", "written", "prose", "others"]
 ``written``: found nowhere, so a model or a rule wrote it. ``prose``: words inside a longer text of a response. ``others``: fixed by the
 author of a template that is another user's. In the order of how far they are from the user's word."""
 
+COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
+"""Origins of values that a user may allow for later calls of a tool, too; values of another origin are asked about each time."""
+
 
 class ValueOrigin(Model):
     """Of one argument. ``words``: the same, fit to be shown; ``tool``, ``host``, ``place``: of the response that holds it."""

@@ -7,7 +7,9 @@ from typing import Literal, NamedTuple
 Said = Literal["", "reads", "changes"]
 """What a document or an administrator says of a tool; empty: nothing."""
 
-READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
+"""Methods that HTTP defines as safe: they ask for nothing to be changed."""
+
 CHANGING_VERBS = frozenset(
     {
         "buy", "cancel", "clear", "create", "delete", "destroy", "erase", "pay", "purchase", "purge", "remove", "reset",
@@ -16,7 +18,7 @@ CHANGING_VERBS = frozenset(
 )  # fmt: skip
 """An operation whose name begins so undoes, sends or makes something, whatever its method says."""
 
-_MAY_READ = READING_METHODS | {"POST", "QUERY"}
+_MAY_READ = READING_METHODS | {"POST"}
 """Methods of which a document may say that nothing is changed; of the others only an administrator may."""
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 

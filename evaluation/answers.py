@@ -13,9 +13,9 @@ from agent.execution.provenance import Voices
 from agent.run import RunDeps, run
 from domain.event import CallFinished, Event
 from domain.usage import Usage
-from evaluation.asked import HELD_OUT, Asked
+from evaluation.correctness import Verdict, judge
+from evaluation.expected import HELD_OUT, Asked
 from evaluation.recovery import recovered
-from evaluation.rightness import Verdict, judge
 
 RESAMPLES = 10_000
 _SEED = 7

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from domain.event import CallFinished, Event
 from domain.tool import tool_id_parts
-from evaluation.rightness import Verdict
+from evaluation.correctness import Verdict
 
 BEFORE, BROKEN, MENDED = 3, 10, 20
 PREFERS, RETURNS = 5, 15

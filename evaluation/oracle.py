@@ -2,7 +2,7 @@
 
 from agent.policy.delegating import Delegating
 from agent.policy.protocol import Choice, PathQuestion, Policy, Situation, WholePath
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
 
 
 class OraclePolicy(Delegating):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from domain.tool import ToolId
+from evaluation.api_keys import Key, key_of
 from evaluation.intervals import interval
-from evaluation.names import Key, key_of
 from evaluation.queries import Query
 
 Row = dict[str, float | list[float]]

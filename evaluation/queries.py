@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from domain.errors import BrokenInputError, UsageError
-from evaluation.names import Key, key
+from evaluation.api_keys import Key, key
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, as_list, as_object, load, text
 

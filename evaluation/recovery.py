@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from domain.event import CallFinished, Event
 from domain.tool import tool_id_parts
-from evaluation.asked import Asked
+from evaluation.expected import Asked
 
 _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
 

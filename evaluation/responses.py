@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from domain.tool import ToolDoc, tool_id
+from graph.function_names import NameIndex
 from graph.importers.jsonl import recorded_call
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, load
-from graph.names import NameIndex
 from graph.sources import read_tools
 
 Skip = Callable[[Skipped], None]

@@ -13,9 +13,9 @@ from agent.execution.executor import Executor
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from evaluation.asked import Asked, Expected
-from evaluation.rightness import absent_from_responses
-from graph.literals import read_value
+from evaluation.correctness import absent_from_responses
+from evaluation.expected import Asked, Expected
+from graph.lenient_json import read_value
 
 Figures = dict[str, Any]
 _PLACE = re.compile(r"\[(\d+)\]|([^.\[\]]+)")

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
 from evaluation.queries import Query
 from retriever.metrics import complete, lenient_ndcg, ndcg, recall, reciprocal_rank
 from retriever.search import ToolHit

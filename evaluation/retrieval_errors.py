@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 from domain.tool import ToolDoc, ToolId, tool_id_parts
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import DEPTH, Scored, Search
 from evaluation.retrieval_figures import documents_of

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
+from evaluation.api_keys import Key, key_of
 from evaluation.intervals import intervals
-from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.retrieval import MEASURES, Scored, by_name, measured
 from graph.store import GraphStore

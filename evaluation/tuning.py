@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from domain.trajectory import Trajectory
-from evaluation.apart import Requests
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
+from evaluation.overlap import Requests
 from evaluation.queries import Query
 from evaluation.retrieval import Table
 from graph.cleaning import clean
-from graph.names import NameIndex
+from graph.function_names import NameIndex
 
 ONE, SEVERAL = "one tool set", "several tool sets"
 

@@ -19,13 +19,13 @@ from zlib import crc32
 from domain.tool import ToolId, is_unresolved
 from domain.trajectory import RecordedCall, Solved, Trajectory
 from graph.counting import Tally, count_recorded, count_trajectory
+from graph.dataflow import Made, taken
 from graph.facts import GraphBatch
-from graph.flows import Made, taken
+from graph.function_names import NameIndex
 from graph.importers import apibank, jsonl, trees
 from graph.importers.lines import Line, read_lines
 from graph.importers.records import Record, RecordError, Skipped, load, read_capped
-from graph.names import NameIndex
-from graph.occurrences import Occurrences
+from graph.repeat_counter import RepeatCounter
 
 Kind = Literal["trajectories", "calls"]
 FILES_A_BLOCK = 256
@@ -73,7 +73,7 @@ class Counted:
 
 def line_blocks(path: Path, kind: Kind) -> Iterator[LineBlock]:
     """The blocks of a JSONL file, cut by number and size."""
-    seen, start = Occurrences(), 0
+    seen, start = RepeatCounter(), 0
     lines: list[tuple[str, int, bytes]] = []
     skipped: list[Skipped] = []
     size = position = 0
@@ -187,7 +187,7 @@ def _from_file(path: str) -> _Read:
     return _Read(_digest(f"{name}\0{len(body)}\0{crc32(body)}".encode()), trees.trajectory(load(body), name))
 
 
-def _line_key(kind: Kind, body: bytes, seen: Occurrences) -> str:
+def _line_key(kind: Kind, body: bytes, seen: RepeatCounter) -> str:
     digest = sha256(kind.encode() + b"\0" + body).digest()[:16]
     before = seen.before(digest)
     return digest.hex() if not before else f"{digest.hex()}.{before}"

@@ -8,7 +8,7 @@ from domain.tool import FINISH, ToolId
 from domain.trajectory import Outcome, RecordedCall, Trajectory
 from graph.cleaning import clean
 from graph.facts import GraphBatch
-from graph.names import Name, NameIndex
+from graph.function_names import Name, NameIndex
 
 _OK, _FAILED = Outcome.OK, Outcome.FAILED
 """Bound once: looking up a member of an enumeration costs more than counting it."""

@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Parameter, ToolDoc
 from graph.identifiers import text_words, words
-from graph.outputs import OutputField, output_fields
+from graph.response_fields import OutputField, output_fields
 
 __all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "match", "output_fields"]
 

@@ -10,7 +10,7 @@ from pydantic.types import JsonValue
 from domain.errors import AmbiguousNameError, UsageError
 from domain.tool import ToolDoc, ToolId
 from graph.facts import Edge, Lesson, Mark, ToolFacts
-from graph.names import standardise
+from graph.function_names import standardise
 from graph.store import GraphStore
 from graph.weights import WeightParameters, availability, transition_weights
 

@@ -110,7 +110,7 @@ class LiveBatch:
     """What one run teaches, applied once by its ``key`` (the run's id).
 
     ``transitions``: how often each was walked. ``scores``: Δ in [-1, 1] of each tool of the path, in order.
-    ``outcomes``: the class of each call, in order. ``decay`` is γ of DESIGN section 3. ``at``: when the run was, with its zone.
+    ``outcomes``: the class of each call, in order. ``decay`` is γ of docs/architecture.md. ``at``: when the run was, with its zone.
     """
 
     key: str

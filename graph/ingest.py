@@ -16,8 +16,8 @@ from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Solved
 from graph.blocks import Block, Counted, count_block
 from graph.counting import Tally
+from graph.function_names import NameIndex
 from graph.importers.records import Skipped
-from graph.names import NameIndex
 from graph.recordings import Recordings
 from graph.sources import Source, read_tools
 from graph.store import GraphStore

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Protocol
 
 from domain.tool import ToolDoc, ToolId
-from graph.feeds import FeedIndex, slim
+from graph.feed_index import FeedIndex, slim
 from graph.links import LinkCounts, LinkedGraph, ToolLinks
 from graph.substitution import Doable, best_substitutes
 

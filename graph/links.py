@@ -1,12 +1,12 @@
-"""What joins two tools besides having been walked: responses that feed parameters, and tools that do the same job."""
+"""Links: what joins two tools besides having been walked. Responses that feed parameters, and tools that do the same job."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from domain.errors import UsageError
-from domain.tool import ToolId
-from graph.facts import record
+from domain.tool import ToolDoc, ToolId
+from graph.facts import Edge, Neighbour, ToolFacts, record
 from graph.store import GraphStore
 
 
@@ -125,3 +125,19 @@ def check_known(tools: Iterable[ToolId], nodes: Collection[ToolId]) -> None:
     lost = min((tool for tool in tools if tool not in nodes), default=None)
     if lost is not None:
         raise UsageError(f"{lost!r} is no node of this graph: put its document first")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """A node with what joins it to others; see the methods of a store that give one of these alone.
+
+    ``document``: None where it has none. ``out``: the edges out of it, by target. ``into``: those into it, by source. ``feeds``: what can
+    fill its parameters. ``substitutes``: what can do its job. The last two are best first.
+    """
+
+    facts: ToolFacts
+    document: ToolDoc | None = None
+    out: Sequence[Neighbour] = ()
+    into: Sequence[Edge] = ()
+    feeds: Sequence[Feed] = ()
+    substitutes: Sequence[Substitute] = ()

@@ -7,13 +7,13 @@ from domain.tool import ToolDoc, ToolId
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, Lesson, LiveBatch, Mark, Neighbour, ToolFacts
 
 if TYPE_CHECKING:
-    from graph.around import Around
+    from graph.links import Neighbourhood
 
 
 class GraphReads(Protocol):
     """What planning reads of a graph; see :class:`GraphStore`."""
 
-    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Around]": ...
+    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Neighbourhood]": ...
 
 
 class GraphStore(Protocol):
@@ -94,7 +94,7 @@ class GraphStore(Protocol):
         """All edges out of one of these tools or into one, each once, ordered by (source id, target id). One read."""
         ...
 
-    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Around]":
+    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Neighbourhood]":
         """Each of these tools with its document, its facts, its edges and its links; ids that are no node are left out. One read."""
         ...
 

@@ -7,7 +7,7 @@ from domain.tool import JsonType, Parameter, ToolDoc
 from graph.coupling import aliased, field_words, subject
 from graph.identifiers import words
 from graph.links import Substitute
-from graph.outputs import OutputField
+from graph.response_fields import OutputField
 
 SIMILAR = 0.7
 """The least similarity of two documents that are compared at all."""

@@ -10,8 +10,8 @@ from multiprocessing import get_context
 
 from domain.errors import UnavailableError
 from graph.blocks import Block, Counted, LineBlock, count_block
+from graph.function_names import NameIndex
 from graph.ingest import Count, count_here
-from graph.names import NameIndex
 
 WORTHWHILE_FILES = 2_000
 """Fewer search trees are counted sooner than other processes have started (about half a second)."""

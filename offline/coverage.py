@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from domain.tool import ToolDoc, ToolId
 from graph.identifiers import text_words, words
-from graph.outputs import output_fields
+from graph.response_fields import output_fields
 from offline.nlp.asked_words import asked_groups, asked_pairs, compact, match
 from offline.nlp.coordination import atoms
 from offline.nlp.entities import Span, SpanKind, spans

@@ -9,7 +9,7 @@ from agent.compression.json_paths import ITEMS, leaves_of, steps_of
 from agent.policy.protocol import FieldsQuestion
 from graph.coupling import subject
 from graph.identifiers import text_words, words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.nlp.asked_words import match
 from offline.nlp.gazetteer import word_set
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from agent.conversation import NOTE
 from agent.parameters.needs import need_of
+from agent.policy.protocol import Results
 from agent.policy.subtasks import NAMED, AskedEarlier, DecomposeQuestion, Decomposition, Subtask
 from agent.text import clean
 from domain.plan import StepResult
-from domain.tool import ToolDoc
 from offline.list_filter import held, narrowed, things_of
 from offline.nlp.coordination import atoms
 from offline.nlp.entities import Span
@@ -202,9 +202,6 @@ def _calls_for(thing: str, result: StepResult) -> bool:
     return bool(thing) and thing in result.arguments.values()
 
 
-Steps = Sequence[tuple[ToolDoc, StepResult]]
-
-
 def followed(question: DecomposeQuestion) -> Decomposition | None:
     """One subtask that stands alone with the earlier calls that it builds on; None where the request leans on nothing earlier."""
     found = meant(question.request, question.earlier)
@@ -219,7 +216,7 @@ def followed(question: DecomposeQuestion) -> Decomposition | None:
     return Decomposition((one,), found.reason)
 
 
-def narrowed_to(request: str, steps: Steps) -> Steps:
+def narrowed_to(request: str, steps: Results) -> Results:
     """The steps, of those of earlier questions only what this one means."""
     return [
         (tool, result.model_copy(update={"response": left}))

@@ -11,7 +11,7 @@ from pydantic.types import JsonValue
 
 from domain.plan import StepResult
 from graph.identifiers import text_words, words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.nlp.asked_words import asked_words
 from offline.nlp.coordination import atoms
 from offline.nlp.superlatives import placed, ranked, ranks

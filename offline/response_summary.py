@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.text import clean, shown
 from graph.identifiers import words
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from offline.nlp.asked_words import match
 
 MOST_ITEMS = 8

@@ -3,21 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from agent.execution.error_bodies import is_empty
+from agent.policy.protocol import Results
 from agent.step_notes import fit_to_tell
 from agent.text import clean, title
 from domain.plan import StepResult
-from domain.tool import ToolDoc
-from offline.change_words import changes
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import View, view
 
 _MOST_TEXT = 1_500
 """Characters of an answer, besides the line that names its calls."""
 
-Steps = Sequence[tuple[ToolDoc, StepResult]]
 
-
-def compose(request: str, steps: Steps, unanswered: Sequence[str] = ()) -> Iterator[str]:
+def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
     """The answer in pieces, a line each. Numbers in brackets are the steps, counted from 1, named at the end.
 
     The steps that no later step builds on come first; of the others, only what the request asks about. Every value is a
@@ -41,14 +38,14 @@ def _within(pieces: Iterator[str]) -> Iterator[str]:
     yield last
 
 
-def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     asked = asked_words(request)
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
     ends = [n for n in good if n not in used]
     for number in ends:
         tool, result = steps[number - 1]
-        if changes(tool) and (not result.response.strip() or is_empty(result.response)):
+        if not tool.safe and (not result.response.strip() or is_empty(result.response)):
             continue
         yield from _lines(number, view(result.response, asked))
     on_the_way = [n for n in good if n in used]
@@ -62,7 +59,7 @@ def _all(request: str, steps: Steps, unanswered: Sequence[str]) -> Iterator[str]
         yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
 
 
-def _used(steps: Steps) -> dict[int, str]:
+def _used(steps: Results) -> dict[int, str]:
     """The steps whose output a later successful step took, with the place of the value taken."""
     used: dict[int, str] = {}
     for _, result in steps:
@@ -83,11 +80,11 @@ def _lines(number: int, found: View) -> Iterator[str]:
         yield f"The response was empty. [{number}]\n"
 
 
-def _open(steps: Steps, unanswered: Sequence[str]) -> Iterator[str]:
+def _open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     """What could not be answered, and why as far as it is known."""
     lines: list[str] = []
     for tool, result in steps:
-        if changes(tool):
+        if not tool.safe:
             continue  # the run itself tells of those
         note = clean(fit_to_tell(result.note))
         if result.status == "unknown":

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from agent.execution.approvers import AllowChanges
 from agent.run import run
 from domain.errors import UnavailableError
 from domain.event import Event
@@ -71,7 +72,7 @@ async def ask_all(container: Container, view: Callable[[], Show]) -> list[Verdic
     for request in demo_requests():
         events: list[Event] = []
         show = view()
-        deps = await run_deps(container, "offline", executor)
+        deps = await run_deps(container, "offline", executor, approver=AllowChanges(container.settings.allow_hosts))
         async for record in run(request.request, deps, budget_of(container)):
             events.append(record.event)
             show(record.event)

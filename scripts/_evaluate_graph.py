@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from _evaluate_output import console, scoring, tell
 from _evaluate_planning import Way, compared, measured, planned
-from _scoring import console, scoring, tell
 from rich.console import Console
 from rich.table import Table
 

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from _answers import fresh_store, switches
-from _scoring import scoring, tell
+from _evaluate_answers import fresh_store, switches
+from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.event import Event
-from evaluation.asked import Asked, read_asked
+from evaluation.correctness import Verdict, judge
+from evaluation.expected import Asked, read_asked
 from evaluation.learning import PREFERS, RETURNS, effort, swap
-from evaluation.rightness import Verdict, judge
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from playground.paraphrases import FIRST, SECOND
@@ -85,7 +86,7 @@ async def _verdicts(
 async def _run(
     request: str, container: Container, policy: str, executor: Executor, name: str, *, learn: bool = True
 ) -> list[Event]:
-    deps = await run_deps(container, policy, executor)
+    deps = await run_deps(container, policy, executor, approver=AllowChanges(container.settings.allow_hosts))
     records = run_and_learn(request, deps, budget_of(container), learn=learn, name=name)
     return [record.event async for record in records]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from _scoring import console, scoring, tell
+from _evaluate_output import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table

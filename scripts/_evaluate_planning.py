@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 import orjson
 import typer
-from _scoring import console, scoring, tell
+from _evaluate_output import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -21,15 +21,14 @@ from agent.planners.retrieve import K
 from agent.policy.protocol import Cost, Policy
 from domain.errors import UsageError
 from domain.tool import ToolId
+from evaluation.api_keys import Key
+from evaluation.cached import KeptFinder, OtherMemories
+from evaluation.graph_variants import WithoutCallEvidence, shuffled, without_edges
 from evaluation.intervals import difference
-from evaluation.kept import KeptFinder, OtherMemories
-from evaluation.linked import Pairs, by_evidence, pairs
-from evaluation.names import Key
+from evaluation.linked_requests import Pairs, by_evidence, pairs
 from evaluation.oracle import OraclePolicy
 from evaluation.planning import PlannedQuery, means, plan_all, seconds_p50, table
 from evaluation.queries import Query, read_queries
-from evaluation.rewired import shuffled, without_edges
-from evaluation.withheld import CallsWithheld
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, reader_for, walk_settings
 
@@ -93,7 +92,7 @@ async def measured(asked: list[Query], store: Path | None) -> AsyncGenerator[Mea
 
 async def planned(way: Way, on: Measured) -> dict[str, Any]:
     """The figures of planning all requests in one way."""
-    reads, cost = CallsWithheld(await _edges(on.container, way.edges)), Cost()
+    reads, cost = WithoutCallEvidence(await _edges(on.container, way.edges)), Cost()
 
     async def path(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
         who = _policy(on.container, way.policy, relevant)

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from _answers import fresh_store, switches
-from _scoring import scoring, tell
+from _evaluate_answers import fresh_store, switches
+from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
+from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps
 from domain.errors import UsageError
 from evaluation.answers import Services, evaluate_answers
-from evaluation.asked import HELD_OUT, Asked, read_asked
+from evaluation.correctness import Verdict
+from evaluation.expected import HELD_OUT, Asked, read_asked
 from evaluation.recovery import Breakage, break_each, breakages
-from evaluation.rightness import Verdict
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from wiring.runs import budget_of, run_deps
@@ -50,7 +51,8 @@ async def _figures(asked: Sequence[Asked], address: str, policy: str, planner: s
         executor = await container.executor("http")
 
         async def deps() -> RunDeps:
-            return await run_deps(container, policy, executor, planner)
+            approver = AllowChanges(container.settings.allow_hosts)
+            return await run_deps(container, policy, executor, planner, approver=approver)
 
         async def ask(asked: Sequence[Asked], services: Services) -> tuple[Verdict, ...]:
             at_once = container.settings.evaluation_at_once

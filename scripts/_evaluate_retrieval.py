@@ -8,21 +8,21 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from _labelled import read_labelled
+from _evaluate_output import console, scoring, tell
+from _labelled_requests import read_labelled
 from _retrieval_view import show_retrieval
-from _scoring import console, scoring, tell
 from rich.progress import Progress
 
 from domain.errors import UsageError
-from evaluation.names import Key
+from evaluation.api_keys import Key
 from evaluation.queries import Query, read_queries, whole_queries
 from evaluation.retrieval import Scores, Search, rank_all
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first
 from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
 from wiring.container import Container, open_container
-from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.rankings import rankings
 from wiring.settings import Settings, read_settings, settings_in
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 Step = Callable[[Container], Awaitable[None]]
 
@@ -118,7 +118,7 @@ def _settings(path: Path | None) -> Settings:
     """The process's settings, those of the file before them."""
     if path is None:
         return read_settings()
-    warn_of_mistyped(named_in(path))
+    warn_of_unknown_settings(named_in(path))
     return read_settings(**settings_in(path))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from _scoring import console, scoring, tell
+from _evaluate_output import console, scoring, tell
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from _scoring import console
+from _evaluate_output import console
 from rich.console import Console
 from rich.table import Table
 

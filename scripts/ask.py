@@ -4,7 +4,7 @@ import asyncio
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
@@ -15,8 +15,12 @@ from domain.errors import BrokenInputError, UnavailableError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agent.execution.approval import Approver
     from agent.transcript import Transcript
     from domain.event import Event
+
+Changes = Literal["ask", "yes", "dry run"]
+"""What becomes of calls that may change something."""
 
 
 def main(
@@ -36,17 +40,31 @@ def main(
     learn: Annotated[
         bool, typer.Option("--learn/--no-learn", help="Learn from this run; FOOTPATH_LEARN=false: from none.")
     ] = True,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Allow every change of this run, up to FOOTPATH_MAX_CHANGES, without asking.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the changes with their values and make none; reads are made.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Answer a request. Exit codes: 0 answered, 1 not answered, 2 wrong use, 3 no store."""
+    """Answer a request. Before a call that may change something, the terminal asks; without a terminal, none is made but with --yes.
+
+    Exit codes: 0 answered, 1 not answered, or a change was not made, 2 wrong use, 3 no store.
+    """
     try:
         if not request.strip():
             raise UsageError("the request is empty; put it in quotes behind ask.py")
         check_utf8(request, "the request")
         if calls and executor != "replay":
             raise UsageError("--calls needs --executor replay")
+        if yes and dry_run:
+            raise UsageError("--yes makes changes and --dry-run makes none: choose one")
         show = None if json else _shown(all_candidates=all_candidates)
-        transcript = asyncio.run(_ask(request, store, policy, planner, executor, tuple(calls or ()), show, learn=learn))
+        changes: Changes = "yes" if yes else "dry run" if dry_run else "ask"
+        learns = learn and not dry_run
+        asking = _ask(request, store, policy, planner, executor, tuple(calls or ()), show, changes, learn=learns)
+        transcript = asyncio.run(asking)
     except (UsageError, UnavailableError, BrokenInputError) as error:
         print(error, file=sys.stderr)
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
@@ -67,6 +85,22 @@ def _shown(*, all_candidates: bool) -> "Callable[[Event], None]":
     return AskView(Console(highlight=False), all_candidates=all_candidates).show
 
 
+def _approver(changes: Changes, executor: str, turn: asyncio.Lock) -> "Approver":
+    """Who approves the changes of a run. What is replayed changes nothing, so nobody is asked about it."""
+    from _approvals import HOW_ELSE, TerminalApprover, show_change
+    from rich.console import Console
+
+    from agent.execution.approvers import AllowChanges, DenyChanges, DryRun
+
+    console = Console(stderr=True, highlight=False)
+    if changes == "dry run":
+        return DryRun(lambda call: show_change(console, call, "Not made, since this is a dry run:"))
+    if changes == "yes" or executor == "replay":
+        return AllowChanges()
+    at_a_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    return TerminalApprover(console, turn) if at_a_terminal else DenyChanges(HOW_ELSE)
+
+
 async def _ask(
     request: str,
     store: Path | None,
@@ -75,24 +109,28 @@ async def _ask(
     executor: str,
     calls: tuple[Path, ...],
     show: "Callable[[Event], None] | None",
+    changes: Changes,
     *,
     learn: bool,
 ) -> "Transcript":
     from agent.transcript import Transcript
-    from wiring.calls import replay_of
     from wiring.container import open_container
+    from wiring.executors import replay_of
     from wiring.runs import budget_of, run_and_learn, run_deps
 
     async with AsyncExitStack() as stack:
         container = await stack.enter_async_context(open_container(store=store))
         caller = await stack.enter_async_context(replay_of(container, calls)) if calls else None
-        deps = await run_deps(container, policy, caller or executor, planner)
+        turn = asyncio.Lock()
+        approver = _approver(changes, executor, turn)
+        deps = await run_deps(container, policy, caller or executor, planner, approver=approver)
         transcript = Transcript()
         learns = learn and container.settings.learn
         async for record in run_and_learn(request, deps, budget_of(container), learn=learns):
             transcript.add(record)
             if show:
-                show(record.event)
+                async with turn:  # nothing is written below an open question
+                    show(record.event)
         return transcript
 
 

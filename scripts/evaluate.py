@@ -45,8 +45,8 @@ def answers(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How many requests are answered rightly, against the playground: by group, with the cause of each failure."""
-    from _answers import answers as evaluated
-    from _answers import show_answers
+    from _evaluate_answers import answers as evaluated
+    from _evaluate_answers import show_answers
 
     paths = requests or sorted((Path(__file__).parents[1] / "playground" / "requests").glob("*.jsonl"))
     try:
@@ -75,8 +75,8 @@ def compression(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How long responses are, how many are too long before and after compression, what it saves, what it keeps."""
-    from _compressed import compression as measured
-    from _compressed import show_compression
+    from _evaluate_compression import compression as measured
+    from _evaluate_compression import show_compression
 
     try:
         figures, skipped = measured(calls, tools, requests or [], policy, limit)

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import scoring
+from _evaluate_output import scoring
 from _training_sources import check_folder
 
 from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from retriever.training.export import NEEDED, bundled_source, export_encoder, form_of
-from retriever.training.extra import need
+from retriever.training.requirements import need
 
 
 def main(

@@ -41,7 +41,7 @@ def main(
 
 def _export(*, to: Path, store: Path | None, **options: Any) -> "Exported":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
-    from wiring.moving import export_to
+    from wiring.transfer import export_to
 
     with progress_bars() as progress:
         return asyncio.run(export_to(to, store, progress, **options))

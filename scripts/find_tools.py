@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import scoring
+from _evaluate_output import scoring
 from _terminal import check_utf8
 from rich.console import Console
 from rich.table import Table

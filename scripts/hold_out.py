@@ -7,16 +7,16 @@ from typing import Annotated, Any
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 
 from domain.trajectory import Trajectory
 from evaluation.corpora.corpus import read_as
-from evaluation.holding_out import HeldOut, hold_out
+from evaluation.held_out import HeldOut, hold_out
 from evaluation.queries import Query, whole_queries
 from evaluation.tuning import labelled_requests
+from graph.function_names import NameIndex
 from graph.importers import jsonl
 from graph.importers.records import Record
-from graph.names import NameIndex
 
 
 def main(

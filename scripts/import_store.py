@@ -10,7 +10,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars, said
 
 if TYPE_CHECKING:
-    from wiring.moving import Imported
+    from wiring.transfer import Imported
 
 
 def main(
@@ -35,7 +35,7 @@ def main(
 
 def _import(source: Path, store: Path | None, *, embed: bool) -> "Imported":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
-    from wiring.moving import import_from
+    from wiring.transfer import import_from
 
     with progress_bars() as progress:
         return asyncio.run(import_from(source, store, progress, embed=embed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import name_skipped
+from _evaluate_output import name_skipped
 
 from domain.errors import UnavailableError, UsageError
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _advisories import told
-from _locked import Locked, locked
+from _lock_files import Locked, locked
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = sorted(ROOT.glob("requirements*.lock"))

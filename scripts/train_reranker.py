@@ -9,7 +9,7 @@ from typing import Annotated
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 from _training_sources import trajectories_of
 from rich.progress import Progress
 from rich.table import Table
@@ -19,8 +19,8 @@ from domain.trajectory import Trajectory
 from evaluation.retrieval import Scored, table
 from evaluation.retrieval import Table as Figures
 from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
-from retriever.training.extra import need
 from retriever.training.ranking import NEEDED, cross_fitted, learn
+from retriever.training.requirements import need
 from wiring.container import open_container
 from wiring.reranker_training import Asked, asked_of
 

@@ -10,26 +10,26 @@ from typing import Annotated
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 from _training_sources import UNLIKE, Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import UsageError
 from evaluation.queries import whole_queries, write_queries
-from retriever.training.additions import with_negatives, with_requests
+from retriever.training.augmentation import with_negatives, with_requests
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, settled
 from retriever.training.examples import Corpus, Example, fingerprint, kinds, split
 from retriever.training.export import NEEDED, export_encoder
-from retriever.training.extra import need
 from retriever.training.finetune import Trained, finetune
-from retriever.training.judging import Judge
-from retriever.training.lookalikes import WrittenNegative
 from retriever.training.negatives import neighbours
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
-from retriever.training.requested import SyntheticRequest
+from retriever.training.requirements import TRAINING, need
+from retriever.training.validation import Judge
+from retriever.training.written_negatives import WrittenNegative
+from retriever.training.written_requests import SyntheticRequest
 from wiring.training import metatool, queries_of, seal_tools, training_set
-from wiring.written_files import read_written
+from wiring.written_data import read_written
 
 
 def main(
@@ -61,7 +61,7 @@ def main(
         chosen = read_recipe(recipe)
         for folder in filter(None, (out, export)):
             check_folder(folder)
-        need(*(NEEDED if export else ("torch", "transformers")))
+        need(*TRAINING, *(NEEDED if export else ()))
         chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
         if not (out / "checkpoint").exists():
             TrainedEncoder(chosen)  # a base that is not at hand is told before the work

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
-from _labelled import read_labelled
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
+from _labelled_requests import read_labelled
 
 from evaluation.queries import Query
 from evaluation.retrieval import rank, table

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
-from _children import ROOT, Children, Stopped, children
 from _demo import build_demo, host_of
-from _page import free_port, page_command, page_environment
+from _processes import ROOT, Children, Stopped, children
+from _streamlit import free_port, page_command, page_environment
 
 from domain.errors import UnavailableError, UsageError
 from wiring.layout import StoreFolder

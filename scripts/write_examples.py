@@ -11,22 +11,21 @@ from typing import Annotated, Any
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _scoring import console, scoring
+from _evaluate_output import console, scoring
 from _training_sources import UNLIKE, Unlike, check_folder, counts, tools_of, trajectories_of
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import ModelUnavailableError, UsageError
 from domain.tool import ToolDoc
 from evaluation.queries import Query, whole_queries
-from retriever.training.asking import Bounds, Usage
+from retriever.training.answer_cache import AnswerCache
 from retriever.training.examples import Corpus, Example
-from retriever.training.kept_answers import KeptAnswers
+from retriever.training.llm_tasks import Bounds, Usage
 from retriever.training.recipe import BUNDLED, Recipe, read_recipe
 from wiring.models import chat_model
 from wiring.settings import read_settings
 from wiring.training import training_set
-from wiring.writing import Writing, check_replaceable, fit_to_learn_from, offline_requests, unsolved
-from wiring.written_files import write_lines
+from wiring.written_data import Writing, check_replaceable, fit_to_learn_from, offline_requests, unsolved, write_lines
 
 COLUMNS = (
     TextColumn("{task.description} {task.completed}/{task.total}"),
@@ -114,7 +113,7 @@ class _Run:
                 "writing needs a language model: set FOOTPATH_MODEL_URL and FOOTPATH_MODEL_NAME, or take --offline, "
                 "which writes plain requests and no negatives"
             )
-        model, kept, told = chat_model(settings), KeptAnswers(self._out / "answers.jsonl"), dict[str, Any]()
+        model, kept, told = chat_model(settings), AnswerCache(self._out / "answers.jsonl"), dict[str, Any]()
         await kept.open()
         try:
             if What.negatives in (what or What):

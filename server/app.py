@@ -92,7 +92,7 @@ def create_app(
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
-    app.add_middleware(Bodies, patience=lambda: app.state.services.limits.patience)
+    app.add_middleware(Bodies, body_limits=lambda: app.state.services.limits.body_limits)
     app.add_middleware(
         ServedHosts, serves=lambda: app.state.services.limits.serves
     )  # around the other: the last is the first to be asked

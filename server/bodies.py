@@ -28,7 +28,7 @@ _SMALL = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class BodyLimits:
     """``seconds``: for a whole body; ``held``: bytes of bodies that are being received at one time, a quarter of them from one address."""
 
     seconds: float = 30.0
@@ -41,9 +41,9 @@ class Bodies:
     two lengths, with 400. Where too much is being received already, the answer is 503.
     """
 
-    def __init__(self, app: ASGIApp, patience: Callable[[], Patience] = Patience) -> None:
+    def __init__(self, app: ASGIApp, body_limits: Callable[[], BodyLimits] = BodyLimits) -> None:
         self._app = app
-        self._patience = patience
+        self._limits = body_limits
         self._held: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,13 +75,13 @@ class Bodies:
         told = Headers(scope=scope).get("content-length", "")
         if told.isdecimal() and int(told) > MOST:
             raise _too_large()
-        patience, client = self._patience(), scope["client"][0] if scope.get("client") else ""
-        share = _Share(self._held, client, patience.held)
+        limits, client = self._limits(), scope["client"][0] if scope.get("client") else ""
+        share = _Share(self._held, client, limits.held)
         try:
-            async with asyncio.timeout(patience.seconds):
+            async with asyncio.timeout(limits.seconds):
                 return await _read(receive, share)
         except TimeoutError:
-            detail = f"the body did not come within {patience.seconds:g} seconds; send it faster, or less"
+            detail = f"the body did not come within {limits.seconds:g} seconds; send it faster, or less"
             raise _RefusedError(HTTPStatus.REQUEST_TIMEOUT, "too_slow", detail, _CLOSE) from None
         finally:
             share.give_back()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from server.bodies import Patience
+from server.bodies import BodyLimits
 from server.quotas import Quotas, quotas_of
 from server.rates import Rates
 from server.served_hosts import Serves, served_hosts
@@ -11,11 +11,11 @@ from wiring.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """One process's. ``quotas`` and ``rates``: of users; ``patience``: with bodies; ``serves``: by which names it is asked."""
+    """One process's. ``quotas`` and ``rates``: of users; ``body_limits``: with bodies; ``serves``: by which names it is asked."""
 
     quotas: Quotas
     rates: Rates
-    patience: Patience
+    body_limits: BodyLimits
     serves: Serves
 
 
@@ -24,6 +24,6 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(
         quotas_of(settings),
         Rates(settings.user_requests_per_minute),
-        Patience(settings.body_seconds, settings.body_memory),
+        BodyLimits(settings.body_seconds, settings.body_memory),
         served_hosts(settings.hosts),
     )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from agent.plans.cost_estimate import Price
 from domain.errors import OverLimitError, UsageError
-from server.storage.days import Used
+from server.storage.daily_usage import Used
 from wiring.settings import Settings
 
 

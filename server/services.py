@@ -13,21 +13,21 @@ from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
+from server.cleanup import tidying
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
-from server.runs.alive import alive, dead, forget
-from server.runs.board import Board
-from server.runs.followed_sessions import FollowedSessions, followed_sessions
-from server.runs.outage import Patience
-from server.runs.worker import Pace, Worker, working
+from server.runs.broker import EventBroker
+from server.runs.outage import RetryWait
+from server.runs.stream_sessions import StreamSessions, watched_sessions
+from server.runs.worker import Worker, WorkerParameters, working
+from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
 from server.storage.database import file_of, file_url
+from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
 from server.storage.runs import Run
-from server.storage.sealing import Keys, keys_of_file, parse_keys
 from server.storage.storage import Lifetimes, Storage
-from server.tidying import tidying
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
 from wiring.private_files import FOLDER, keep_private, private_database
@@ -42,8 +42,8 @@ class Services:
     storage: Storage
     accounts: Accounts
     worker: Worker
-    board: Board
-    followed: FollowedSessions
+    broker: EventBroker
+    followed: StreamSessions
     agents: Agents
     limits: Limits
     readiness: Readiness
@@ -61,9 +61,9 @@ async def open_services(
     Raises:
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
-    board, metrics = Board(), metrics or Metrics()
-    patience, limits = Patience(timedelta(seconds=settings.outage_seconds)), limits_of(settings)
-    pace = Pace(settings.runs_at_once, settings.lease_seconds, patience=patience)
+    broker, metrics = EventBroker(), metrics or Metrics()
+    retry_wait, limits = RetryWait(timedelta(seconds=settings.outage_seconds)), limits_of(settings)
+    parameters = WorkerParameters(settings.runs_at_once, settings.lease_seconds, retry_wait=retry_wait)
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
@@ -82,20 +82,20 @@ async def open_services(
         await _take_up(storage, settings.server_home)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
-            working(storage, agents.begin, board, pace, stored, agents.servers.all) as worker,
+            working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
-            followed_sessions(storage) as followed,
+            watched_sessions(storage) as followed,
         ):
-            metrics.watch(lambda: worker.in_hand, lambda: board.followers)
+            metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
-                async with alive(settings.server_home, worker.name):
+                async with worker_lock(settings.server_home, worker.name):
                     readiness, proxies = Readiness(checks, local_checks(settings)), Proxies(settings.trusted_proxies)
                     yield Services(
                         settings=settings,
                         storage=storage,
                         accounts=accounts,
                         worker=worker,
-                        board=board,
+                        broker=broker,
                         followed=followed,
                         agents=agents,
                         limits=limits,
@@ -105,15 +105,15 @@ async def open_services(
                         proxies=proxies,
                     )
             finally:
-                board.close()
+                broker.close()
 
 
 async def _take_up(storage: Storage, home: Path) -> None:
     """Queue what workers of this home had in hand when they were killed."""
-    killed = await asyncio.to_thread(dead, home)
+    killed = await asyncio.to_thread(dead_workers, home)
     if killed:
         await storage.held.release(killed)
-        await asyncio.to_thread(forget, home, killed)
+        await asyncio.to_thread(forget_workers, home, killed)
 
 
 @asynccontextmanager

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from agent.execution.secrets import Secrets, check_host
+from server.storage.shielded import shielded
 from server.storage.tool_keys import ToolKeys
-from server.storage.unbroken import unbroken
 from server.watching.secrecy import conceal
 
 
@@ -26,7 +26,7 @@ class UserSecrets:
         if hosts is None:
             return _concealed(await self._shared.value(name, host, port, encrypted=encrypted))
         check_host(name, hosts, host, port, encrypted=encrypted, where="the hosts of this key of yours")
-        return _concealed(await unbroken(self._tool_keys.value(self._user_id, name)))
+        return _concealed(await shielded(self._tool_keys.value(self._user_id, name)))
 
     def advice(self, name: str, host: str, port: int) -> str:
         """Where to keep one."""
@@ -35,7 +35,7 @@ class UserSecrets:
         )
 
     async def _hosts(self) -> Mapping[str, Sequence[str]]:
-        return await unbroken(self._tool_keys.names(self._user_id))
+        return await shielded(self._tool_keys.names(self._user_id))
 
 
 def _concealed(value: str | None) -> str | None:

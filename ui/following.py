@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.client import Client
 from ui.problems import ServerError
-from ui.story import Story
+from ui.run_state import RunState
 from ui.stream import Told
 
 _UNWATCHED = 60.0
@@ -32,11 +32,11 @@ class Following:
         self._looked = time.monotonic()
         self._ended = Event()
         self._error: ServerError | None = None
-        self.story = Story()
+        self.story = RunState()
         self._thread = Thread(target=self._gather, name=f"run {run}", daemon=True)
         self._thread.start()
 
-    def look(self) -> Story:
+    def look(self) -> RunState:
         """The story as it is now.
 
         Raises:

@@ -9,8 +9,8 @@ import streamlit as st
 from domain.addresses import Proxies
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
+from ui.login_tickets import COOKIE, Tickets, kept_by_browser
 from ui.problems import ServerError
-from ui.tickets import COOKIE, Tickets, kept_by_browser
 
 _HERE = "127.0.0.1"
 

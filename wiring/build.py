@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
+from graph.function_names import NameIndex
 from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
-from graph.names import NameIndex
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Spent, Summary, summarise
 from graph.take_overs import Admission, Forget, Tell
@@ -147,7 +147,7 @@ def _spread(cluster: "Cluster | None", source: Source, names: NameIndex) -> Spre
     """Search trees go to the cluster. Lines are cheaper to count than to send."""
     if cluster is None or not source.files:
         return None
-    from wiring.spread import counting
+    from wiring.cluster_build import counting
 
     return counting(cluster, names)
 
@@ -160,7 +160,7 @@ async def _embed(container: Container, progress: Progress, cluster: "Cluster | N
     from wiring.indexing import index_documents
 
     if cluster is not None and container.settings.embedder == "bundled":
-        from wiring.spread import embed
+        from wiring.cluster_build import embed
 
         await embed(cluster, container, progress)
     await index_documents(container, progress)

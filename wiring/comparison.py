@@ -6,7 +6,7 @@ from hashlib import blake2b
 from heapq import nsmallest
 
 from domain.errors import UsageError
-from evaluation.names import Key
+from evaluation.api_keys import Key
 from evaluation.queries import Query
 from evaluation.retrieval import Scored, Search, measures, rank
 from evaluation.retrieval_figures import documents_of

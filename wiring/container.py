@@ -15,7 +15,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.memory import MemoryStore
-from graph.flows import FlowStore
+from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
 from graph.weights import WeightParameters
@@ -24,15 +24,16 @@ from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
-from wiring.graph_beside import flows_of, kept_fields_of, take_over
 from wiring.layout import StoreFolder
+from wiring.lazy import Lazy, set_up
 from wiring.memories import RECALL_SECONDS, memories_of, within_reach
-from wiring.mistyped import named_in, warn_of_mistyped
-from wiring.once import Once, set_up
+from wiring.planning_stores import copy_flows_to_server, flows_of, kept_fields_of
 from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
+from wiring.store_servers import vector_address
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
@@ -53,11 +54,11 @@ class Container:
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
         self._stack = stack
-        self._retrieval = Once(self._open_retrieval)
-        self._recordings = Once(self._open_recordings)
-        self._memories = Once(self._open_memories)
-        self._flows = Once(self._open_flows)
-        self._secrets: Once[Secrets] = Once(lambda: asyncio.to_thread(read_secrets))
+        self._retrieval = Lazy(self._open_retrieval)
+        self._recordings = Lazy(self._open_recordings)
+        self._memories = Lazy(self._open_memories)
+        self._flows = Lazy(self._open_flows)
+        self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
         self._field_choices: FieldChoices | None = None
@@ -92,11 +93,11 @@ class Container:
         The words follow what other machines have indexed.
         """
         from wiring.experience import StoreExperience
-        from wiring.words import follow
+        from wiring.indexing import follow_words
 
         embedder, index, lexical = await self.retrieval()
         async with self._following:
-            await follow(self.graph, index, lexical)
+            await follow_words(self.graph, index, lexical)
         if not self._read:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
@@ -113,12 +114,7 @@ class Container:
 
         chosen = self.settings
         return QdrantIndex(
-            chosen.vector_url,
-            chosen.vector_api_key.get_secret_value(),
-            name=chosen.vector_collection,
-            prefer_grpc=chosen.vector_grpc,
-            grpc_port=chosen.vector_grpc_port,
-            quantization=chosen.vector_quantization,
+            vector_address(chosen), name=chosen.vector_collection, quantization=chosen.vector_quantization
         )
 
     async def recordings(self) -> Recordings:
@@ -126,7 +122,7 @@ class Container:
         return await self._recordings.get()
 
     async def _open_recordings(self) -> Recordings:
-        from graph.backends.recordings import SqliteRecordings
+        from graph.backends.sqlite_recordings import SqliteRecordings
 
         return await set_up(SqliteRecordings(self.folder.recordings), self._stack)
 
@@ -153,7 +149,7 @@ class Container:
     async def _open_flows(self) -> FlowStore:
         flows = await set_up(flows_of(self.settings, self.folder, on_server=self.graph_on_server), self._stack)
         if self.graph_on_server:
-            await take_over(flows, self.folder)
+            await copy_flows_to_server(flows, self.folder)
         return flows
 
     def embedder(self) -> Embedder:
@@ -213,7 +209,7 @@ class Container:
 
 def told_settings() -> Settings:
     """The settings of the process; what is set and ignored is told on stderr."""
-    warn_of_mistyped([*os.environ, *named_in(Path(".env")), *secret_files()])
+    warn_of_unknown_settings([*os.environ, *named_in(Path(".env")), *secret_files()])
     return read_settings()
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from domain.errors import UsageError
 from retriever.encoder_folder import EncoderForm, hash_of, read_form
 from retriever.index import Embedder
-from wiring.mistyped import named_in, warn_of_mistyped
 from wiring.settings import Settings, read_settings, settings_in
+from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
@@ -63,7 +63,7 @@ def former_settings(file: Path) -> Settings:
         UsageError: there is no such file, or it holds values that cannot be used.
     """
     found = settings_in(file)
-    warn_of_mistyped(named_in(file))
+    warn_of_unknown_settings(named_in(file))
     names = [name for name in Settings.model_fields if name.startswith("embed") or name == "encoder_folder"]
     return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
 

@@ -1,9 +1,54 @@
-"""The tools of a graph made searchable: their vectors, and their words here and on every machine that shares the vectors."""
+"""The tools of a graph made searchable: their vectors, and their words here and on every machine that shares the vectors.
 
+BM25 is a machine's own copy, made from the graph's documents wherever it is missing or was made from others. Beside a Qdrant server the vectors are shared and the words are not, so a machine could rank by words that another one has
+replaced. Whoever indexes notes the fingerprint of the texts with the collection; whoever searches compares it with its own, one
+small request.
+"""
+
+import logging
+
+from domain.tool import ToolId
+from graph.store import GraphStore
 from graph.transfer.exporting import Progress
+from retriever.documents import lexical_text
+from retriever.index import VectorIndex
 from retriever.indexing import index_tools
+from retriever.lexical import LexicalIndex
 from wiring.container import Container
-from wiring.words import publish
+
+_NOTE = "words"
+_log = logging.getLogger(__name__)
+
+
+async def publish_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
+    """After indexing: hold the words of the graph's documents and no others, and let other machines know of them."""
+    from retriever.backends.qdrant import QdrantIndex
+
+    if isinstance(index, QdrantIndex):
+        await lexical.replace(await _texts(graph))
+        await index.note(_NOTE, await lexical.fingerprint())
+
+
+async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
+    """Before searching: make the words anew where others were indexed, or where tools were and no words are here. Takes seconds."""
+    noted, here = await _noted(index), await lexical.fingerprint()
+    if not here and (noted or await index.count()):
+        _log.warning("there is no readable word index here: it is made anew from the graph's documents")
+    elif noted and noted != here:
+        _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
+    else:
+        return
+    await lexical.replace(await _texts(graph))
+
+
+async def _noted(index: VectorIndex) -> str:
+    from retriever.backends.qdrant import QdrantIndex
+
+    return (await index.notes()).get(_NOTE, "") if isinstance(index, QdrantIndex) else ""
+
+
+async def _texts(graph: GraphStore) -> dict[ToolId, str]:
+    return {tool.id: lexical_text(tool) async for tool in graph.documents()}
 
 
 async def index_documents(container: Container, progress: Progress) -> int:
@@ -13,5 +58,5 @@ async def index_documents(container: Container, progress: Progress) -> int:
     report = await index_tools(
         container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
     )
-    await publish(container.graph, index, lexical)
+    await publish_words(container.graph, index, lexical)
     return report.embedded

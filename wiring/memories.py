@@ -9,6 +9,7 @@ from agent.memory.recall import SECONDS as RECALL_SECONDS
 from domain.errors import FootpathError, UnavailableError
 from domain.memory import Memory, MemoryStore
 from wiring.settings import Settings
+from wiring.store_servers import vector_address
 
 
 def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemoryStore:
@@ -16,15 +17,8 @@ def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemorySto
     if on_server:
         from retriever.backends.qdrant_memories import QdrantMemories
 
-        key = settings.vector_api_key.get_secret_value()
-        return QdrantMemories(
-            settings.vector_url,
-            key,
-            name=settings.vector_collection,
-            prefer_grpc=settings.vector_grpc,
-            grpc_port=settings.vector_grpc_port,
-        )
-    from graph.backends.memories import SqliteMemories
+        return QdrantMemories(vector_address(settings), name=settings.vector_collection)
+    from graph.backends.sqlite_memories import SqliteMemories
 
     return SqliteMemories(file)
 

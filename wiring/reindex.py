@@ -11,10 +11,10 @@ from retriever.index import Embedder
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
-from wiring.beside import Beside, FolderBeside, Indexes, ServerBeside
 from wiring.comparison import Comparison, Judging, compare, judged_by, sample_requests
 from wiring.container import Container, open_container
 from wiring.embedders import embedder_of
+from wiring.index_switch import FolderIndexSwitch, Indexes, IndexSwitch, ServerIndexSwitch
 from wiring.settings import Settings
 
 
@@ -69,10 +69,10 @@ async def reindex(
         at_hand = _encoders(container, trial, stack)
         known = {one.identity: one for one in reversed(at_hand)}
         former = at_hand[-1].identity if trial.former else ""
-        place: Beside = (
-            ServerBeside(container.server_index)
+        place: IndexSwitch = (
+            ServerIndexSwitch(container.server_index)
             if container.vectors_on_server
-            else FolderBeside(container.folder.vectors)
+            else FolderIndexSwitch(container.folder.vectors)
         )
         stack.push_async_callback(place.close)
         both = await place.open(embedder.identity, embedder.dimension, ({former} if former else known).__contains__)
@@ -136,10 +136,10 @@ def _refused(both: Indexes, compared: Comparison | None, trial: Trial) -> str:
     return ""
 
 
-async def _switched(container: Container, place: Beside, lexical: LexicalIndex, *, keep_former: bool) -> list[str]:
+async def _switched(container: Container, place: IndexSwitch, lexical: LexicalIndex, *, keep_former: bool) -> list[str]:
     await place.switch()
-    if isinstance(place, ServerBeside):
-        from wiring.words import publish
+    if isinstance(place, ServerIndexSwitch):
+        from wiring.indexing import publish_words
 
-        await publish(container.graph, place.new, lexical)
+        await publish_words(container.graph, place.new, lexical)
     return [] if keep_former else await place.drop_former()

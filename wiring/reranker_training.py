@@ -10,10 +10,10 @@ import numpy as np
 
 from domain.errors import UsageError
 from domain.trajectory import Trajectory
-from evaluation.names import Key, key_of
+from evaluation.api_keys import Key, key_of
+from evaluation.leave_one_out import LeaveOneOutWalks
 from evaluation.queries import Query, whole_queries
-from evaluation.walked import OthersWalked
-from graph.names import NameIndex
+from graph.function_names import NameIndex
 from retriever.candidates import Gathering
 from retriever.features import features
 from retriever.index import Embedder, VectorIndex
@@ -55,7 +55,7 @@ async def asked_of(
             f"store: name the one with FOOTPATH_ENCODER_FOLDER and run {container.reindexing}"
         )
     documents = [document async for document in container.graph.documents()]
-    walked = OthersWalked(trajectories, NameIndex(documents))
+    walked = LeaveOneOutWalks(trajectories, NameIndex(documents))
     chosen = SearchParameters()
     found: list[Asked] = []
     for fold, encoder in zip(folds, encoders, strict=True):

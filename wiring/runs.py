@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun
-from agent.execution.approval import NoCrossing
+from agent.execution.approval import Approver
+from agent.execution.approvers import AllowChanges, DenyChanges, KeepHostsApart
 from agent.execution.executor import Executor
 from agent.learning.learner import Learner, taught
 from agent.memory.long_term import LongTermMemory
@@ -25,8 +26,10 @@ async def run_deps(
     *,
     owner: str | None = None,
     model: str = "",
+    approver: Approver | None = None,
 ) -> RunDeps:
-    """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes.
+    """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes. ``approver``: asked about
+    calls that may change something, which without one are not made; of calls that are replayed, nobody is asked.
 
     ``owner``: whose memories are recalled and kept, that of the settings by default. ``model``: for the policy llm, another than the usual one of the settings.
 
@@ -50,8 +53,15 @@ async def run_deps(
         reader=reader_for(policy),
         at_once=container.settings.subtasks_at_once,
         planner=planner,
-        leave=NoCrossing() if container.settings.flows == "ask" and caller.name != "replay" else None,
+        approver=_approver(container, approver, caller),
     )
+
+
+def _approver(container: Container, given: Approver | None, caller: Executor) -> Approver:
+    if caller.name == "replay":
+        return given or AllowChanges()
+    approver = given or DenyChanges()
+    return KeepHostsApart(approver) if container.settings.flows == "ask" else approver
 
 
 async def _memory(container: Container, owner: str) -> LongTermMemory:
@@ -104,4 +114,5 @@ def budget_of(container: Container) -> Budget:
         depth=chosen.max_depth,
         seconds=chosen.max_seconds,
         reflections=chosen.max_reflections,
+        changes=chosen.max_changes,
     )

@@ -94,6 +94,9 @@ class Settings(ServerSettings, BaseSettings):
     max_depth: int = Field(default=8, ge=1, le=50, description="Longest path.")
     max_seconds: float = Field(default=120.0, gt=0, description="Wall time a run may take, in seconds.")
     max_reflections: int = Field(default=3, ge=0, description="How often a run may walk anew after judging its path.")
+    max_changes: int = Field(
+        default=10, ge=0, description="Calls that may change something and that a run may send, whatever was approved."
+    )
     subtasks_at_once: int = Field(
         default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
     )
@@ -245,3 +248,9 @@ def settings_in(file: Path) -> dict[str, str]:
     if not file.is_file():
         raise UsageError(f"{file} is no file; name a file of settings, a line each, as in .env.example")
     return {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
+
+
+def model_names(settings: Settings) -> tuple[str, ...]:
+    """The models that a run may choose, the usual one first; none where there is no endpoint."""
+    names = [settings.model_name, *settings.model_names.split(",")]
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip())) if settings.model_url else ()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from domain.errors import UnavailableError
-from graph.backends.sqlite_copy import copy_database
+from graph.backends.sqlite_database import copy_database
 from wiring.layout import StoreFolder
 
 __all__ = ["copy_database", "snapshot"]

@@ -10,12 +10,12 @@ from pathlib import Path
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import Trajectory
+from evaluation.api_keys import Key, key_of
 from evaluation.corpora.corpus import read_as
-from evaluation.names import Key, key_of
 from evaluation.queries import Query
 from evaluation.tuning import labelled_requests, split_of
+from graph.function_names import NameIndex
 from graph.importers.records import Record, RecordError, as_list, as_object, load, optional_text, text
-from graph.names import NameIndex
 from retriever.training.examples import Corpus, Example, corpus_of
 
 _OF_A_PLUGIN = 3

@@ -55,9 +55,9 @@ async def verify(
             embedded = await _compare_and_repair(container, progress)
             comparison = await _compare(container)
         if mend and container.vectors_on_server:
-            from wiring.words import publish
+            from wiring.indexing import publish_words
 
-            await publish(container.graph, *(await container.retrieval())[1:])
+            await publish_words(container.graph, *(await container.retrieval())[1:])
         if mend:
             await asyncio.to_thread(shutil.rmtree, _aside(container.folder.vectors), ignore_errors=True)
         embedder, _, _ = await container.retrieval()

@@ -13,7 +13,7 @@ from agent.compression.json_truncate import fitted, length, written
 from agent.compression.markup_text import cut_text, readable, sound
 from agent.policy.protocol import FieldsQuestion, Policy
 from domain.tool import ToolDoc
-from graph.literals import read_value, too_deep
+from graph.lenient_json import read_value, too_deep
 
 LIMIT = 1_024
 """Characters of a response that a policy is shown."""

@@ -9,7 +9,7 @@ from agent.policy.protocol import FieldsQuestion, Policy
 from domain.errors import FootpathError
 from domain.tool import ToolDoc, ToolId
 from graph.kept_fields import FieldChoice, KeptFields
-from graph.outputs import output_fields
+from graph.response_fields import output_fields
 
 _log = logging.getLogger(__name__)
 _IN_PROCESS = 4_096

@@ -1,24 +1,21 @@
-"""Who lets calls be made: asked about each with where its values really come from, before anything is sent."""
+"""The approval of calls: an approver is asked about each with where its values really come from, before anything is sent."""
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from agent.budget import Meter
 from agent.execution.executor import CallResult, Executor
 from agent.execution.provenance import Judged, Provenance
-from domain.errors import NotAllowedError
+from agent.text import clean
+from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
-from domain.origin import Crossing
 from domain.tool import ToolDoc
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Intended:
+class IntendedCall:
     """A call that is about to be made. ``judged``: where its arguments come from."""
 
     tool: ToolDoc
@@ -26,51 +23,65 @@ class Intended:
     judged: Judged = field(default_factory=Judged)
 
 
-class Leave(Protocol):
-    """A run's user, or a setting in the user's stead."""
+class Approver(Protocol):
+    """A run's user, or a rule in the user's stead."""
 
-    def to_make(self, call: Intended) -> AbstractAsyncContextManager[None]:
+    def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[None]:
         """Held while the call is made. ``NotAllowedError`` where it must not be."""
         ...
 
 
-class LeaveAskingExecutor:
-    """One run's, around the one that makes its calls."""
+class ApprovedExecutor:
+    """One run's, around the one that makes its calls. What its approver takes to answer is none of the run's time.
 
-    def __init__(self, executor: Executor, leave: Leave, provenance: Provenance) -> None:
+    Calls that may change something and are sent count against the run's budget; whatever was approved, none goes beyond it.
+    """
+
+    def __init__(self, executor: Executor, approver: Approver, provenance: Provenance, meter: Meter) -> None:
         self.name = executor.name
         self._executor = executor
-        self._leave = leave
+        self._approver = approver
         self._provenance = provenance
+        self._meter = meter
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
-        """The call's result, once it is allowed. ``NotAllowedError`` where it is not."""
+        """The call's result, once it is approved. ``NotAllowedError`` where it is not, or where the budget of changes is used up."""
+        if not tool.safe:
+            self._within_budget(tool)
         judged = await asyncio.to_thread(self._provenance.judged, tool, arguments)  # long answers are read anew
-        async with self._leave.to_make(Intended(tool, arguments, judged)):
-            return await self._executor.call(tool, arguments)
+        async with AsyncExitStack() as held:
+            with self._meter.stopwatch.standing_still():
+                await held.enter_async_context(self._approver.approval(IntendedCall(tool, arguments, judged)))
+            return await (self._executor.call if tool.safe else self._change)(tool, arguments)
+
+    async def _change(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        """Counted before it is sent, so that calls side by side do not go beyond the budget together."""
+        self._within_budget(tool)
+        self._meter.changes += 1
+        try:
+            result = await self._executor.call(tool, arguments)
+        except FootpathError:  # nothing was sent
+            self._meter.changes -= 1
+            raise
+        if not result.attempts:
+            self._meter.changes -= 1
+        return result
+
+    def _within_budget(self, tool: ToolDoc) -> None:
+        if not self._meter.may_change:
+            bound = self._meter.budget.changes
+            raise NotAllowedError(
+                f"{clean(tool.api, 80)} was not called: a run may make {bound} change{'s' * (bound != 1)} (FOOTPATH_MAX_CHANGES), "
+                "and may make no more."
+            )
 
     async def close(self) -> None:
         """Close the executor that makes the calls."""
         await self._executor.close()
 
 
-class NoCrossing:
-    """Nobody can be asked, so no value of a host's response goes to another host."""
-
-    @asynccontextmanager
-    async def to_make(self, call: Intended) -> AsyncGenerator[None]:
-        """``NotAllowedError`` names the hosts, and the setting that lets all values go."""
-        for crossing in call.judged.crossings:
-            _log.warning("%s", refused(crossing))
-            raise NotAllowedError(
-                f"{refused(crossing)} FOOTPATH_FLOWS=allow lets such values go; at a server, its user is asked."
-            )
-        yield
-
-
-def refused(crossing: Crossing) -> str:
-    """That a value does not go where a call would send it."""
-    return (
-        f"The value of {crossing.parameter} stands in an answer of {crossing.source} and was not sent to {crossing.target}, "
-        "which is another host."
-    )
+def why_asked(tool: ToolDoc) -> str:
+    """What a user is told of a tool's side effect, and who says so."""
+    effect = tool.effect
+    certain = "changes" if effect.kind == "changes" else "may change"
+    return f"It {certain} something: {clean(effect.why, 160)}."

@@ -5,7 +5,7 @@ from typing import Any, cast
 from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Parameter
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _MAX_EXACT = 2**53

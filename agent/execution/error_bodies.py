@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 from agent.text import clean
 from domain.plan import CallOutcome
 from domain.trajectory import Outcome
-from graph.literals import read_value
+from graph.lenient_json import read_value
 from graph.outcomes import of_error
 
 _MOST_FINDINGS = 400

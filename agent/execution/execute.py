@@ -46,7 +46,7 @@ async def execute(
     done: Mapping[int, StepResult],
     choices: FieldChoices | None = None,
 ) -> AsyncIterator[ExecutionEvent]:
-    """Execute a path. Steps count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
+    """Execute a path. Results count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
 
     ``done``: results of steps that need no second call, by step; they give no event, whatever their status (what is not
     ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made, and
@@ -213,7 +213,7 @@ async def in_time(
         while True:
             began = clock()
             try:
-                async with asyncio.timeout(progress.meter.seconds_left):
+                async with progress.meter.within_time():
                     event = await anext(calls, None)
             except TimeoutError:
                 event = _out_of_time(tools, started, progress.given + len(progress.done) + 1)

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 _LONG = 200
 

@@ -12,7 +12,7 @@ from pydantic.types import JsonValue
 from agent.execution.user_values import places, plain, plain_value, stands
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 PIECE = re.compile(r"\w{4,}|\w*\d\w*")
 """What of a longer text may have been taken out of a response: words of some length, and what has digits."""

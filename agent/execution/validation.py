@@ -24,7 +24,7 @@ from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.json_schema import Schema, sound_schema
-from graph.literals import too_deep
+from graph.lenient_json import too_deep
 
 __all__ = ["checked", "coerce", "schema_of", "validate"]
 

@@ -1,19 +1,27 @@
-"""Arguments from a model: each with its origin, each checked; what is not grounded is refused and told back."""
+"""Arguments from a model. What it takes from an earlier step or from the document is looked up there; what it reads in the request is its own."""
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, WithJsonSchema
 from pydantic.types import JsonValue
 
 from agent.execution.validation import coerce
-from agent.llm.grounding import ground, step_place
-from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.parameters.needs import need_of
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Results
 from agent.text import clean
+from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter
+from graph.lenient_json import read_value
 
 _SCALAR = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
+_STEP = re.compile(r"\s*(?:step\s*)?\[?(\d{1,3})\]?\s*[.:]?\s*(.*)", re.DOTALL)
+_PLACE = re.compile(r"\[(\d{0,9}|\*)\]|([^.\[\]]+)")
+_MOST = 200
+_NO_VALUE = (None, "")
 
 
 class Bound(BaseModel):
@@ -34,12 +42,12 @@ class ArgumentsAnswer(BaseModel):
 
 def complaint_of(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str:
     """What is wrong with an answer, for the model to mend; empty where all is right."""
-    known = {parameter.name: parameter for parameter in question.tool.parameters}
     told: list[str] = []
     names = [bound.parameter for bound in answer.bindings]
     for bound in answer.bindings:
-        wrong = _wrong(bound, known, question)
-        if wrong:
+        try:
+            _agreeing(bound, question)
+        except InvalidDecisionError as wrong:
             told.append(f"{clean(bound.parameter, 80)}: {wrong}")
     told += [f"{clean(name, 80)} is bound twice" for name in dict.fromkeys(names) if names.count(name) > 1]
     silent = [p.name for p in question.tool.required if p.name not in names and p.name not in answer.missing]
@@ -49,29 +57,123 @@ def complaint_of(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str:
 
 
 def arguments_of(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) -> Arguments:
-    """The grounded part of an answer; what is required and not in it is missing."""
-    known = {parameter.name: parameter for parameter in question.tool.parameters}
+    """The values of an answer as they are sent; what is required and not among them is missing."""
     values: JsonObject = {}
     provenance: list[Binding] = []
     for bound in answer.bindings if answer else []:
-        if bound.parameter not in values and not _wrong(bound, known, question):
-            values[bound.parameter] = coerce(bound.value, known[bound.parameter])
-            provenance.append(_binding(bound))
+        if bound.parameter in values:
+            continue
+        try:
+            values[bound.parameter] = _sent(bound, question)
+        except InvalidDecisionError:
+            continue
+        provenance.append(_binding(bound))
     missing = tuple(p.name for p in question.tool.required if p.name not in values)
     return Arguments(values, tuple(provenance), missing)
 
 
-def _wrong(bound: Bound, known: dict[str, Parameter], question: ArgumentsQuestion) -> str:
-    parameter = known.get(bound.parameter)
-    if parameter is None:
-        return f"the tool has no such parameter; it has {', '.join(known) or 'none'}"
-    return ground(bound.value, bound.origin, bound.reference, parameter, question)
+def _agreeing(bound: Bound, question: ArgumentsQuestion) -> None:
+    """Raises where there is nothing to send, or something else stands at the place that is named: the place may be the wrong one."""
+    sent = _sent(bound, question)
+    parameter = _parameter(bound, question)
+    if bound.value not in _NO_VALUE and coerce(bound.value, parameter) != sent:
+        raise InvalidDecisionError(
+            f"{_short(sent)} stands at {bound.reference[:120]!r}, and not {_short(bound.value)}: name the place where it stands"
+            if bound.origin == "step"
+            else f"the default is {_short(sent)}, and not {_short(bound.value)}"
+        )
+
+
+def _sent(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
+    """The value that goes out: what stands at the place of a step, the document's default, or the model's own reading of the request.
+
+    Raises:
+        InvalidDecisionError: there is none, or it is none of the model's.
+    """
+    parameter = _parameter(bound, question)
+    if need_of(parameter).kind == "secret":
+        raise InvalidDecisionError("keys and secrets are not yours to fill in")
+    match bound.origin:
+        case "step":
+            return _of_step(bound, parameter, question.earlier)
+        case "default":
+            return _default(parameter)
+        case "request":
+            if bound.value in _NO_VALUE:
+                raise InvalidDecisionError("there is no value")
+            return coerce(bound.value, parameter)
+
+
+def _parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
+    for parameter in question.tool.parameters:
+        if parameter.name == bound.parameter:
+            return parameter
+    names = ", ".join(parameter.name for parameter in question.tool.parameters)
+    raise InvalidDecisionError(f"the tool has no such parameter; it has {names or 'none'}")
+
+
+def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
+    """The value at a place of an earlier response. Of several, those that the model names, or all of them where a list is wanted."""
+    place = _step_place(bound.reference)
+    if place is None or not 1 <= place[0] <= len(earlier):
+        raise InvalidDecisionError(
+            f"{bound.reference[:120]!r} names no earlier step: write the step's number, a dot and the place"
+        )
+    number, field = place
+    result = earlier[number - 1][1]
+    if result.status != "ok":
+        raise InvalidDecisionError(f"step {number} gave nothing")
+    found: list[JsonValue] = [one for one in _found(read_value(result.response), field) if one is not None]
+    if not found:
+        raise InvalidDecisionError(f"the response of step {number} has nothing at {field[:120]!r}")
+    if len(found) == 1:
+        return coerce(found[0], parameter)
+    named = coerce(bound.value, parameter)
+    if parameter.type == "array":
+        return named if isinstance(named, list) and named and all(item in found for item in named) else found
+    if named not in [coerce(one, parameter) for one in found]:
+        raise InvalidDecisionError(f"{len(found)} values stand at {bound.reference[:120]!r}: name the place of one")
+    return named
+
+
+def _default(parameter: Parameter) -> JsonValue:
+    """What the document leaves no choice about, or gives as its default."""
+    if len(parameter.enum) == 1:
+        return parameter.enum[0]
+    if parameter.default in _NO_VALUE:
+        raise InvalidDecisionError("the document gives no default")
+    return coerce(parameter.default, parameter)
+
+
+def _step_place(reference: str) -> tuple[int, str] | None:
+    """``1.results[0].id`` as (1, ``results[0].id``)."""
+    found = _STEP.fullmatch(reference)
+    return (int(found[1]), found[2].strip().lstrip("$.")) if found else None
+
+
+def _found(value: JsonValue, place: str) -> Iterator[JsonValue]:
+    """What stands at a place: ``items[0].id``, or ``items[].id`` for that field of all items."""
+    here: list[JsonValue] = [value]
+    for part in _PLACE.finditer(place):
+        after: list[JsonValue] = []
+        for held in here:
+            if part[2] is not None:
+                if isinstance(held, dict) and part[2] in held:
+                    after.append(held[part[2]])
+            elif isinstance(held, list):
+                after += held[:_MOST] if part[1] in ("", "*") else held[int(part[1]) : int(part[1]) + 1]
+        here = after[:_MOST]
+    yield from here
 
 
 def _binding(bound: Bound) -> Binding:
     reference = bound.reference.strip()
     if bound.origin == "default":
         reference = "the document's default"
-    elif bound.origin == "step" and (place := step_place(reference)):
+    elif bound.origin == "step" and (place := _step_place(reference)):
         reference = f"{place[0]}.{place[1]}".rstrip(".")
     return Binding(parameter=bound.parameter, origin=bound.origin, reference=reference[:400])
+
+
+def _short(value: JsonValue) -> str:
+    return repr(value)[:120]

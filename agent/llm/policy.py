@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -15,8 +14,8 @@ from agent.llm.client.chat import ChatModel, Reply
 from agent.llm.path_judgements import AdoptionAnswer, ScoresAnswer, adoption_text, score_text, scores_complaint
 from agent.llm.path_reflection import ReflectionAnswer, reflection_of, reflection_text
 from agent.llm.prompts import Fence, instructions
-from agent.llm.rendering import answer_text, arguments_text, fields_text, parts_text, path_text, situation_text
-from agent.llm.steps import ChoiceAnswer, PathAnswer, callable_places, choice_of, offered, path_of
+from agent.llm.rendering import answer_text, arguments_text, fields_text, path_text, situation_text, split_text
+from agent.llm.steps import ChoiceAnswer, PathAnswer, choice_of, offered, path_complaint, path_of
 from agent.llm.steps import complaint_of as complaint_of_move
 from agent.llm.structured_output import Allowance, Asker
 from agent.llm.subtasks import DecomposeAnswer
@@ -33,12 +32,10 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
-from agent.text import clean
+from agent.text import clean, title
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from offline.change_words import may_call
-from offline.template_answer import title
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _FIELDS = 60
@@ -62,12 +59,8 @@ class LlmPolicy:
         self.notices: list[Notice] = []
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """The model's subtasks. It is asked where rules see several parts, or earlier questions that this one may lean on; where it gives no
-        valid split, there is none.
-        """
-        if len(question.parts) < 2 and not question.earlier:
-            return whole(question.request, "it asks one thing")
-        prompt = self._fence.message(*parts_text(question, self._fence))
+        """The model's subtasks; where it gives no valid split, there is none."""
+        prompt = self._fence.message(*split_text(question, self._fence))
         messages = [await instructions("decompose"), prompt]
         answer, _ = await self._ask.decide(
             "decompose", messages, DecomposeAnswer, lambda a: subtasks.complaint_of(a, question)
@@ -77,9 +70,7 @@ class LlmPolicy:
         return subtasks.decomposition_of(answer, question)
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """The model's judgement; without a valid one, what the planning came to stands. It is shown the start tools that may be called."""
-        allowed = tuple(c for c in question.starts if may_call(c.tool, question.request))
-        question = replace(question, starts=allowed)
+        """The model's judgement; without a valid one, what the planning came to stands."""
         prompt = self._fence.message(*reflection_text(question, self._fence))
         messages = [await instructions("reflect"), prompt]
         answer, _ = await self._ask.decide(
@@ -91,7 +82,7 @@ class LlmPolicy:
         """The model's move, of several steps where it names them. One that is not on offer counts as a dead end, once it was told back."""
         shown, at_start = offered(situation), not situation.path
         if not shown and at_start:
-            return Choice("give_up", "no tool here may be called for this request")
+            return Choice("give_up", "there is no tool to start with")
         purpose = "choose" if situation.results is None else "choose_by_result"
         prompt = self._fence.message(*situation_text(situation, shown, self._fence))
         messages = [await instructions(purpose), prompt]
@@ -102,24 +93,16 @@ class LlmPolicy:
 
     async def whole_path(self, question: PathQuestion) -> WholePath:
         """The model's path; empty where it names no tool that is on offer twice."""
-        places = callable_places(question)
-        if not places:
-            return WholePath((), "no tool here may be called for this request")
-
-        def complaint(answer: PathAnswer) -> str:
-            wrong = [number for number in answer.numbers if not 1 <= number <= len(places)]
-            return f"there is no candidate {wrong[0]}; they are numbered from 1 to {len(places)}." if wrong else ""
-
+        if not question.candidates:
+            return WholePath((), "there is no tool to choose from")
         purpose = "whole_path_reasoned" if question.reasoned else "whole_path_basic"
-        prompt = self._fence.message(*path_text(question, places, self._fence))
+        prompt = self._fence.message(*path_text(question, self._fence))
         messages = [await instructions("whole_path", purpose), prompt]
-        answer, last = await self._ask.decide(purpose, messages, PathAnswer, complaint)
-        return path_of(answer or last, places, question.longest)
+        answer, last = await self._ask.decide(purpose, messages, PathAnswer, lambda a: path_complaint(a, question))
+        return path_of(answer or last, question)
 
     async def adopt(self, proposal: Proposal) -> Adoption:
-        """The model's word on a path that changes nothing but what the request asks for."""
-        if not all(may_call(tool, proposal.request) for tool in proposal.path):
-            return Adoption(adopted=False, reason="it would change something, which the request does not ask for")
+        """The model's word on a remembered path; without a valid one, it is not taken."""
         messages = [await instructions("adopt"), self._fence.message(*adoption_text(proposal, self._fence))]
         answer, _ = await self._ask.decide("adopt", messages, AdoptionAnswer, lambda _: "")
         if answer is None:
@@ -139,7 +122,7 @@ class LlmPolicy:
         return tuple(answer.scores)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """The model's values that are what they are said to be. Where it gives none twice, they are missing."""
+        """The model's values, those of earlier steps as they stand there. Where it gives none twice, they are missing."""
         if not question.tool.parameters:
             return Arguments({}, ())
         prompt = self._fence.message(*arguments_text(question, self._fence))

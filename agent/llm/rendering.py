@@ -6,11 +6,10 @@ from datetime import datetime
 
 from agent.llm.prompts import Fence
 from agent.llm.steps import Offered
-from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, PathQuestion, Situation
+from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, PathQuestion, Results, Situation
 from agent.policy.subtasks import DecomposeQuestion
-from agent.text import clean
+from agent.text import clean, title
 from domain.event import Feed
-from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 
 SHOWN_RESPONSE = 1_100
@@ -19,7 +18,6 @@ SHOWN_RESPONSE = 1_100
 _REQUEST = 4_000
 _PARAMETERS = 60
 _MOVE = 300
-_NEAR = 6
 _SHORT = 140
 """Characters of a description where tools are compared."""
 _TOLD = 0.005
@@ -30,14 +28,10 @@ _BEFORE = 600
 """Characters of a response of an earlier question."""
 
 
-def parts_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
-    """The request, and its parts with the categories of the tools nearest to each."""
-    lines: list[str] = []
-    for number, part in enumerate(question.parts, start=1):
-        near = dict.fromkeys(clean(tool_id_parts(tool)[0], 60) for tool, _ in part.found[:_NEAR])
-        lines.append(f"{number}. {clean(part.text, 300)} | near: {', '.join(near) or 'nothing'}")
+def split_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
+    """The request, and what was asked before in its conversation."""
     before = fence.block("asked before", _asked_before(question)) if question.earlier else ""
-    return (before, request_text(question.request, fence), fence.block("parts", "\n".join(lines)), "The subtasks?")
+    return (before, request_text(question.request, fence), "The subtasks?")
 
 
 def _asked_before(question: DecomposeQuestion) -> str:
@@ -70,17 +64,17 @@ def situation_text(situation: Situation, shown: Sequence[Offered], fence: Fence)
     )
 
 
-def path_text(question: PathQuestion, places: Sequence[int], fence: Fence) -> tuple[str, ...]:
+def path_text(question: PathQuestion, fence: Fence) -> tuple[str, ...]:
     """The request, the path, the moves before, all candidates by number."""
     path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(question.path, start=1))
-    shown = [Offered(question.candidates[place], place) for place in places]
+    shown = map(Offered, question.candidates)
     lines = "\n".join(candidate_line(number, one) for number, one in enumerate(shown, start=1))
     return (
         request_text(question.request, fence),
         fence.block("path so far", path) if path else "",
         _moved(question.memory, fence),
         fence.block("candidates", lines),
-        f"The path? Numbers from 1 to {len(places)}, at most {question.longest} of them.",
+        f"The path? Numbers from 1 to {len(question.candidates)}, at most {question.longest} of them.",
     )
 
 
@@ -113,7 +107,7 @@ def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
     )
 
 
-def answer_text(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], fence: Fence) -> tuple[str, ...]:
+def answer_text(request: str, steps: Results, fence: Fence) -> tuple[str, ...]:
     """The request and all that was done for it."""
     return (request_text(request, fence), fence.block("steps", steps_text(steps)), "The answer?")
 
@@ -128,8 +122,8 @@ def request_text(request: str, fence: Fence) -> str:
     return fence.block("request", request[:_REQUEST])
 
 
-def steps_text(steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
-    """Steps by number, each with its arguments, its outcome and what is to be seen of its response."""
+def steps_text(steps: Results) -> str:
+    """Results by number, each with its arguments, its outcome and what is to be seen of its response."""
     shown: list[str] = []
     for number, (tool, result) in enumerate(steps, start=1):
         arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 600)
@@ -142,10 +136,9 @@ def steps_text(steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
 
 
 def line(tool: ToolDoc, limit: int = 240) -> str:
-    """A tool in one line."""
-    name = f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
-    changes = "" if tool.safe else f" ({tool.method}: may change something)"
-    return f"{name}{changes}: {clean(tool.description or tool.toolset_description, limit)}"
+    """A tool in one line, with what is known of its side effect where it has one."""
+    changes = {"reads": "", "changes": " (CHANGES SOMETHING)", "unknown": " (MAY CHANGE SOMETHING)"}[tool.effect.kind]
+    return f"{title(tool)}{changes}: {clean(tool.description or tool.toolset_description, limit)}"
 
 
 def _recalled(situation: Situation) -> str:

@@ -1,4 +1,4 @@
-"""Steps from a model: numbers of a list, read and checked; a number that is not on offer names no tool."""
+"""Results from a model: numbers of a list, read and checked; a number that is not on offer names no tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from agent.offer.candidates import Candidate
 from agent.policy.protocol import Choice, PathQuestion, Situation, WholePath
 from agent.text import clean
-from offline.change_words import may_call
 
 
 class ChoiceAnswer(BaseModel):
@@ -34,29 +33,16 @@ class PathAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A tool as it is numbered: its place in the situation (None: a follower), and the number it comes after."""
+    """A tool as it is numbered, from 1. ``after``: the number of the candidate that a follower comes behind."""
 
     candidate: Candidate
-    place: int | None
     after: int | None = None
 
 
 def offered(situation: Situation) -> tuple[Offered, ...]:
-    """What is shown, in order: the candidates that may be called for this request, then what may follow them.
-
-    Tools that change something are offered only where the request asks for such a change: no text of a tool moves the model to one.
-    """
-    first = [
-        Offered(candidate, place)
-        for place, candidate in enumerate(situation.candidates)
-        if may_call(candidate.tool, situation.request)
-    ]
-    numbers = {one.place: number for number, one in enumerate(first, start=1)}
-    behind = [
-        Offered(follower.candidate, None, numbers[follower.after])
-        for follower in situation.followers
-        if follower.after in numbers and may_call(follower.candidate.tool, situation.request)
-    ]
+    """What is shown, in order: the candidates, then what may follow them."""
+    first = [Offered(candidate) for candidate in situation.candidates]
+    behind = [Offered(follower.candidate, follower.after + 1) for follower in situation.followers]
     return (*first, *behind)
 
 
@@ -93,19 +79,21 @@ def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start
             break
         taken.append(number)
     tools = tuple(shown[number - 1].candidate.tool.id for number in taken[1:])
-    place, last = shown[answer.number - 1].place, answer.done and valid
-    return Choice("advance", reason, place, then=tools, last=last, unserved=unserved)
+    last = answer.done and valid
+    return Choice("advance", reason, answer.number - 1, then=tools, last=last, unserved=unserved)
 
 
-def callable_places(question: PathQuestion) -> tuple[int, ...]:
-    """The places of the candidates that may be called for this request, as they are numbered."""
-    return tuple(i for i, c in enumerate(question.candidates) if may_call(c.tool, question.request))
+def path_complaint(answer: PathAnswer, question: PathQuestion) -> str:
+    """What is wrong with a path, for the model to mend; empty where all is right."""
+    count = len(question.candidates)
+    wrong = [number for number in answer.numbers if not 1 <= number <= count]
+    return f"there is no candidate {wrong[0]}; they are numbered from 1 to {count}." if wrong else ""
 
 
-def path_of(answer: PathAnswer | None, places: Sequence[int], longest: int) -> WholePath:
+def path_of(answer: PathAnswer | None, question: PathQuestion) -> WholePath:
     """The path; numbers that are not on offer are left out, the first of repeated ones stays."""
     if answer is None:
         return WholePath((), "the model gave no valid path")
-    steps = [places[n - 1] for n in dict.fromkeys(answer.numbers) if 1 <= n <= len(places)]
+    steps = [n - 1 for n in dict.fromkeys(answer.numbers) if 1 <= n <= len(question.candidates)]
     reason = clean(answer.reason, 300) or "no reason given"
-    return WholePath(tuple(steps[:longest]), reason, clean(answer.unserved, 300))
+    return WholePath(tuple(steps[: question.longest]), reason, clean(answer.unserved, 300))

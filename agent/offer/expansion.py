@@ -13,7 +13,7 @@ from agent.search.dfs import Node
 from agent.search.settings import WalkSettings
 from agent.search.state import Frontier, Path
 from domain.tool import FINISH, ToolId
-from graph.recovery import with_returning
+from graph.exploration import with_exploration
 from graph.weights import rank
 
 _KEPT_FREE = 3
@@ -148,7 +148,7 @@ class Expander:
         finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
         near = [w for w in weighted if w.target not in closed]
         await self._evidence.read(w.target for w in rank(near)[: _LOOKED_AT * k])
-        ranked = with_returning(near, k, self._safe, seed=self._seed) if self._seed else rank(near)[:k]
+        ranked = with_exploration(near, k, self._safe, seed=self._seed) if self._seed else rank(near)[:k]
         shown = [self._evidence.relevance(w.target) for w in ranked]
         kept = _KEPT_FREE if unserved(relevance, shown, best, self._settings.floor) else 0
         graph: list[Offer] = [(w.target, w.weight, "graph") for w in ranked[: k - min(kept, k - 1)]]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from agent.offer.candidates import Candidate
 from domain.tool import ToolId
-from graph.recovery import has_turn
+from graph.exploration import is_explored
 from graph.weights import UNTESTED
 
 ALIKE = 0.75
@@ -26,7 +26,7 @@ def returning(
 
     A tool of poor availability in what was imported alone is not meant: nobody here has avoided it yet.
     """
-    return next((tool for tool in offered if failing(tool) and safe(tool) and has_turn(seed, tool)), None)
+    return next((tool for tool in offered if failing(tool) and safe(tool) and is_explored(seed, tool)), None)
 
 
 def rivalled(candidates: Sequence[Candidate], tool: ToolId) -> bool:

@@ -10,8 +10,8 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.search.state import Path
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
-from graph.around import Around
-from graph.flows import FlowStore, KnownFlow, with_flows
+from graph.dataflow import FlowStore, KnownFlow, with_flows
+from graph.links import Neighbourhood
 from graph.store import GraphReads
 from graph.weights import UNTESTED, Weighted, WeightParameters, availability, transition_weights
 
@@ -135,7 +135,7 @@ class Evidence:
         """A tool's relevance, one value per clause, each in [0, 1]."""
         return self._relevance[tool]
 
-    async def around(self, tool: ToolId) -> Around | None:
+    async def around(self, tool: ToolId) -> Neighbourhood | None:
         """What joins a tool to others; None where it is no node."""
         return (await self._graph.around([tool])).get(tool)
 
@@ -175,14 +175,14 @@ class ReadOnce:
 
     def __init__(self, store: GraphReads) -> None:
         self._store = store
-        self._known: dict[ToolId, Around | None] = {}
+        self._known: dict[ToolId, Neighbourhood | None] = {}
 
     @classmethod
     def of(cls, store: GraphReads) -> Self:
         """The view of this store: itself, where it is one."""
         return store if isinstance(store, cls) else cls(store)
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
         """As the store tells it; what is new is read at once."""
         wanted = list(dict.fromkeys(tools))
         new = [tool for tool in wanted if tool not in self._known]

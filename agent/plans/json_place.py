@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pydantic.types import JsonValue
 
 from agent.execution.user_values import plain, stands
-from graph.literals import read_value
+from graph.lenient_json import read_value
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DEEP = 3

@@ -1,4 +1,4 @@
-"""Steps that could be put into a plan: what past walks called next, and what gives a later step what it lacks."""
+"""Results that could be put into a plan: what past walks called next, and what gives a later step what it lacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

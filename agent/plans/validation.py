@@ -14,7 +14,7 @@ from agent.text import clean
 from domain.errors import UsageError
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import Parameter, ToolDoc, ToolId
-from graph.outputs import OutputField, output_fields
+from graph.response_fields import OutputField, output_fields
 
 
 @dataclass(frozen=True, slots=True)

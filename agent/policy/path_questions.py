@@ -63,7 +63,7 @@ class Adoption:
 class ScoreQuestion:
     """What ``score`` sees of a run that is over: the steps of the last plan in order, then those that were gone around.
 
-    Steps that were not called are among them, so that step numbers hold.
+    Results that were not called are among them, so that step numbers hold.
     """
 
     request: str

@@ -14,7 +14,7 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc, ToolId
 
-Results = tuple[tuple[ToolDoc, StepResult], ...]
+Results = Sequence[tuple[ToolDoc, StepResult]]
 """Tools that were called, each with what became of the call, in order."""
 
 
@@ -196,7 +196,7 @@ class Policy(Protocol):
         """
         ...
 
-    def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
+    def answer(self, request: str, steps: Results) -> AsyncIterator[str]:
         """The answer, streamed; it names the calls it rests on."""
         ...
 

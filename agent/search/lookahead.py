@@ -1,4 +1,4 @@
-"""Steps that a decision named beyond the next one: taken without asking again where weights and coupling make it safe."""
+"""Results that a decision named beyond the next one: taken without asking again where weights and coupling make it safe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

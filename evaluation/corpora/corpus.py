@@ -12,9 +12,9 @@ from pydantic.types import JsonValue
 from domain.errors import BrokenInputError, UsageError
 from domain.model import JsonObject
 from domain.tool import ToolId, tool_id_parts
+from graph.function_names import function_name
 from graph.importers.lines import read_lines
 from graph.importers.records import Record, RecordError, Skipped, load
-from graph.names import function_name
 
 T = TypeVar("T")
 HELD_OUT = 5

@@ -5,9 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.around import Around
 from graph.backends.memory_links import MemoryLinks
-from graph.checks import check_batch, check_documents, check_live, check_mark, check_state
 from graph.facts import (
     LESSONS,
     Edge,
@@ -21,6 +19,8 @@ from graph.facts import (
     Neighbour,
     ToolFacts,
 )
+from graph.links import Neighbourhood
+from graph.validation import check_batch, check_documents, check_live, check_mark, check_state
 
 
 class MemoryGraph(MemoryLinks):
@@ -145,9 +145,9 @@ class MemoryGraph(MemoryLinks):
         into = {(source, tool) for tool in asked for source in self._in.get(tool, ())}
         return [self._out[source][target] for source, target in sorted(out | into)]
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
         return {
-            tool: Around(
+            tool: Neighbourhood(
                 facts=self._facts[tool],
                 document=self._documents.get(tool),
                 out=await self.out_edges(tool),

@@ -6,7 +6,6 @@ from uuid import uuid4
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolDoc, ToolId
-from graph.around import Around
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
@@ -14,8 +13,9 @@ from graph.backends.neo4j_documents import document
 from graph.backends.neo4j_evidence import Neo4jEvidence, keep_lessons
 from graph.backends.neo4j_links import Neo4jLinks
 from graph.backends.neo4j_work import send
-from graph.checks import check_batch, check_documents, check_live, check_state
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+from graph.links import Neighbourhood
+from graph.validation import check_batch, check_documents, check_live, check_state
 
 _Count = Callable[[Transaction], Awaitable[None]]
 
@@ -171,7 +171,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         rows = await self._connection.read(cypher.IN_EDGES, {"id": tool})
         return [Edge(source, tool, *counts) for source, *counts in rows]
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
         return dict(neo4j_rows.around(*row) for row in await self._by_chunks(cypher.AROUND, tools))
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:

@@ -6,8 +6,8 @@ from domain.tool import ToolId
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Transaction
 from graph.backends.neo4j_work import Neo4jWork, send
-from graph.checks import check_mark
 from graph.facts import LESSONS, Lesson, Mark
+from graph.validation import check_mark
 
 
 class Neo4jEvidence(Neo4jWork):

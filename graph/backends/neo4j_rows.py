@@ -9,10 +9,9 @@ from urllib.parse import unquote
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id_parts
-from graph.around import Around
 from graph.backends.neo4j_documents import document, document_properties
 from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome, Mark, Neighbour, ToolFacts
-from graph.links import Feed, Substitute, ToolLinks
+from graph.links import Feed, Neighbourhood, Substitute, ToolLinks
 
 Row = dict[str, Any]
 
@@ -115,10 +114,10 @@ def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> Sub
     return Substitute(one, other, score, loads(parameters))
 
 
-def around(tool: ToolId, *found: Any) -> tuple[ToolId, Around]:
+def around(tool: ToolId, *found: Any) -> tuple[ToolId, Neighbourhood]:
     """A row of AROUND: seven facts, the document's properties, and what joins the tool to others."""
     *facts, properties, out, into, feeds, substitutes = found
-    return tool, Around(
+    return tool, Neighbourhood(
         facts=ToolFacts(*facts),
         document=document(properties) if properties else None,
         out=[neighbour(tool, *row) for row in out],

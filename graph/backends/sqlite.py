@@ -6,14 +6,13 @@ from dataclasses import astuple
 from pathlib import Path
 
 from domain.tool import ToolDoc, ToolId
-from graph.around import Around
 from graph.backends import sqlite_schema as sql
-from graph.backends.sqlite_database import Database
+from graph.backends.sqlite_database import Database, json_list
 from graph.backends.sqlite_evidence import SqliteEvidence, keep_lessons, set_marks
 from graph.backends.sqlite_links import SqliteLinks, read_feeds_into, read_substitutes
-from graph.backends.sqlite_reading import json_list
-from graph.checks import check_batch, check_documents, check_live, check_state
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
+from graph.links import Neighbourhood
+from graph.validation import check_batch, check_documents, check_live, check_state
 
 
 class SqliteGraph(SqliteEvidence, SqliteLinks):
@@ -127,14 +126,14 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         return await self._database.read(lambda connection: _in_edges(connection, tool))
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Around]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
         """Small statements by index in one visit of the reading thread: joined into one, they would multiply each other's rows."""
         wanted = json_list(tools)
 
-        def read(connection: sqlite3.Connection) -> dict[ToolId, Around]:
+        def read(connection: sqlite3.Connection) -> dict[ToolId, Neighbourhood]:
             documents = _documents(connection, wanted)
             return {
-                tool: Around(
+                tool: Neighbourhood(
                     facts=facts,
                     document=documents.get(tool),
                     out=_out_edges(connection, tool),

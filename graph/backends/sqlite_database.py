@@ -8,12 +8,14 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
+
+import orjson
 
 from domain.errors import StoreVersionError, UnavailableError
 from graph.backends.sqlite_errors import translated
@@ -243,3 +245,53 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return not (tables or application or version)
+
+
+_PAGE = 500
+
+
+class SqliteReading:
+    """Holds the database of the parts that build on it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def _stream(self, page: str, after: tuple[str, ...]) -> AsyncIterator[tuple[Any, ...]]:
+        """Page by page, each a read of its own: a slow consumer holds no snapshot open.
+
+        ``after`` is where to begin; the first columns of a row say where the next page does.
+        """
+        while True:
+            place = (*after, _PAGE)
+            rows = await self._database.read(lambda c, place=place: c.execute(page, place).fetchall())
+            for row in rows:
+                yield row
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][: len(after)]
+
+
+def json_list(values: Iterable[str]) -> str:
+    """A list as one bound parameter: any number of values in one statement."""
+    return orjson.dumps(list(values)).decode()
+
+
+_OF_THE_COPY = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy the database at ``source`` into a new file. Raises ``UnavailableError`` where one of the two cannot be used."""
+    with translated(source), closing(_opened(source, "rw")) as read:
+        try:
+            with closing(_opened(target, "rwc")) as written:
+                read.backup(written)  # all pages in one step, within one read transaction: nobody who writes waits
+        except sqlite3.Error as error:
+            if not error.sqlite_errorname.startswith(_OF_THE_COPY):
+                raise
+            raise UnavailableError(
+                f"cannot write a copy of {source} in {target.parent} ({error}): free some space, or name another folder"
+            ) from error
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30)

@@ -9,10 +9,10 @@ from orjson import dumps
 
 from domain.tool import ToolId
 from graph.backends import sqlite_schema as sql
+from graph.backends.sqlite_database import SqliteReading, json_list
 from graph.backends.sqlite_links_schema import NUMBERS
-from graph.backends.sqlite_reading import SqliteReading, json_list
-from graph.checks import check_mark
 from graph.facts import LESSONS, Edge, Lesson, LiveOutcome, Mark
+from graph.validation import check_mark
 
 
 class SqliteEvidence(SqliteReading):

@@ -7,7 +7,7 @@ import orjson
 
 from domain.tool import ToolId
 from graph.backends import sqlite_links_schema as sql
-from graph.backends.sqlite_reading import SqliteReading, json_list
+from graph.backends.sqlite_database import SqliteReading, json_list
 from graph.links import Feed, LinkCounts, LinkState, Substitute, ToolLinks, check_known, check_links, named_tools
 
 

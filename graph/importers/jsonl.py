@@ -8,7 +8,7 @@ from domain.side_effect import Said
 from domain.tool import JsonType, Location, Parameter, ToolDoc, tool_id
 from domain.trajectory import Call, Finish, RecordedCall, Trajectory
 from graph.importers.records import Record, RecordError, as_list, as_object, json_text, optional_text, text
-from graph.importers.side_effects import said_of
+from graph.importers.side_effects import of_hints, said_of
 from graph.outcomes import of_flag, of_recorded
 
 _TYPES: dict[str, JsonType] = {
@@ -60,7 +60,7 @@ def tool(record: Record) -> ToolDoc:
 def side_effect(record: Record) -> Said:
     """``side_effect`` of a record, or MCP's ``annotations``. Raises ``RecordError``."""
     hints = record.get("annotations")
-    read_only = cast(Record, hints).get("readOnlyHint") if isinstance(hints, dict) else None
+    read_only = of_hints(cast(Record, hints)) if isinstance(hints, dict) else None
     return said_of("side_effect", record.get("side_effect"), read_only)
 
 

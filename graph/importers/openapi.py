@@ -1,13 +1,15 @@
 """OpenAPI documents to tool documents, an operation each: versions 3.0 to 3.2, and Swagger 2.0, in JSON or YAML."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from domain.errors import BrokenInputError
 from domain.side_effect import Said
-from domain.tool import Credential, ToolDoc, ToolId, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, ToolId, tool_id
+from graph.function_names import function_name
+from graph.importers.graphql import fixed_effect
 from graph.importers.openapi_bodies import body_of
 from graph.importers.openapi_files import as_openapi, read_document
 from graph.importers.openapi_nodes import Schema, items, mapping
@@ -17,8 +19,7 @@ from graph.importers.openapi_schema import DanglingReferenceError, Schemas, Unsu
 from graph.importers.openapi_security import authorization, credentials_of
 from graph.importers.openapi_servers import url_of
 from graph.importers.records import RecordError
-from graph.importers.side_effects import said_of
-from graph.names import function_name
+from graph.importers.side_effects import of_hints, said_of
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MAX_NAME = 200
@@ -144,15 +145,19 @@ class _Importing:
             idempotent=operation.get("x-idempotent") is True,
             body_type=body.type,
             body_media=body.media,
-            side_effect=self._side_effect(),
+            side_effect=self._side_effect(body.parameters),
         )
         return doc, problem
 
-    def _side_effect(self) -> Said:
+    def _side_effect(self, parameters: Sequence[Parameter]) -> Said:
+        read_only = of_hints(self.operation, "x-")
+        if read_only is None and self.operation.get("x-openai-isConsequential") is True:
+            read_only = False
         try:
-            return said_of("x-side-effect", self.operation.get("x-side-effect"), self.operation.get("x-readOnlyHint"))
+            said = said_of("x-side-effect", self.operation.get("x-side-effect"), read_only)
         except RecordError as error:
             raise UnsupportedError(str(error)) from error
+        return said or fixed_effect(parameters)
 
     def _api(self, category: str, toolset: str, taken: set[ToolId]) -> str:
         place = f"{self.method.upper()} {self.route}"[:MAX_NAME]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from domain.tool import ToolDoc, tool_id
+from graph.function_names import function_name
 from graph.importers import jsonl
 from graph.importers.records import (
     Record,
@@ -17,7 +18,6 @@ from graph.importers.records import (
     read_capped,
     text,
 )
-from graph.names import function_name
 
 
 def tools_root(path: Path) -> Path:

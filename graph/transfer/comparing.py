@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from domain.errors import UsageError
 from domain.memory import Memory
 from domain.tool import ToolDoc
+from graph.dataflow import FlowCount
 from graph.facts import Edge, ToolFacts
-from graph.flows import FlowCount
 from graph.recordings import Recordings
 from graph.store import GraphStore
-from graph.transfer.beside import Beside, FlowKey
+from graph.transfer.companion_stores import CompanionStores, FlowKey
 from graph.transfer.lines import SECTIONS, Item, Key, Node, RecordedBatch, Taught, place
 
 Present = dict[type[Item], int]
@@ -19,7 +19,7 @@ Present = dict[type[Item], int]
 class Overlap:
     """Told the items of an export in order, it reads the store beside them; both are sorted, so nothing is kept."""
 
-    def __init__(self, graph: GraphStore, recordings: Recordings | None, beside: Beside) -> None:
+    def __init__(self, graph: GraphStore, recordings: Recordings | None, companions: CompanionStores) -> None:
         self.present: Present = dict.fromkeys(SECTIONS, 0)
         self._seen: Present = dict.fromkeys(SECTIONS, 0)
         self._streams: dict[type[Item], AsyncIterator[Item]] = {
@@ -28,9 +28,9 @@ class Overlap:
             Edge: graph.edges(),
             Key: _keys(graph),
             Taught: _lessons(graph),
-            Memory: beside.all_memories(),
-            FlowKey: beside.flow_keys(),
-            FlowCount: beside.flow_counts(),
+            Memory: companions.all_memories(),
+            FlowKey: companions.flow_keys(),
+            FlowCount: companions.flow_counts(),
             RecordedBatch: _batches(recordings),
         }
         self._next: dict[type[Item], Item | None] = {}

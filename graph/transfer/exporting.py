@@ -10,7 +10,7 @@ from domain.errors import StoreBusyError
 from graph.facts import GraphStatistics
 from graph.recordings import Recordings
 from graph.store import GraphStore
-from graph.transfer.beside import Beside
+from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.lines import Counts, Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.writing import ExportWriter
 
@@ -44,9 +44,9 @@ async def export_store(
     progress: Progress,
     *,
     replace: bool = False,
-    beside: Beside | None = None,
+    companions: CompanionStores | None = None,
 ) -> Exported:
-    """Write the whole graph, what lies ``beside`` it, and the recorded calls where ``recordings`` are given. No vectors, no settings.
+    """Write the whole graph, what lies ``companions`` it, and the recorded calls where ``recordings`` are given. No vectors, no settings.
 
     Interrupted, or on any error, no file is left under that name, and one that was there stays.
 
@@ -63,7 +63,7 @@ async def export_store(
         async for chunk in _chunks(_items(graph)):
             await asyncio.to_thread(writer.write, chunk)
             progress("graph", sum(asdict(writer.counts).values()), total)
-        async for chunk in _chunks(_remembered(beside or Beside())):
+        async for chunk in _chunks(_remembered(companions or CompanionStores())):
             await asyncio.to_thread(writer.write, chunk)
             progress("memories and flows", writer.counts.memories + writer.counts.flows, None)
         learnt = _learnt_meanwhile(writer.counts, before, await graph.statistics())
@@ -91,12 +91,12 @@ async def _items(graph: GraphStore) -> AsyncIterator[Item]:
         yield Taught(tool, lesson)
 
 
-async def _remembered(beside: Beside) -> AsyncIterator[Item]:
-    async for memory in beside.all_memories():
+async def _remembered(companions: CompanionStores) -> AsyncIterator[Item]:
+    async for memory in companions.all_memories():
         yield memory
-    async for key in beside.flow_keys():
+    async for key in companions.flow_keys():
         yield key
-    async for counted in beside.flow_counts():
+    async for counted in companions.flow_counts():
         yield counted
 
 

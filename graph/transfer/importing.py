@@ -9,16 +9,16 @@ from typing import cast
 from domain.errors import BrokenInputError, UnavailableError, UsageError
 from domain.memory import Memory
 from domain.tool import FINISH, ToolDoc
-from graph.checks import check_documents, check_state
+from graph.dataflow import FlowCount
 from graph.facts import Edge, GraphState, GraphStatistics
-from graph.flows import FlowCount
 from graph.recordings import Recordings
 from graph.store import GraphStore
-from graph.transfer.beside import Beside, FlowKey, Remembered
+from graph.transfer.companion_stores import CompanionItem, CompanionStores, FlowKey
 from graph.transfer.comparing import Overlap, Present
 from graph.transfer.exporting import Exported, Progress
 from graph.transfer.lines import Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.reading import ExportReader
+from graph.validation import check_documents, check_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +50,29 @@ async def import_store(
     graph: GraphStore,
     recordings: Recordings | None,
     progress: Progress,
-    beside: Beside | None = None,
+    companions: CompanionStores | None = None,
 ) -> int:
     """Make an empty store hold what the export holds. Interrupted, it goes on where it was. Returns the items written.
 
-    ``recordings`` and what is ``beside`` may be None where neither the export nor the store has any. Nothing else may write meanwhile.
+    ``recordings`` and what is ``companions`` may be None where neither the export nor the store has any. Nothing else may write meanwhile.
 
     Raises:
         UsageError: the store holds something that is not in the export; nothing was changed.
         BrokenInputError: the file is not the one that was checked.
         UnavailableError: the store cannot be written, or was written to by another program.
     """
-    beside = beside or Beside()
-    present = await _present(path, checked, graph, recordings, progress, beside)
+    companions = companions or CompanionStores()
+    present = await _present(path, checked, graph, recordings, progress, companions)
     reader, written, seen = ExportReader(path), 0, dict.fromkeys(present, 0)
     async for chunk in _chunks(reader, "import", progress):
         kind = type(chunk[0])
         skipped = min(max(present[kind] - seen[kind], 0), len(chunk))
         seen[kind] += len(chunk)
         if skipped < len(chunk):
-            await _write(chunk[skipped:], graph, recordings, beside)
+            await _write(chunk[skipped:], graph, recordings, companions)
             written += len(chunk) - skipped
     _check_same(path, reader, checked)
-    await _check_result(checked, graph, recordings, beside)
+    await _check_result(checked, graph, recordings, companions)
     return written
 
 
@@ -82,10 +82,10 @@ async def _present(
     graph: GraphStore,
     recordings: Recordings | None,
     progress: Progress,
-    beside: Beside,
+    companions: CompanionStores,
 ) -> Present:
-    overlap = Overlap(graph, recordings, beside)
-    empty = await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0) and await beside.empty()
+    overlap = Overlap(graph, recordings, companions)
+    empty = await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0) and await companions.empty()
     if not empty or (recordings is not None and await recordings.count()):
         reader = ExportReader(path)
         async for chunk in _chunks(reader, "compare", progress):
@@ -96,7 +96,9 @@ async def _present(
     return overlap.present
 
 
-async def _write(chunk: Sequence[Item], graph: GraphStore, recordings: Recordings | None, beside: Beside) -> None:
+async def _write(
+    chunk: Sequence[Item], graph: GraphStore, recordings: Recordings | None, companions: CompanionStores
+) -> None:
     """Items of one kind, in one transaction."""
     match chunk[0]:
         case ToolDoc():
@@ -106,7 +108,7 @@ async def _write(chunk: Sequence[Item], graph: GraphStore, recordings: Recording
                 raise UnavailableError("the export holds recorded calls, and no place was given for them")
             await recordings.add(key, calls)
         case Memory() | FlowKey() | FlowCount():
-            await beside.write(cast("Sequence[Remembered]", chunk))
+            await companions.write(cast("Sequence[CompanionItem]", chunk))
         case _:
             await graph.restore(_state(chunk))
 
@@ -144,12 +146,14 @@ def _check_same(path: Path, reader: ExportReader, checked: Checked) -> None:
         raise BrokenInputError("the file was replaced while it was imported; import again", file=str(path))
 
 
-async def _check_result(checked: Checked, graph: GraphStore, recordings: Recordings | None, beside: Beside) -> None:
+async def _check_result(
+    checked: Checked, graph: GraphStore, recordings: Recordings | None, companions: CompanionStores
+) -> None:
     counts, found = checked.export.counts, await graph.statistics()
     wanted = (counts.documents, counts.nodes - checked.finish, counts.edges, counts.keys)
     edges = found.transitions + found.finish_transitions
     calls = await recordings.count() if recordings is not None else 0
-    memories = await beside.memories.count() if beside.memories is not None else 0
+    memories = await companions.memories.count() if companions.memories is not None else 0
     if (found.documents, found.nodes, edges, found.batches) != wanted or (calls, memories) != (
         counts.calls,
         counts.memories,

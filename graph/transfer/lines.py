@@ -17,9 +17,9 @@ from domain.memory import Memory
 from domain.model import what_is_wrong
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
+from graph.dataflow import FlowCount
 from graph.facts import Edge, Lesson, LiveOutcome, Mark, ToolFacts
-from graph.flows import FlowCount
-from graph.transfer.beside import FlowKey, Remembered, content_of, item_of, place_of
+from graph.transfer.companion_stores import CompanionItem, FlowKey, content_of, item_of, place_of
 from graph.transfer.fields import LineError, field, number, text, whole
 
 FORMAT = "footpath-export"
@@ -59,7 +59,7 @@ class Taught:
     lesson: Lesson
 
 
-Item = ToolDoc | Node | Edge | Key | Taught | Remembered | RecordedBatch
+Item = ToolDoc | Node | Edge | Key | Taught | CompanionItem | RecordedBatch
 SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, Taught, Memory, FlowKey, FlowCount, RecordedBatch)
 """In the order of the file."""
 
@@ -188,7 +188,7 @@ def decode_document(line: bytes) -> ToolDoc:
         raise LineError(f"no document of a tool: {what_is_wrong(error)}") from error
 
 
-def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | Remembered:
+def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | CompanionItem:
     """The item of a parsed line of these kinds. Raises :class:`LineError`."""
     match content["kind"]:
         case "node":

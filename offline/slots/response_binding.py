@@ -14,8 +14,8 @@ from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
 from graph.coupling import best_field, couplings, subject
 from graph.identifiers import singular, text_words, words
-from graph.literals import read_value
-from graph.outputs import OutputField, fields_of_value
+from graph.lenient_json import read_value
+from graph.response_fields import OutputField, fields_of_value
 from offline.nlp.gazetteer import STARTERS
 from offline.nlp.superlatives import placed, ranked, ranks
 from offline.slots.candidates import of_another

@@ -82,7 +82,7 @@ async def track_parcel(
     )
 
 
-@router.post("/rates", operation_id="quote_shipping", summary="Shipping rate")
+@router.post("/rates", operation_id="quote_shipping", summary="Shipping rate", openapi_extra={"x-side-effect": "reads"})
 async def quote_shipping(wanted: RateRequest) -> Rate:
     """Price of sending a parcel of a given weight and size. Nothing is booked."""
     size = wanted.parcel.size

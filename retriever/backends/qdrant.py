@@ -33,16 +33,12 @@ class QdrantIndex:
 
     def __init__(
         self,
-        url: str,
-        api_key: str = "",
+        address: QdrantAddress,
         *,
         name: str = "footpath",
-        prefer_grpc: bool = False,
-        grpc_port: int = 0,
         quantization: bool = False,
-        timeout: int = 30,
     ) -> None:
-        self._connection = QdrantConnection(QdrantAddress(url, api_key, prefer_grpc, grpc_port, timeout))
+        self._connection = QdrantConnection(address)
         self._collections = QdrantCollections(self._connection, name, quantization=quantization)
         self._quantization = quantization
         self._encoder: Encoder | None = None

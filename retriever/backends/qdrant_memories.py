@@ -24,15 +24,11 @@ class QdrantMemories:
 
     def __init__(
         self,
-        url: str,
-        api_key: str = "",
+        address: QdrantAddress,
         *,
         name: str = "footpath",
-        prefer_grpc: bool = False,
-        grpc_port: int = 0,
-        timeout: int = 30,
     ) -> None:
-        self._connection = QdrantConnection(QdrantAddress(url, api_key, prefer_grpc, grpc_port, timeout))
+        self._connection = QdrantConnection(address)
         self._collections = MemoryCollections(self._connection, name)
         self._bodies = self._collections.bodies
 

@@ -1,8 +1,8 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""An encoder that is being trained: a transformer of Hugging Face's form with pooling, on whatever device there is."""
+"""An encoder that is being trained: a SentenceTransformer, which reads a request and its sentences at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,109 +13,119 @@ from domain.errors import UnavailableError
 from retriever.encoder_folder import EncoderForm, write_form
 from retriever.pooling import inside
 from retriever.training.export import bundled_source
-from retriever.training.extra import need
 from retriever.training.recipe import Recipe
+from retriever.training.requirements import need
 from retriever.words import SENTENCES, sentence_spans
 
 _BATCH = 64
 
 
 class TrainedEncoder:
-    """``model`` and ``tokenizer`` as transformers has them; vectors have unit length."""
+    """``model``: a SentenceTransformer; vectors have unit length."""
 
     def __init__(self, recipe: Recipe, folder: Path | None = None) -> None:
         """From ``folder``, or from the recipe's base. ``UnavailableError`` where the weights are not at hand."""
-        import torch
         from safetensors import SafetensorError
-        from transformers import AutoModel, AutoTokenizer
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
         from transformers.utils import logging
 
         logging.disable_progress_bar()
 
         source = str(folder or (bundled_source() if recipe.base == "bundled" else recipe.base))
+        self._form = _form_of(recipe)
+        longest = max(self._form.query_tokens, self._form.document_tokens)
         try:
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(source)
-            self.model: Any = AutoModel.from_pretrained(source).float()
+            read: Any = Transformer(source, max_seq_length=longest, model_kwargs={"dtype": "float32"})
         except (OSError, ValueError, SafetensorError) as error:
             reason = " ".join(str(error).split())
             raise UnavailableError(
                 f"the weights of {source} are not at hand ({reason}); name a folder that holds them, or 'bundled'"
             ) from error
-        self.device = torch.device(_device())
-        self.model.to(self.device)
+        self.dimension = int(read.get_embedding_dimension())
+        self.model: Any = SentenceTransformer(
+            modules=[read, Pooling(self.dimension, recipe.pooling), Normalize()],
+            prompts={"query": recipe.query_prefix} if recipe.query_prefix else None,
+            device=_device(),
+            local_files_only=True,  # else its model card asks the hub for the names of folders
+        )
         self._recipe = recipe
-        self._halved = settled(recipe).precision == "bfloat16"
+
+    @property
+    def tokenizer(self) -> Any:
+        """As transformers has it."""
+        return self.model.tokenizer
 
     def freeze(self, layers: int) -> None:
         """Leave the word embeddings and the lowest ``layers`` as they are."""
         if layers:
-            for part in (self.model.embeddings, *self.model.encoder.layer[:layers]):
+            reading = self.model.transformers_model
+            for part in (reading.embeddings, *reading.encoder.layer[:layers]):
                 part.requires_grad_(requires_grad=False)
 
-    def vectors(self, texts: Sequence[str], *, requests: bool) -> Any:
-        """A tensor that gradients flow through: documents of shape (texts, dimension), requests of shape (texts, parts, dimension).
+    def read(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
+        """Tokens as the model takes them, and ``parts``: which of them each vector is the mean of, shape (texts, vectors, tokens).
 
-        The first part of a request is the whole of it, the others are its sentences, out of the same reading; where it has fewer, one is repeated.
+        A document has one vector. The first of a request is the whole of it, the others are its sentences; where it has fewer, one is repeated.
         """
-        import torch
-
         recipe = self._recipe
         given = [recipe.query_prefix + text for text in texts] if requests else list(texts)
-        length = recipe.query_tokens if requests else recipe.document_tokens
         batch = self.tokenizer(
             given,
             padding=True,
             truncation=True,
-            max_length=length,
+            max_length=recipe.query_tokens if requests else recipe.document_tokens,
             return_tensors="pt",
             return_offsets_mapping=True,
-        ).to(self.device)
-        offsets = batch.pop("offset_mapping")
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._halved):
-            hidden = self.model(**batch).last_hidden_state
-        hidden = hidden.float()
+        )
+        offsets = batch.pop("offset_mapping") - len(recipe.query_prefix)
+        parts = batch["attention_mask"].float().unsqueeze(1)
         if recipe.pooling == "cls":
-            pooled = hidden[:, 0]
-            pooled = pooled.unsqueeze(1).expand(-1, 1 + SENTENCES, -1) if requests else pooled
-        else:
-            kept = batch["attention_mask"].to(hidden.dtype).unsqueeze(1)
-            if requests:
-                kept = torch.cat([kept, _of_sentences(texts, offsets - len(recipe.query_prefix), kept)], 1)
-            pooled = kept @ hidden / kept.sum(2, keepdim=True)
-            pooled = pooled if requests else pooled[:, 0]
-        return torch.nn.functional.normalize(pooled, dim=-1)
+            parts[:, :, 1:] = 0.0
+            parts = parts.expand(-1, 1 + SENTENCES if requests else 1, -1)
+        elif requests:
+            parts = _with_sentences(texts, offsets, parts)
+        return {**batch, "parts": parts}
 
     def encode(self, texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
-        """:meth:`vectors` without gradients, in order; texts of like length together."""
+        """Vectors without gradients, in order: of documents in shape (texts, dimension), of requests (texts, parts, dimension)."""
         import torch
 
         shape = (1 + SENTENCES, self.dimension) if requests else (self.dimension,)
         found = np.zeros((len(texts), *shape), np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # texts of like length together
+        learning = self.model.training
         self.model.eval()
         with torch.inference_mode():
             for start in range(0, len(order), _BATCH):
                 rows = order[start : start + _BATCH]
-                found[rows] = self.vectors([texts[row] for row in rows], requests=requests).cpu().numpy()
-        self.model.train()
+                told = self.read([texts[row] for row in rows], requests=requests)
+                made = vectors(self.model, {name: one.to(self.model.device) for name, one in told.items()}).cpu()
+                found[rows] = (made if requests else made[:, 0]).numpy()
+        self.model.train(learning)
         return found
 
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return int(self.model.config.hidden_size)
-
     def save(self, folder: Path) -> None:
-        """Write it in the form that it was read in, and how its vectors are made."""
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-        recipe = self._recipe
-        form = EncoderForm(dimension=self.dimension, pooling=recipe.pooling, query_prefix=recipe.query_prefix)
-        lengths = {
-            "query_tokens": max(form.query_tokens, recipe.query_tokens),
-            "document_tokens": max(form.document_tokens, recipe.document_tokens),
-        }
-        write_form(form.model_copy(update=lengths), folder)
+        """Write it in the form that sentence-transformers and transformers read, and how its vectors are made."""
+        self.model.save_pretrained(str(folder), create_model_card=False)
+        write_form(self._form.model_copy(update={"dimension": self.dimension}), folder)
+
+
+def _form_of(recipe: Recipe) -> EncoderForm:
+    form = EncoderForm(pooling=recipe.pooling, query_prefix=recipe.query_prefix)
+    lengths = {
+        "query_tokens": max(form.query_tokens, recipe.query_tokens),
+        "document_tokens": max(form.document_tokens, recipe.document_tokens),
+    }
+    return form.model_copy(update=lengths)
+
+
+def vectors(model: Any, told: Mapping[str, Any]) -> Any:
+    """A tensor of shape (texts, vectors, dimension) that gradients flow through. ``told``: as :meth:`TrainedEncoder.read` has it."""
+    import torch
+
+    states = model({name: one for name, one in told.items() if name != "parts"})["token_embeddings"].float()
+    return torch.nn.functional.normalize(told["parts"] @ states, dim=-1)
 
 
 def settled(recipe: Recipe) -> Recipe:
@@ -142,8 +152,8 @@ def _is_native(device: str) -> bool:
     return any(can.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
-def _of_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
-    """Which tokens are each sentence's: shape (texts, ``SENTENCES``, tokens), 1 or 0. A missing sentence is the first one again, a first one the whole text.
+def _with_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
+    """All tokens of a text, then those of each sentence: shape (texts, 1 + ``SENTENCES``, tokens), 1 or 0. A missing sentence is the first one again, a first one the whole text.
 
     ``offsets``: where tokens begin and end in a text, shape (texts, tokens, 2); ``whole``: shape (texts, 1, tokens).
     """
@@ -151,9 +161,9 @@ def _of_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
 
     rows: list[Any] = []
     for number, text in enumerate(texts):
-        lie = torch.from_numpy(inside(offsets[number].cpu().numpy(), sentence_spans(text))).to(whole)
+        lie = torch.from_numpy(inside(offsets[number].numpy(), sentence_spans(text))).to(whole)
         masks = [mask for mask in lie if mask.any()] or [whole[number, 0]]
-        rows.append(torch.stack([*masks, *[masks[0]] * (SENTENCES - len(masks))]))
+        rows.append(torch.stack([whole[number, 0], *masks, *[masks[0]] * (SENTENCES - len(masks))]))
     return torch.stack(rows)
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError, UsageError
 from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, read_form, write_form
 from retriever.pooling import first_of, mean_of
-from retriever.training.extra import need
+from retriever.training.requirements import need
 
 NEEDED = ("torch", "transformers", "onnx")
 """What an export imports."""
@@ -58,10 +58,12 @@ def form_of(source: Path) -> EncoderForm:
     if (source / FORM_FILE).exists() or not pooling.exists():
         return read_form(source)
     try:
-        first = orjson.loads(pooling.read_bytes())["pooling_mode_cls_token"]
+        told = orjson.loads(pooling.read_bytes())
+        # sentence-transformers names the kind since its version 6, and before had a switch for each.
+        kind = told["pooling_mode"] if "pooling_mode" in told else ("mean", "cls")[bool(told["pooling_mode_cls_token"])]
+        return EncoderForm(pooling=kind)
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{pooling} does not say how vectors are made; name it with --pooling") from error
-    return EncoderForm(pooling="cls" if first else "mean")
 
 
 def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:

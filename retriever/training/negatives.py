@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from domain.tool import tool_id_parts
 from retriever.lexical import LexicalIndex
-from retriever.training.by_words import by_words
+from retriever.training.corpus_search import bm25_of
 from retriever.training.encoder import similarities
 from retriever.training.examples import Corpus, Example
 from retriever.training.recipe import Recipe
@@ -23,7 +23,7 @@ _HARDEST = 12
 
 async def neighbours(corpus: Corpus, examples: Sequence[Example], most: int) -> list[list[int]]:
     """For each example the rows that BM25 finds for its request and for the names of what solved it; nothing that solved it."""
-    async with by_words(corpus) as index:
+    async with bm25_of(corpus) as index:
         named: dict[int, list[int]] = {}
         found: list[list[int]] = []
         for example in examples:

@@ -15,7 +15,7 @@ from domain.errors import UsageError
 from retriever.features import NAMES_OF_ALL, VERSION, Values
 from retriever.forest import LEAF, Tree, forest_of
 from retriever.reranker import Learnt, reranker_of
-from retriever.training.extra import need
+from retriever.training.requirements import need
 
 NEEDED = ("sklearn", "lightgbm")
 """What learning imports."""

@@ -1,5 +1,6 @@
 """How an encoder is trained: every choice that changes the result, in one file that is kept with it."""
 
+import math
 import tomllib
 from pathlib import Path
 from typing import Literal
@@ -55,6 +56,10 @@ class Recipe(Model):
     judged: int = Field(default=2, ge=1, description="Judgements of the held-out requests in an epoch.")
     patience: int = Field(default=3, ge=1)
     seed: int = 7
+
+    def steps_of(self, examples: int) -> int:
+        """Steps of an epoch of so many requests."""
+        return math.ceil(examples / self.batch)
 
 
 def read_recipe(path: Path) -> Recipe:

@@ -9,7 +9,7 @@ from domain.addresses import counted_place
 from domain.errors import ConflictError, LockedOutError, RegistrationError, WrongPasswordError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
-from server.storage.attempts import Patience
+from server.storage.attempts import AttemptLimits
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
 from server.storage.users import User, name_key
@@ -43,9 +43,9 @@ class Accounts:
         check_password(password, name, "body.password")
         place = counted_place(address)
         if invitation:
-            await self._count(f"invitation:{place}", self._patience_with_addresses)
+            await self._count(f"invitation:{place}", self._limits_of_addresses)
         else:
-            await self._count(f"registration:{place}", self._patience_with_newcomers)
+            await self._count(f"registration:{place}", self._limits_of_newcomers)
         if await self.storage.users.by_name(name) is not None:  # before the work; the row decides
             raise ConflictError(f"the name {name} is taken; choose another")
         kept = await self.passwords.hash_of_newcomer(password)
@@ -69,8 +69,8 @@ class Accounts:
         where = counted_place(address)
         known = await self.storage.places.known(name, where)
         account, place = f"account:{name_key(name)}" + (f" at {where}" if known else ""), f"address:{where}"
-        await self._count(place, self._patience_with_addresses)
-        await self._count(account, Patience(self.attempts))
+        await self._count(place, self._limits_of_addresses)
+        await self._count(account, AttemptLimits(self.attempts))
         found = await self.storage.users.by_name(name)
         user, kept = found or (None, None)
         good, fresh = await self.passwords.verify(password, kept)
@@ -93,23 +93,23 @@ class Accounts:
     async def confirm(self, user: User, password: str) -> None:
         """Ask for the password again, before something that a borrowed session must not do. Raises as :meth:`log_in`."""
         account = f"confirmation:{user.id}"  # only who is logged in fails at it, so that nobody else locks them out
-        await self._count(account, Patience(self.attempts))
+        await self._count(account, AttemptLimits(self.attempts))
         good, _ = await self.passwords.verify(password, await self.storage.users.password_hash(user.id))
         if not good:
             raise WrongPasswordError("this is not your password")
         await self.storage.attempts.clear(account)
 
     @property
-    def _patience_with_addresses(self) -> Patience:
+    def _limits_of_addresses(self) -> AttemptLimits:
         """Many people may share an address, a page's server above all: more attempts, and a shorter memory."""
         minute = timedelta(minutes=1)
-        return Patience(_ADDRESS_FACTOR * self.attempts, timedelta(seconds=5), minute, forgotten=15 * minute)
+        return AttemptLimits(_ADDRESS_FACTOR * self.attempts, timedelta(seconds=5), minute, forgotten=15 * minute)
 
     @property
-    def _patience_with_newcomers(self) -> Patience:
+    def _limits_of_newcomers(self) -> AttemptLimits:
         """Every account counts, and is remembered for a day."""
-        return Patience(self.registrations, timedelta(minutes=1), timedelta(hours=1))
+        return AttemptLimits(self.registrations, timedelta(minutes=1), timedelta(hours=1))
 
-    async def _count(self, key: str, patience: Patience) -> None:
-        if wait := await self.storage.attempts.begin(key, patience):
+    async def _count(self, key: str, limits: AttemptLimits) -> None:
+        if wait := await self.storage.attempts.begin(key, limits):
             raise LockedOutError(f"too many attempts; try again in {ceil(wait)} seconds", wait)

@@ -10,14 +10,14 @@ from graph.transfer.exporting import Exported, Progress
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.services import database_url, vault_keys
-from server.storage.copies import copy_rows, is_empty, kind_of
+from server.storage.database_copies import copy_rows, is_empty, kind_of
+from server.storage.encryption import Keys, write_keys
 from server.storage.migrate import newest
-from server.storage.sealing import Keys, write_keys
 from server.storage.storage import Storage
 from wiring.layout import StoreFolder
-from wiring.moving import export_to
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
+from wiring.transfer import export_to
 
 
 async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to: Path | None = None) -> Exported:

@@ -11,14 +11,14 @@ from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.services import database_url, keys_file, open_storage
-from server.storage.copies import check_same_kind, is_empty, put_rows
+from server.storage.database_copies import check_same_kind, is_empty, put_rows
+from server.storage.encryption import Keys, keys_of_text, write_keys
 from server.storage.restored import settle
-from server.storage.sealing import Keys, keys_of_text, write_keys
 from wiring.layout import StoreFolder
-from wiring.moving import import_from
 from wiring.private_files import FOLDER
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
+from wiring.transfer import import_from
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from domain.errors import UsageError
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.services import Services
-from wiring.model_names import model_names
+from wiring.settings import model_names
 
 router = APIRouter(tags=["runs"], responses=problems(401))
 POLICIES = {

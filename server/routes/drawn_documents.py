@@ -13,8 +13,8 @@ from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import Parameter, ToolDoc, ToolId
 from server.routes.tools import tools
+from server.runs.journal import records_of
 from server.runs.plans import refuse
-from server.runs.records import records_of
 from server.services import Services
 from server.storage.runs import Run
 

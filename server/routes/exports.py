@@ -14,8 +14,8 @@ from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId
 from server.storage.conversations import Conversation, Message
 from server.storage.runs import ListedRun
+from server.storage.shielded import shielded
 from server.storage.storage import Storage
-from server.storage.unbroken import unbroken
 
 router = APIRouter(prefix="/conversations", tags=["conversations"], responses=problems(401))
 _PAGE = 200
@@ -73,7 +73,7 @@ async def _separated(items: AsyncGenerator[str]) -> AsyncGenerator[str]:
 
 async def _messages(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[str]:
     after = ""
-    while page := await unbroken(storage.conversations.messages(conversation_id, user_id, after=after, limit=_PAGE)):
+    while page := await shielded(storage.conversations.messages(conversation_id, user_id, after=after, limit=_PAGE)):
         for message in page:
             yield message.model_dump_json()
         after = page[-1].id
@@ -82,8 +82,8 @@ async def _messages(conversation_id: str, user_id: str, storage: Storage) -> Asy
 async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[tuple[ListedRun, int]]:
     """Each with the number of its last event."""
     after = ""
-    while page := await unbroken(storage.runs.in_order(user_id, conversation_id, after=after, limit=_PAGE)):
-        last = await unbroken(storage.events.last([run.id for run in page]))
+    while page := await shielded(storage.runs.in_order(user_id, conversation_id, after=after, limit=_PAGE)):
+        last = await shielded(storage.events.last([run.id for run in page]))
         for run in page:
             yield run, last.get(run.id, 0)
         after = page[-1].id
@@ -92,7 +92,7 @@ async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGe
 async def _events(run_id: str, storage: Storage) -> AsyncGenerator[str]:
     """As they are stored, which is JSON."""
     after = 0
-    while page := await unbroken(storage.events.after(run_id, after, _EVENTS)):
+    while page := await shielded(storage.events.after(run_id, after, _EVENTS)):
         for event in page:
             yield event.body
         after = page[-1].seq

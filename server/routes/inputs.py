@@ -90,7 +90,7 @@ async def answer(
         await services.storage.allowed_tools.allow(user.id, answered.tool, reach, _kinds(answered))
     if kind == "flow":
         hosts, allowed = _question(asked)["flow"], body.decision == "allow"
-        await services.storage.flows.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
+        await services.storage.host_transfers.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
     services.worker.look()
     return answered
 

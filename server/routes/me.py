@@ -13,7 +13,7 @@ from server.problems import problems
 from server.routes.texts import GivenPassword, Host, KeyValue, Password, RowId, ShortText, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant, tools
 from server.storage.allowed_tools import AllowedTool, Reach, reach_of
-from server.storage.flows import HostFlow
+from server.storage.host_transfers import HostTransfer
 from server.storage.tokens import Session
 from server.storage.tool_keys import ToolKey
 from server.storage.users import User
@@ -134,12 +134,14 @@ async def disallow_tool(tool: ToolPath, user: CurrentUser, services: CurrentServ
 FlowHost = Annotated[ShortText, Path(min_length=1, description="A host, or host:port.")]
 
 
-@router.get("/flows", summary="What I have said of values that go from one host to another")
-async def flows(user: CurrentUser, services: CurrentServices) -> list[HostFlow]:
-    return await services.storage.flows.all(user.id)
+@router.get("/host-transfers", summary="What I have said of values that go from one host to another")
+async def host_transfers(user: CurrentUser, services: CurrentServices) -> list[HostTransfer]:
+    return await services.storage.host_transfers.all(user.id)
 
 
-@router.delete("/flows/{source}/{target}", status_code=204, summary="Have it asked again", responses=problems(404))
+@router.delete(
+    "/host-transfers/{source}/{target}", status_code=204, summary="Have it asked again", responses=problems(404)
+)
 async def forget_flow(source: FlowHost, target: FlowHost, user: CurrentUser, services: CurrentServices) -> None:
-    if not await services.storage.flows.forget(user.id, source, target):
+    if not await services.storage.host_transfers.forget(user.id, source, target):
         raise NotFoundError("you have said nothing of these two hosts")

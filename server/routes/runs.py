@@ -13,9 +13,9 @@ from server.problems import problems
 from server.routes.choices import check_choices
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
-from server.runs.following import follow
+from server.runs.event_stream import stream_events
 from server.services import Services
-from server.storage.days import Used
+from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
 
 router = APIRouter(tags=["runs"], responses=problems(401))
@@ -133,7 +133,7 @@ async def run_events(
     start = after if last_event_id is None else last_event_id
     heartbeat = services.settings.heartbeat_seconds
     allowed = services.followed.following(caller.session_id, caller.user.role)
-    return sent(follow(services.storage, services.board, run_id, start, allowed=allowed, heartbeat=heartbeat))
+    return sent(stream_events(services.storage, services.broker, run_id, start, allowed=allowed, heartbeat=heartbeat))
 
 
 @router.post(

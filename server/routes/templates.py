@@ -21,7 +21,7 @@ from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.taken_templates import seen, version_to_run
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
-from server.runs.voices import by_another
+from server.runs.conversation_context import by_another
 from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateVersion

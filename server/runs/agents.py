@@ -15,29 +15,28 @@ from agent.scheduler import closing
 from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from server.quotas import Quotas
-from server.runs.asking import AskingLeave
-from server.runs.before import runs_before
+from server.runs.approvals import UserApprover
+from server.runs.conversation_context import runs_before, voices_of
 from server.runs.ledger import LedgerExecutor
-from server.runs.lending import Lending
 from server.runs.questions import Asks, Questions
-from server.runs.settling import SettlingExecutor
-from server.runs.spending import Spending, counting, spending
-from server.runs.standing import StandingExecutor
-from server.runs.turns import Turns
-from server.runs.voices import voices_of
+from server.runs.round_robin import RoundRobin
+from server.runs.stop_check import StopCheckExecutor
+from server.runs.token_usage import TokenUsage, counting, token_usage
+from server.runs.unknown_outcomes import UnknownOutcomeExecutor
+from server.runs.user_pool import UserPool
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
-from wiring.once import Once
-from wiring.reach import StoreServers
+from wiring.lazy import Lazy
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
+from wiring.store_servers import StoreServers
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class RunControl:
     """What a run has to do with who makes it. ``told``: has every event that was told so far stored; ``held``: whether it is still
     made here, so that its end is its end; ``waits``: tells a question to the user and has the run put down until it is answered;
     ``stop``: has it ended at once, and says why.
@@ -49,16 +48,16 @@ class Hand:
     stop: Callable[[str], None]
 
 
-class Begins(Protocol):
-    """Begins a run, or goes on with one from its ``past`` events."""
+class BeginRun(Protocol):
+    """BeginRun a run, or goes on with one from its ``past`` events."""
 
-    async def __call__(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
+    async def __call__(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """Raises ``FootpathError`` where it cannot be begun."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Outfit:
+class UserExecutor:
     """What a user's runs make calls with."""
 
     executor: Executor
@@ -77,12 +76,12 @@ class Agents:
         self._storage = storage
         self._quotas = quotas
         self._stack = stack
-        self._container = Once(self._open)
-        self._outfits = Lending(self._outfit)
-        self._turns = Turns()
+        self._container = Lazy(self._open)
+        self._executors = UserPool(self._user_executor)
+        self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
-        self._recorded = Once(self._open_recorded)
-        stack.push_async_callback(self._outfits.close)
+        self._recorded = Lazy(self._open_recorded)
+        stack.push_async_callback(self._executors.close)
 
     async def _open(self) -> Container:
         return await self._stack.enter_async_context(open_container(self._settings))
@@ -91,25 +90,27 @@ class Agents:
         """Opened once. Raises ``UnavailableError`` where there is no store; the next asking tries again."""
         return await self._container.get()
 
-    async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
+    async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
         container = await self.container()
         await container.search()  # which one process owns: where that is another, the run is left to it
-        return self._events(run, past, hand)
+        return self._events(run, past, control)
 
-    async def _events(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
+    async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         container = await self.container()
-        async with self._outfits.lent(run.user_id) as outfit:
-            ledger = LedgerExecutor(outfit.executor, self._storage.effects, run.id, hand.told)
-            questions = Questions(self._storage, run, Asks(hand.told, hand.waits))
+        async with self._executors.borrowed(run.user_id) as own:
+            ledger = LedgerExecutor(own.executor, self._storage.effects, run.id, control.told)
+            questions = Questions(self._storage, run, Asks(control.told, control.waits))
             stopped = partial(self._storage.held.stopped, run.id)
-            caller = StandingExecutor(SettlingExecutor(ledger, questions), stopped, hand.stop)
+            caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
-            leave = AskingLeave(questions, flows=self._settings.flows == "ask", by_another=bool(voices.others_said))
+            approver = UserApprover(
+                questions, ask_transfers=self._settings.flows == "ask", by_another=bool(voices.others_said)
+            )
             deps = replace(
-                deps, secrets=outfit.secrets, ledger=True, taken_up=True, document=given_plan(run), leave=leave
+                deps, secrets=own.secrets, ledger=True, taken_up=True, document=given_plan(run), approver=approver
             )
             deps = replace(deps, voices=voices, used_up=spent.used_up)
             if run.settings.get("stop_at_plan"):
@@ -119,19 +120,19 @@ class Agents:
                 deps,
                 _within(budget_of(container), spent),
                 learn=container.settings.learn,
-                ended=hand.held,
+                ended=control.held,
                 name=run.id,
                 past=past,
                 earlier=await runs_before(run, self._storage),
             )
-            async with counting(spent), closing(made), closing(self._turns.taking(made)) as records:
+            async with counting(spent), closing(made), closing(self._round_robin.iterate(made)) as records:
                 async for record in records:
                     await spent.count()
                     yield record
 
-    async def _spending(self, run: Run, policy: Policy) -> Spending:
+    async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"
-        return await spending(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
+        return await token_usage(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
 
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
@@ -150,13 +151,13 @@ class Agents:
     async def _secrets(self, user_id: str) -> UserSecrets:
         return UserSecrets(self._storage.tool_keys, user_id, await (await self.container()).secrets())
 
-    async def _outfit(self, user_id: str) -> Outfit:
+    async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""
         secrets = await self._secrets(user_id)
-        return Outfit(http_executor(self._settings, secrets), secrets)
+        return UserExecutor(http_executor(self._settings, secrets), secrets)
 
 
-def _within(budget: Budget, spent: Spending) -> Budget:
+def _within(budget: Budget, spent: TokenUsage) -> Budget:
     return budget.model_copy(update={"tokens": spent.most_tokens(budget.tokens)})
 
 

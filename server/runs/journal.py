@@ -1,11 +1,79 @@
-"""The events of one run on their way into the rows: many in one statement, followers told when they are stored."""
+"""Events of runs to the rows and back: those of one run in their order, those of several runs in one transaction."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from typing import Protocol
 
-from domain.event import EventRecord
-from server.runs.gathering import Appends
+from domain.errors import FootpathError
+from domain.event import EventRecord, RunFinished
 from server.storage.events import StoredEvent
+
+
+class AppendEvents(Protocol):
+    """Stores events: all of them, or none."""
+
+    async def append(self, events: Sequence[StoredEvent]) -> None:
+        """``ConflictError`` where a number is taken or a run is gone; ``UnavailableError``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one run has stored."""
+
+    events: Sequence[StoredEvent]
+    stored: asyncio.Future[None]
+
+
+class EventBatcher:
+    """While some are written, the next ones gather. Where a write of several runs fails, each is written by itself and hears its own error."""
+
+    def __init__(self, events: AppendEvents) -> None:
+        self._events = events
+        self._parts: list[_Part] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def append(self, events: Sequence[StoredEvent]) -> None:
+        """As :class:`AppendEvents` says; who waits may be cancelled, the writing is not."""
+        part = _Part(events, asyncio.get_running_loop().create_future())
+        self._parts.append(part)
+        if self._task is None:
+            self._task = asyncio.create_task(self._write(), context=Context())  # it is about many runs
+        await part.stored
+
+    async def _write(self) -> None:
+        try:
+            while self._parts:
+                parts, self._parts = self._parts, []
+                if not await self._written(parts, alone=len(parts) == 1):
+                    for part in parts:
+                        await self._written([part], alone=True)
+        finally:
+            self._task = None
+
+    async def _written(self, parts: Sequence[_Part], *, alone: bool) -> bool:
+        """Whether there is no more to be done about these."""
+        try:
+            await self._events.append([event for part in parts for event in part.events])
+        except Exception as error:  # noqa: BLE001  # raised to whom it is about
+            if alone or not isinstance(error, FootpathError):
+                _tell(parts, error)
+                return True
+            return False
+        _tell(parts, None)
+        return True
+
+
+def _tell(parts: Sequence[_Part], error: Exception | None) -> None:
+    for part in parts:
+        if part.stored.done():
+            continue
+        if error is None:
+            part.stored.set_result(None)
+        else:
+            part.stored.set_exception(error)
 
 
 class Journal:
@@ -15,7 +83,7 @@ class Journal:
     """
 
     def __init__(
-        self, events: Appends, tell: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
+        self, events: AppendEvents, tell: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
     ) -> None:
         self._events = events
         self._tell_stored = tell
@@ -62,3 +130,20 @@ def as_stored(record: EventRecord) -> StoredEvent:
     """An event as it is stored."""
     body = record.model_dump_json()
     return StoredEvent(run_id=record.run, seq=record.seq, kind=record.event.kind, body=body)
+
+
+async def records_of(events: Sequence[StoredEvent]) -> list[EventRecord]:
+    """What they tell, in their order."""
+    return await asyncio.to_thread(_read, events)
+
+
+def _read(events: Sequence[StoredEvent]) -> list[EventRecord]:
+    return [EventRecord.model_validate_json(event.body) for event in events]
+
+
+def reasoned(record: EventRecord, why: str) -> EventRecord:
+    """The end of a run that was ended, with why; any other event, or where there is nothing to say, as it is."""
+    event = record.event
+    if not why or not isinstance(event, RunFinished) or event.outcome != "cancelled":
+        return record
+    return record.model_copy(update={"event": event.model_copy(update={"error": why})})

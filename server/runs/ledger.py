@@ -15,7 +15,7 @@ from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
 from server.storage.allowed_tools import reach_of
 from server.storage.effects import Effect, Effects, NewEffect
-from server.storage.unbroken import unbroken
+from server.storage.shielded import shielded
 
 _REACH = "reach"
 """Of an entry's result: where the call goes, from its beginning on. Entries of earlier versions lack it."""
@@ -58,13 +58,13 @@ class LedgerExecutor:
         )
         if number > 1:
             await self._stays(tool, arguments, key)
-        there = await unbroken(self._effects.begin(begun))
+        there = await shielded(self._effects.begin(begun))
         if there is not None:
             return written(there)
         try:
             result = await self._executor.call(tool, arguments)
         except PassingError:  # nothing was sent: the run breaks off, and makes the call when it goes on
-            await unbroken(self._effects.undo(self._run_id, key))
+            await shielded(self._effects.undo(self._run_id, key))
             raise
         except FootpathError as error:  # nothing was sent
             await self._finish(key, CallResult("caller_fault", "", attempts=0, note=str(error)), reach)
@@ -74,9 +74,9 @@ class LedgerExecutor:
 
     async def _stays(self, tool: ToolDoc, arguments: JsonObject, key: str) -> None:
         """``NotAllowedError``: the attempt of this key was not begun, and would go elsewhere than the first one, or nobody knows."""
-        if await unbroken(self._effects.get(self._run_id, key)) is not None:
+        if await shielded(self._effects.get(self._run_id, key)) is not None:
             return
-        first = await unbroken(self._effects.get(self._run_id, call_key(tool.id, arguments)))
+        first = await shielded(self._effects.get(self._run_id, call_key(tool.id, arguments)))
         if first is None or (first.result or {}).get(_REACH) != reach_of(tool).model_dump():
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was called, and it is not known whether it took effect. It was not called again: its address, "
@@ -86,7 +86,7 @@ class LedgerExecutor:
     async def _finish(self, key: str, result: CallResult, reach: JsonObject) -> None:
         told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
         told[_REACH] = reach
-        await unbroken(self._effects.finish(self._run_id, key, result.outcome, told))
+        await shielded(self._effects.finish(self._run_id, key, result.outcome, told))
 
     async def close(self) -> None:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""

@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryWait:
     """With a store that is out of reach. A run is tried again for ``whole`` before it fails; pauses grow from the ``first`` to the ``longest``."""
 
     whole: timedelta = timedelta(minutes=10)
@@ -31,12 +31,12 @@ async def always_there() -> None:
 class Outage:
     """One worker's. ``look`` raises while a store is out of reach; ``over`` is called when it does no longer.
 
-    The first look comes after the first pause of the ``patience``, each further one after twice as long.
+    The first look comes after the first pause of the ``retry_wait``, each further one after twice as long.
     """
 
-    def __init__(self, look: Callable[[], Awaitable[None]], patience: Patience, over: Callable[[], None]) -> None:
+    def __init__(self, look: Callable[[], Awaitable[None]], retry_wait: RetryWait, over: Callable[[], None]) -> None:
         self._look = look
-        self._patience = patience
+        self._retry_wait = retry_wait
         self._over = over
         self._watching: asyncio.Task[None] | None = None
 
@@ -59,10 +59,10 @@ class Outage:
 
     async def _watch(self) -> None:
         try:
-            pause = self._patience.first
+            pause = self._retry_wait.first
             await asyncio.sleep(pause.total_seconds())
             while await self._out_of_reach():
-                pause = min(2 * pause, self._patience.longest)
+                pause = min(2 * pause, self._retry_wait.longest)
                 await asyncio.sleep(pause.total_seconds())
             _log.info("the store is within reach again")
         finally:

@@ -14,8 +14,8 @@ from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc, ToolId
-from server.runs.before import runs_before
-from server.runs.records import records_of
+from server.runs.conversation_context import runs_before
+from server.runs.journal import records_of
 from server.storage.allowed_tools import reach_of
 from server.storage.inputs import Input
 from server.storage.runs import Run

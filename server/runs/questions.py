@@ -9,8 +9,8 @@ from agent.plans.approval import PlanQuestion
 from domain.event import InputNeeded
 from domain.plan_document import PlanDocument
 from server.storage.runs import Run
+from server.storage.shielded import shielded
 from server.storage.storage import Storage
-from server.storage.unbroken import unbroken
 
 _PLAN = "plan-"
 
@@ -56,7 +56,7 @@ class Questions:
             mode="json", include={"tool", "arguments", "reason", "plan", "host", "origins"}, exclude_none=True
         )
         kept = told | (besides or {})
-        asked = await unbroken(self.storage.inputs.ask(self.run.id, question.input, question.asks, kept))
+        asked = await shielded(self.storage.inputs.ask(self.run.id, question.input, question.asks, kept))
         if asked.answered_at is None:
             self._asks.waits(question)
             await asyncio.Event().wait()

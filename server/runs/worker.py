@@ -9,11 +9,11 @@ from datetime import timedelta
 from uuid import uuid4
 
 from domain.errors import FootpathError
-from server.runs.agents import Begins
-from server.runs.board import Board
-from server.runs.gathering import Gathering
-from server.runs.making import Making, Stored, unwatched
-from server.runs.outage import Outage, Patience, always_there
+from server.runs.agents import BeginRun
+from server.runs.broker import EventBroker
+from server.runs.journal import EventBatcher
+from server.runs.outage import Outage, RetryWait, always_there
+from server.runs.run_execution import RunExecution, Stored, unwatched
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -21,16 +21,16 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WorkerParameters:
     """``at_once``: runs at a time. ``lease``: seconds after which another worker takes a run whose worker is not heard of.
 
-    ``patience``: with a store that is out of reach.
+    ``retry_wait``: with a store that is out of reach.
     """
 
     at_once: int = 4
     lease: float = 15.0
     poll: float = 1.0
-    patience: Patience = field(default_factory=Patience)
+    retry_wait: RetryWait = field(default_factory=RetryWait)
 
     @property
     def of_one(self) -> int:
@@ -44,24 +44,24 @@ class Worker:
     def __init__(
         self,
         storage: Storage,
-        begin: Begins,
-        board: Board,
-        pace: Pace,
+        begin: BeginRun,
+        broker: EventBroker,
+        parameters: WorkerParameters,
         stored: Stored = unwatched,
         reach: Callable[[], Awaitable[None]] = always_there,
     ) -> None:
         self.name = uuid4().hex
         self._storage = storage
         self._begin = begin
-        self._board = board
-        self._pace = pace
+        self._broker = broker
+        self._parameters = parameters
         self._stored = stored
-        self._events = Gathering(storage.events)
-        self._made: dict[str, Making] = {}
+        self._events = EventBatcher(storage.events)
+        self._made: dict[str, RunExecution] = {}
         self._news = asyncio.Event()
         self._stopping = False
         self._barred_until = 0.0
-        self._outage = Outage(reach, pace.patience, self.look)
+        self._outage = Outage(reach, parameters.retry_wait, self.look)
 
     @property
     def in_hand(self) -> int:
@@ -79,7 +79,7 @@ class Worker:
         while not self._stopping:
             self._news.clear()
             try:
-                if clock() - renewed >= self._pace.lease / 3:
+                if clock() - renewed >= self._parameters.lease / 3:
                     await self._renew()
                     renewed = clock()
                 await self._end_cancelled()
@@ -89,34 +89,41 @@ class Worker:
             except Exception:  # noqa: BLE001  # a defect of ours must not leave all runs lying
                 _log.exception("the worker could not look for runs")
             try:
-                async with asyncio.timeout(self._pace.poll):
+                async with asyncio.timeout(self._parameters.poll):
                     await self._news.wait()
             except TimeoutError:
                 continue
 
     async def _take(self) -> None:
-        free = self._pace.at_once - len(self._made)
+        free = self._parameters.at_once - len(self._made)
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
-        ending, of_one = self._outage.lasts, self._pace.of_one
+        ending, of_one = self._outage.lasts, self._parameters.of_one
         for run in await self._storage.held.claim(self.name, self._lease, free, of_one=of_one, ending=ending):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 
     def _make(self, run: Run) -> None:
-        making = Making(
-            run, self.name, self._storage, self._begin, self._board, self._events, self._stored, self._pace.patience
+        making = RunExecution(
+            run,
+            self.name,
+            self._storage,
+            self._begin,
+            self._broker,
+            self._events,
+            self._stored,
+            self._parameters.retry_wait,
         )
         self._made[run.id] = making
         making.task.add_done_callback(lambda _: self._over(run.id, making))
 
-    def _over(self, run_id: str, making: Making) -> None:
+    def _over(self, run_id: str, making: RunExecution) -> None:
         """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
         if making.out_of_reach is not None and not self._stopping:
             self._outage.begin()
         if making.barred:
-            self._barred_until = asyncio.get_running_loop().time() + self._pace.lease
+            self._barred_until = asyncio.get_running_loop().time() + self._parameters.lease
         self.look()
 
     async def _renew(self) -> None:
@@ -148,15 +155,15 @@ class Worker:
 
     @property
     def _lease(self) -> timedelta:
-        return timedelta(seconds=self._pace.lease)
+        return timedelta(seconds=self._parameters.lease)
 
 
 @asynccontextmanager
 async def working(
     storage: Storage,
-    begin: Begins,
-    board: Board,
-    pace: Pace,
+    begin: BeginRun,
+    broker: EventBroker,
+    parameters: WorkerParameters,
     stored: Stored = unwatched,
     reach: Callable[[], Awaitable[None]] = always_there,
 ) -> AsyncGenerator[Worker]:
@@ -164,7 +171,7 @@ async def working(
 
     ``reach`` raises while what runs are made with is out of reach; it is asked after a run has found it so.
     """
-    worker = Worker(storage, begin, board, pace, stored, reach)
+    worker = Worker(storage, begin, broker, parameters, stored, reach)
     task = asyncio.create_task(worker.work())
     try:
         yield worker

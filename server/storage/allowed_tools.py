@@ -6,14 +6,11 @@ from datetime import datetime
 from sqlalchemy import delete, select
 
 from domain.model import Model
-from domain.origin import ValueKind
+from domain.origin import COVERABLE, ValueKind
 from domain.tool import ToolDoc
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.rows.accounts import AllowedToolRow
-
-COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
-"""Origins that leave can be given for once and for all; values of another origin are asked about each time."""
 
 
 class Reach(Model):

@@ -13,7 +13,7 @@ from server.storage.rows.accounts import AttemptRow
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class AttemptLimits:
     """``free``: attempts before waiting begins; the wait is ``first`` and doubles with each further one, up to ``longest``.
 
     After ``forgotten`` without an attempt it starts anew.
@@ -38,7 +38,7 @@ class Attempts:
         self._database = database
         self._clock = clock
 
-    async def begin(self, key: str, patience: Patience) -> float:
+    async def begin(self, key: str, limits: AttemptLimits) -> float:
         """Count an attempt as failed until :meth:`forgive` says otherwise. Seconds to wait first; 0: go on.
 
         While it waits, further attempts are refused and not counted.
@@ -46,7 +46,7 @@ class Attempts:
         at, row = self._clock(), AttemptRow
         insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
         counts = or_(row.locked_until.is_(None), row.locked_until <= at)
-        old = row.last_at < at - patience.forgotten
+        old = row.last_at < at - limits.forgotten
         statement = (
             insert(row)
             .values(key=_hashed(key), failures=1, last_at=at, locked_until=None)
@@ -63,7 +63,7 @@ class Attempts:
             failures, locked = (await session.execute(statement)).one()
             if locked is not None and locked > at:
                 return (locked - at).total_seconds()
-            if wait := patience.wait(failures):
+            if wait := limits.wait(failures):
                 await session.execute(update(row).where(row.key == _hashed(key)).values(locked_until=at + wait))
             return 0.0
 

@@ -9,7 +9,7 @@ from domain.errors import NotFoundError
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.identity import new_id
+from server.storage.row_ids import new_id
 from server.storage.rows.conversations import ConversationRow, MessageRow
 from server.storage.rows.runs import RunRow
 

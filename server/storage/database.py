@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 
 from domain.errors import FootpathError, UsageError
 from server.storage.failures import translated
-from server.storage.unbroken import unbroken
+from server.storage.shielded import shielded
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class Database:
             async with self.reading() as session:
                 return await session.run_sync(work)
         with translated(self.failed):
-            return await unbroken(asyncio.to_thread(_done, engine, work, {}))
+            return await shielded(asyncio.to_thread(_done, engine, work, {}))
 
     async def write(self, work: Callable[[Session], T], *, durable: bool = False) -> T:
         """What ``work`` gives, in a transaction as :meth:`writing` begins it.
@@ -81,7 +81,7 @@ class Database:
         options = {"footpath_write": True, "footpath_durable": durable}
         with translated(self.failed):
             async with self._turn:
-                return await unbroken(asyncio.to_thread(_done, engine, work, options))
+                return await shielded(asyncio.to_thread(_done, engine, work, options))
 
     async def close(self) -> None:
         """Close all connections; idempotent."""

@@ -8,9 +8,9 @@ from domain.errors import RegistrationError
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.identity import new_id
-from server.storage.opaque import hash_of, new_secret
+from server.storage.row_ids import new_id
 from server.storage.rows.accounts import InvitationRow
+from server.storage.secret_tokens import hash_of, new_secret
 from server.storage.users import Role, User, add_user, user_of
 
 

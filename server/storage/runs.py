@@ -13,9 +13,9 @@ from domain.event import Outcome
 from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.conversations import said
+from server.storage.daily_usage import Used, count
 from server.storage.database import Database
-from server.storage.days import Used, count
-from server.storage.identity import new_id
+from server.storage.row_ids import new_id
 from server.storage.rows.accounts import SessionRow, UserRow
 from server.storage.rows.conversations import ConversationRow
 from server.storage.rows.runs import InputRow, RunRow

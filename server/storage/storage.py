@@ -12,19 +12,19 @@ from server.storage.allowed_tools import AllowedTools
 from server.storage.attempts import Attempts
 from server.storage.clock import Clock, now
 from server.storage.conversations import Conversations
+from server.storage.daily_usage import DailyUsage
 from server.storage.database import Database
-from server.storage.days import Days
 from server.storage.effects import Effects
+from server.storage.encryption import Keys
 from server.storage.events import RunEvents
-from server.storage.flows import Flows
-from server.storage.held_runs import HeldRuns
+from server.storage.host_transfers import HostTransfers
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.retention import Retention
+from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
-from server.storage.sealing import Keys
 from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
@@ -55,10 +55,10 @@ class Storage:
         self.tool_keys = ToolKeys(database, clock, keys)
         self.vault_keys = VaultKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
-        self.flows = Flows(database, clock)
+        self.host_transfers = HostTransfers(database, clock)
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
-        self.days = Days(database, clock)
+        self.days = DailyUsage(database, clock)
         self.held = HeldRuns(database, clock)
         self.events = RunEvents(database)
         self.retention = Retention(database, clock)

@@ -9,7 +9,7 @@ from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject, Model
 from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.identity import new_id
+from server.storage.row_ids import new_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
 from server.storage.users import MAY_SHARE

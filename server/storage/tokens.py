@@ -14,11 +14,11 @@ from domain.errors import UnauthenticatedError
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.ending import end_runs
-from server.storage.identity import new_id
-from server.storage.opaque import hash_of, new_secret
+from server.storage.row_ids import new_id
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
+from server.storage.run_endings import end_runs
+from server.storage.secret_tokens import hash_of, new_secret
 from server.storage.users import User, user_of
 
 _REFUSED = "this token does not count any more; log in again"

@@ -8,8 +8,8 @@ from sqlalchemy import delete, select, update
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
+from server.storage.encryption import Keys
 from server.storage.rows.accounts import ToolKeyRow
-from server.storage.sealing import Keys
 
 
 class ToolKey(Model):

@@ -11,10 +11,10 @@ from domain.errors import ConflictError, NotFoundError
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.ending import end_runs, end_runs_of_others
-from server.storage.identity import new_id
+from server.storage.row_ids import new_id
 from server.storage.rows.accounts import SessionRow, UserRow
 from server.storage.rows.runs import RunRow
+from server.storage.run_endings import end_runs, end_runs_of_others
 
 Role = Literal["user", "author", "admin"]
 ROLES: tuple[Role, ...] = ("user", "author", "admin")

@@ -6,8 +6,8 @@ from sqlalchemy.orm import Session
 from domain.errors import SecretError, UnavailableError
 from server.storage.clock import Clock
 from server.storage.database import Database
+from server.storage.encryption import Keys
 from server.storage.rows.accounts import ToolKeyRow, VaultKeyRow
-from server.storage.sealing import Keys
 from server.storage.tool_keys import place
 
 _ADVICE = (

@@ -82,8 +82,8 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("playground.serve", "socket.socket"): "listens; connects to nothing",
     ("server.serve", "socket.socket"): "listens; connects to nothing",
     ("ui.client", "httpx.Client"): "FOOTPATH_SERVER_ADDRESS: the operator's own server",
-    ("scripts._children", "httpx.Client"): "the page that the same command has started, on loopback",
-    ("scripts._answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
+    ("scripts._processes", "httpx.Client"): "the page that the same command has started, on loopback",
+    ("scripts._evaluate_answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
     ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
 }
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""

@@ -12,8 +12,10 @@ ADAPTERS = (
     "graph.backends.",
     "retriever.backends.",
     "retriever.embedders.",
-    "agent.execution.http.",
+    "agent.execution.http",
     "agent.llm.client.transport",
+    "retriever.training.course",  # classes of the trainer, which deriving from them imports
+    "retriever.training.loss",
     "playground",
     "server",
     "ui.",

@@ -68,9 +68,9 @@ def test_a_read_that_carries_a_value_to_another_host_asks_once(tmp_path: Path) -
         again = ada.ask(REQUEST, policy="llm")[1]
         assert outcome_of(ada, again) == "answered"
         assert len(broker.asked) == 2
-        (kept,) = ada.call("GET", "/me/flows").json()
+        (kept,) = ada.call("GET", "/me/host-transfers").json()
         assert (kept["source"], kept["target"], kept["allowed"]) == (clinic.host, broker.host, True)
-        assert ada.call("DELETE", f"/me/flows/{clinic.host}/{broker.host}").status_code == 204
+        assert ada.call("DELETE", f"/me/host-transfers/{clinic.host}/{broker.host}").status_code == 204
         third = ada.ask(REQUEST, policy="llm")[1]
         assert decided(ada, third, question_of(ada, third), "deny") == "gave_up"
         last = ada.ask(REQUEST, policy="llm")[1]

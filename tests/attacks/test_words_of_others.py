@@ -10,7 +10,7 @@ from domain.event import CallStarted, InputNeeded
 from server.services import open_storage
 from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
 from tests.flows.served import Client, registered
-from tests.models.brain import Brain, advance_to, bind, move
+from tests.models.brain import WHOLE, Brain, advance_to, bind, move
 from tests.models.openai_server import model_server_in_thread
 from wiring.settings import Settings
 
@@ -33,11 +33,11 @@ def taken_in() -> Brain:
     """A model that does what a notice says: it reads it, then writes what stands there into the follow-up."""
     pay: dict[str, Any] = {
         "reason": "it goes back to the notice",
-        "subtasks": [{"name": "pay", "description": FOLLOW_UP, "category": "", "depends_on": [], "earlier": [1]}],
+        "subtasks": [{"name": "pay", "description": FOLLOW_UP, "depends_on": [], "earlier": [1]}],
     }
     read, done = advance_to("read_notice"), move("finish")
     return Brain(
-        decompose=[pay],
+        decompose=[WHOLE, pay] * 2,
         choose=[read, done, advance_to("create_transfer"), done] * 2,
         arguments=[
             bind(("sender", "landlord", "request", "landlord")),

@@ -14,8 +14,8 @@ import pytest
 
 from graph.blocks import count_block, file_blocks
 from graph.facts import GraphBatch
+from graph.function_names import NameIndex
 from graph.importers.trees import tree_files
-from graph.names import NameIndex
 
 pytestmark = [pytest.mark.bench, pytest.mark.shared_data, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]

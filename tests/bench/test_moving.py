@@ -16,7 +16,7 @@ DEGREE = 10
 PROBE = """
 import asyncio, json, resource, sys, time
 from pathlib import Path
-from wiring.moving import export_to, import_from
+from wiring.transfer import export_to, import_from
 
 def quiet(*_): pass
 

@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from scripts._children import ROOT, Stopped, children
-from scripts._page import free_port, page_command, page_environment
+from scripts._processes import ROOT, Stopped, children
+from scripts._streamlit import free_port, page_command, page_environment
 
 if __name__ == "__main__":
     with suppress(Stopped), children() as started:

@@ -1,14 +1,13 @@
 """What every graph store promises of the one read that planning makes: it tells what the single questions tell."""
 
 from domain.tool import FINISH, ToolId
-from graph.around import Around
 from graph.facts import Edge, ToolFacts
-from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
+from graph.links import Feed, LinkedGraph, Neighbourhood, Substitute, ToolLinks
 from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
 
 
-async def asked_one_by_one(graph: LinkedGraph, tool: ToolId) -> Around:
-    return Around(
+async def asked_one_by_one(graph: LinkedGraph, tool: ToolId) -> Neighbourhood:
+    return Neighbourhood(
         facts=(await graph.facts([tool]))[tool],
         document=(await graph.get_tools([tool])).get(tool),
         out=await graph.out_edges(tool),
@@ -42,4 +41,4 @@ class GraphAround:
     async def test_around_nothing_is_nothing(self, graph: LinkedGraph) -> None:
         assert await graph.around([]) == await graph.around([A]) == {}
         await graph.put_tools([document(A)])
-        assert await graph.around([A, B]) == {A: Around(ToolFacts(), document(A), [], [], [], [])}
+        assert await graph.around([A, B]) == {A: Neighbourhood(ToolFacts(), document(A), [], [], [], [])}

@@ -11,10 +11,10 @@ from domain.tool import ToolId, tool_id
 from domain.trajectory import Taken
 from graph.backends.bolt import Connection
 from graph.backends.bolt_errors import Server
-from graph.backends.flows import SqliteFlows
-from graph.backends.kept_fields import SqliteKeptFields
-from graph.backends.neo4j_beside import Neo4jFlows, Neo4jKeptFields
-from graph.flows import FlowCount, FlowStore, KnownFlow
+from graph.backends.neo4j_planning import Neo4jFlows, Neo4jKeptFields
+from graph.backends.sqlite_dataflow import SqliteFlows
+from graph.backends.sqlite_kept_fields import SqliteKeptFields
+from graph.dataflow import FlowCount, FlowStore, KnownFlow
 from graph.kept_fields import FieldChoice, KeptFields
 from tests.servers.neo4j.server import Neo4jServer
 from wiring.container import open_container

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.memory import MemoryStore
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from tests.contract.memory_store import MemoryStoreContract
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from domain.errors import UnavailableError
 from domain.memory import MemoryStore
+from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import ENCODER, MemoryStoreContract, filled, memory
 from tests.servers.qdrant.places import QdrantPlace
@@ -15,7 +16,7 @@ from tests.servers.qdrant.stand_in import serving_stand_in
 class TestQdrantLocal(MemoryStoreContract):
     @pytest.fixture
     async def memories(self) -> AsyncGenerator[MemoryStore]:
-        store = QdrantMemories(":memory:")
+        store = QdrantMemories(QdrantAddress(":memory:"))
         await store.setup()
         yield store
         await store.close()
@@ -45,7 +46,7 @@ class TestQdrantServerOverGrpc(MemoryStoreContract):
 async def test_who_may_only_read_recalls_what_others_keep() -> None:
     one = memory("x")
     with serving_stand_in("write", "read") as url:
-        writer, reader = QdrantMemories(url, "write"), QdrantMemories(url, "read")
+        writer, reader = QdrantMemories(QdrantAddress(url, "write")), QdrantMemories(QdrantAddress(url, "read"))
         await writer.setup()
         await filled(writer, (one, [1.0, 0.0]))
         await reader.setup()

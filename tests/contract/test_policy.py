@@ -1,6 +1,7 @@
 """The policies keep their contract: offline, and a model behind the real protocol that is right, wrong, hostile or gone."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
@@ -8,10 +9,11 @@ from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import FallbackPolicy
-from agent.policy.protocol import Policy
+from agent.policy.protocol import ArgumentsQuestion, Policy
 from offline.policy import OfflinePolicy
-from tests.contract.policy import PolicyContract
-from tests.models.brain import Brain, advance, bind, move, split
+from tests.contract.policy import REQUEST, PolicyContract, candidate, situation
+from tests.flows.small_world import NEW_WEATHER, REMOVE
+from tests.models.brain import WHOLE, Brain, advance, bind, move, split
 from tests.models.openai_replies import BROKEN_JSON, WEB_PAGE, ChatRequest, Reply, Resets, Respond, scripted
 from tests.models.openai_server import model_server
 
@@ -25,7 +27,11 @@ def sensible(request: ChatRequest) -> Reply | str:
     city = bind(("city", "Paris", "request", "Paris"))
     none = bind(missing=["latitude", "longitude"])
     return Brain(
-        decompose=[split("What is the temperature in Paris?", 'Who is the author of the book "Dune"?')],
+        decompose=[
+            split("What is the temperature in Paris?", 'Who is the author of the book "Dune"?')
+            if "Dune" in request.prompt
+            else WHOLE
+        ],
         choose=[advance(1) if "\n1. Places" in request.prompt else move("give_up")],
         arguments=[city if "search_places" in request.prompt.partition("[[tool ")[2] else point if known else none],
         fields_to_keep=[{"numbers": [2, 3]}],
@@ -57,6 +63,16 @@ class TestOffline(PolicyContract):
     @pytest.fixture
     def policy(self) -> Policy:
         return OfflinePolicy()
+
+    async def test_nothing_is_changed_that_the_request_does_not_ask_for(self, policy: Policy) -> None:
+        tempting = replace(candidate(REMOVE, 0.9), weight=1.0, availability=1.0)
+        choice = await policy.choose(situation(tempting))
+        assert choice.action == "give_up"
+
+    async def test_nothing_is_invented(self, policy: Policy) -> None:
+        found = await policy.arguments(ArgumentsQuestion(REQUEST, NEW_WEATHER, ()))
+        assert found.values == {}
+        assert found.missing == ("latitude", "longitude")
 
 
 class TestSensibleModel(PolicyContract):

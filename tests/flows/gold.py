@@ -7,7 +7,7 @@ import httpx
 from pydantic.types import JsonValue
 
 from domain.tool import ToolDoc
-from evaluation.asked import Asked
+from evaluation.expected import Asked
 from playground.calls import send
 
 TRIES = 3

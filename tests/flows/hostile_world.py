@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.guard import resolve
 from agent.execution.secrets import EnvironmentSecrets
@@ -180,7 +181,14 @@ async def seen(
             {"FOOTPATH_SECRET_LIBRARY_KEY": SECRET, "FOOTPATH_SECRET_LIBRARY_KEY_HOSTS": "127.0.0.1"}
         )
         executor = HttpExecutor(HttpParameters(allow_hosts=frozenset({"127.0.0.1"})), secrets=secrets, resolver=noted)
-        deps = RunDeps(await graph(walks, docs), await finder(folder, docs), policy, executor, secrets=secrets)
+        deps = RunDeps(
+            await graph(walks, docs),
+            await finder(folder, docs),
+            policy,
+            executor,
+            secrets=secrets,
+            approver=AllowChanges(),
+        )
         records = [record async for record in run(REQUEST, deps)]
         await executor.close()
     return Seen(records, api, trap, resolved)

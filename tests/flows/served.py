@@ -95,7 +95,7 @@ class Client:
 
     def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
         url = f"{self.address}/api/v1{path}"
-        return httpx.request(method, url, headers=self._headers, json=body, timeout=30, trust_env=False)
+        return httpx.request(method, url, headers=self._headers, json=body, timeout=100, trust_env=False)
 
     def ask(self, request: str, **choices: Any) -> tuple[str, str]:
         """The ids of a new conversation and of a run in it. ``choices``: what else is said of the run."""
@@ -109,7 +109,7 @@ class Client:
         records: list[EventRecord] = []
         headers = self._headers | ({"Last-Event-ID": str(after)} if after else {})
         url = f"{self.address}/api/v1/runs/{run}/events"
-        with httpx.stream("GET", url, headers=headers, timeout=60, trust_env=False) as answer:
+        with httpx.stream("GET", url, headers=headers, timeout=120, trust_env=False) as answer:
             assert answer.status_code == 200
             assert answer.headers["content-type"].startswith("text/event-stream")
             sent: dict[str, str] = {}
@@ -129,7 +129,7 @@ class Client:
 
 def registered(address: str, name: str = "ada") -> Client:
     body = {"name": name, "password": PASSWORD}
-    answer = httpx.post(f"{address}/api/v1/auth/register", json=body, trust_env=False, timeout=30)
+    answer = httpx.post(f"{address}/api/v1/auth/register", json=body, trust_env=False, timeout=100)
     assert answer.status_code == 201, answer.text
     return Client(address, answer.json()["access_token"])
 

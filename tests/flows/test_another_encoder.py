@@ -18,7 +18,7 @@ import pytest
 from agent.memory.similarity import pattern
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
-from evaluation.names import key_of
+from evaluation.api_keys import key_of
 from evaluation.queries import Query
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server, model_server_in_thread

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.plans.approval import Approves, PlanQuestion
 from agent.run import RunDeps
 from agent.transcript import Transcript
@@ -64,7 +65,9 @@ def world() -> ScriptedExecutor:
 async def deps(
     folder: Path, executor: ScriptedExecutor, approves: Approves, policy: OfflinePolicy | None = None
 ) -> RunDeps:
-    made = RunDeps(await graph(WALKS), await finder(folder), policy or OfflinePolicy(), executor)
+    made = RunDeps(
+        await graph(WALKS), await finder(folder), policy or OfflinePolicy(), executor, approver=AllowChanges()
+    )
     return replace(made, approves=approves)
 
 

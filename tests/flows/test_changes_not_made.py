@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.learning.lesson import lesson
 from agent.policy.path_questions import Reflection, ReflectionQuestion
@@ -51,7 +52,7 @@ class Model(OfflinePolicy):
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: Model) -> RunDeps:
-    return RunDeps(await graph([(BOOKS, REMOVE)] * 3), await finder(folder), policy, executor)
+    return RunDeps(await graph([(BOOKS, REMOVE)] * 3), await finder(folder), policy, executor, approver=AllowChanges())
 
 
 def denied(_: JsonObject) -> CallResult:

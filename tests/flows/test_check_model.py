@@ -144,7 +144,7 @@ def test_ask_with_a_model(store: str, tmp_path: Path) -> None:
     assert asked.returncode == 0, asked.stderr
     told = json.loads(asked.stdout)
     assert told["answer"].startswith("Tarnholm lies at 59.3 north [1].")
-    assert brain.asked == ["choose", "choose", "reflect", "arguments", "answer"]
+    assert brain.asked == ["decompose", "choose", "choose", "reflect", "arguments", "answer"]
     assert told["model_calls"] == len(brain.asked)
     assert told["tokens"]["prompt"] > 1_000
 

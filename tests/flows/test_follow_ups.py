@@ -9,11 +9,12 @@ import pytest
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun, earlier_run
+from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps, run
 from domain.event import CallFinished, EventRecord, RunFinished, RunStarted, SubtaskStarted
 from evaluation.answers import evaluate_answers
-from evaluation.asked import Asked, read_asked
-from evaluation.rightness import absent_from_responses
+from evaluation.correctness import absent_from_responses
+from evaluation.expected import Asked, read_asked
 from offline.policy import OfflinePolicy
 from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools
@@ -62,7 +63,10 @@ async def test_dialogues_are_answered(place: Place) -> None:
     host = place.tools.removeprefix("http://")
     async with open_container(Settings(store=place.store, allow_hosts=[host])) as container:  # pyright: ignore[reportArgumentType]
         answered = await evaluate_answers(
-            DIALOGUES, lambda: run_deps(container, "offline", "http"), budget_of(container), _Services(place)
+            DIALOGUES,
+            lambda: run_deps(container, "offline", "http", approver=AllowChanges()),
+            budget_of(container),
+            _Services(place),
         )
     wrong = {verdict.asked.id: (verdict.cause, verdict.answer) for verdict in answered.verdicts if not verdict.right}
     assert wrong.keys() == UNSOLVED, wrong
@@ -78,7 +82,7 @@ async def told(
     until: int = 10_000,
 ) -> list[EventRecord]:
     """The run's records, the past ones first; broken off after the event of a number."""
-    deps = RunDeps(await graph(WALKS), await finder(folder), OfflinePolicy(), executor)
+    deps = RunDeps(await graph(WALKS), await finder(folder), OfflinePolicy(), executor, approver=AllowChanges())
     records, events = list(past), run(request, deps, Budget(), name="later", past=past, earlier=earlier)
     async for record in events:
         records.append(record)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.learning.learner import Learner, taught
 from agent.policy.protocol import Arguments, ArgumentsQuestion
 from agent.run import RunDeps, run
@@ -52,7 +53,9 @@ def weather(**other: object) -> ScriptedExecutor:
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, document: PlanDocument, **other: object) -> RunDeps:
-    made = RunDeps(await graph(WALKS), await finder(folder), OfflinePolicy(), executor, document=document)
+    made = RunDeps(
+        await graph(WALKS), await finder(folder), OfflinePolicy(), executor, document=document, approver=AllowChanges()
+    )
     return replace(made, **other)  # pyright: ignore[reportArgumentType]
 
 

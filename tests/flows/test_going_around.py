@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.tool import ToolDoc
@@ -37,7 +38,7 @@ async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Trans
     store, search = await graph(WALKS, HERE), await finder(folder, HERE)
     await store.put_links([ToolLinks(NEW_WEATHER.id, COORDINATES)])
     transcript = Transcript()
-    async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor)):
+    async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges())):
         transcript.add(record)
     return transcript
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from domain.event import RunFinished
 from graph.links import LinkedGraph
 from playground.child import running_playground
@@ -61,7 +62,7 @@ async def questions(request: str, container: Container) -> Counter[str]:
     """What a run that answers a request asks of the graph."""
     graph, counting = container.graph, Counting(container.graph)
     container.graph = cast("LinkedGraph", counting)
-    deps = await run_deps(container, "offline", "http")
+    deps = await run_deps(container, "offline", "http", approver=AllowChanges())
     ends = [
         record.event
         async for record in run_and_learn(request, deps, budget_of(container))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.secrets import EnvironmentSecrets, variable
 from agent.run import RunDeps, run
@@ -42,7 +43,10 @@ async def asked(
     store, search = await graph([], docs), await finder(folder, docs)
     executor = HttpExecutor(HttpParameters(allow_hosts=frozenset({address.removeprefix("http://")})), secrets=secrets)
     records = [
-        record async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor, secrets=secrets))
+        record
+        async for record in run(
+            request, RunDeps(store, search, OfflinePolicy(), executor, secrets=secrets, approver=AllowChanges())
+        )
     ]
     await executor.close()
     return records, Transcript.of(records)

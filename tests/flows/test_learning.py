@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from domain.event import Event
 from domain.learned import WeightsLearned
 from domain.tool import ToolId
@@ -42,7 +43,7 @@ async def place(built: tuple[str, Settings]) -> AsyncGenerator[tuple[str, Contai
 
 
 async def events_of(container: Container, request: str, name: str) -> list[Event]:
-    deps = await run_deps(container, "offline", await container.executor("http"))
+    deps = await run_deps(container, "offline", await container.executor("http"), approver=AllowChanges())
     return [record.event async for record in run_and_learn(request, deps, budget_of(container), name=name)]
 
 

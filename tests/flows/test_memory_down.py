@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
 from agent.memory.long_term import LongTermMemory
 from agent.run_context import RunDeps
 from domain.event import Event, RunFinished
 from domain.learned import WeightsLearned
 from domain.recalled import MemoryRecalled
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
+from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
@@ -48,7 +50,9 @@ async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp
     from retriever.embedders.bundled import BundledEmbedder
 
     memory = LongTermMemory(store, BundledEmbedder())
-    deps = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor(), memory=memory)
+    deps = RunDeps(
+        await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor(), memory=memory, approver=AllowChanges()
+    )
     events = await events_of(deps)
     facts = await deps.store.facts([tool.id for tool in TOOLS])
     assert sum(found.ok for found in facts.values()) == 2
@@ -63,13 +67,13 @@ async def test_a_store_of_memories_that_was_closed(tmp_path: Path) -> None:
 
 
 async def test_a_qdrant_server_that_is_gone(tmp_path: Path) -> None:
-    store = QdrantMemories("http://127.0.0.1:9", timeout=2)
+    store = QdrantMemories(QdrantAddress("http://127.0.0.1:9", timeout=2))
     check(await with_memories(store, tmp_path), "127.0.0.1:9")
     await store.close()
 
 
 async def _run_in(container: Container, calls: Executor) -> list[Event]:
-    return await events_of(await run_deps(container, "offline", calls))
+    return await events_of(await run_deps(container, "offline", calls, approver=AllowChanges()))
 
 
 @pytest.mark.timeout(120)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
+from agent.execution.approvers import AllowChanges
 from agent.llm.answer_stream import LONGEST
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
@@ -23,7 +24,7 @@ from domain.errors import UnavailableError
 from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.memory import Memory, Recalled
 from domain.recalled import MemoryRecalled
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import (
     FORECAST,
@@ -71,7 +72,7 @@ def calls() -> ScriptedExecutor:
 async def told(
     folder: Path, policy: Policy, executor: ScriptedExecutor, memory: LongTermMemory | None = None
 ) -> tuple[list[Event], RunFinished, Transcript]:
-    deps = RunDeps(await graph(WALKS), await finder(folder), policy, executor, memory=memory)
+    deps = RunDeps(await graph(WALKS), await finder(folder), policy, executor, memory=memory, approver=AllowChanges())
     records = [record async for record in run(WEATHER, deps, BUDGET)]
     end = records[-1].event
     assert isinstance(end, RunFinished)

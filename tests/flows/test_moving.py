@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from graph.backends.recordings import SqliteRecordings
 from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, GraphState, ToolFacts
 from tests.contract.graph_samples import A, document
 from tests.unit.graph.transfer.small_stores import fill

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.run import RunDeps
 from domain.event import EventRecord
@@ -45,7 +46,9 @@ async def test_a_run_survives_it(tmp_path: Path, body: str, order: bool) -> None
     executor = ScriptedExecutor(search_books=books, delete_book=odd)
     store = await graph([(BOOKS,), (BOOKS, REMOVE)])
     request = 'Delete the book "Dune"' if order else 'Who wrote the book "Dune"? Give its title and author.'
-    records, transcript = await asked(request, RunDeps(store, await finder(tmp_path), OfflinePolicy(), executor))
+    records, transcript = await asked(
+        request, RunDeps(store, await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges())
+    )
     assert outcome(transcript) != "failed"
     for record in records:
         assert EventRecord.model_validate_json(record.model_dump_json()) == record

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.budget import Budget
+from agent.execution.approvers import AllowChanges
 from agent.policy.path_questions import Reflection, ReflectionQuestion
 from agent.policy.protocol import Choice, Situation
 from agent.reflection import PATIENCE
@@ -67,7 +68,7 @@ async def asked(
 ) -> tuple[list[EventRecord], Transcript]:
     store = await graph(WALKS)
     await store.put_links([ToolLinks(one.one, [], [one]) for one in substitutes])
-    deps = RunDeps(store, await finder(folder), policy, executor)
+    deps = RunDeps(store, await finder(folder), policy, executor, approver=AllowChanges())
     records = [record async for record in run(WEATHER, deps, budget)]
     return records, Transcript.of(records)
 

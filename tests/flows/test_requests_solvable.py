@@ -9,8 +9,8 @@ import orjson
 import pytest
 from pydantic.types import JsonValue
 
-from evaluation.asked import Asked, read_asked
-from evaluation.rightness import absent_from_responses
+from evaluation.correctness import absent_from_responses
+from evaluation.expected import Asked, read_asked
 from graph.importers.trees import trajectory, tree_files
 from playground.calls import send
 from playground.child import running_playground

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.policy.protocol import Choice, Situation
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
@@ -67,7 +68,7 @@ WORLDS: dict[str, World] = {
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy) -> RunDeps:
-    return RunDeps(await graph(WALKS), await finder(folder), policy, executor)
+    return RunDeps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges())
 
 
 async def told(
@@ -158,6 +159,7 @@ async def test_where_the_tools_have_changed_the_run_goes_its_own_way(tmp_path: P
         await finder(tmp_path / "few", [GEOCODE, BOOKS]),
         OfflinePolicy(),
         again := executors(),
+        approver=AllowChanges(),
     )
     records = await told(request, given, past=whole[:second])
     assert isinstance(records[-1].event, RunFinished)
@@ -170,7 +172,9 @@ async def test_a_run_that_changed_something_is_not_begun_anew_where_it_cannot_go
     called = next(r.seq for r in whole if isinstance(r.event, CallFinished) and r.event.result.tool == REMOVE.id)
     few = [GEOCODE, BOOKS]
     again = executors()
-    given = RunDeps(await graph([], few), await finder(tmp_path / "few", few), OfflinePolicy(), again)
+    given = RunDeps(
+        await graph([], few), await finder(tmp_path / "few", few), OfflinePolicy(), again, approver=AllowChanges()
+    )
     records = await told(request, given, past=whole[:called])
     assert ended(records).outcome == "failed"
     assert ended(records).error.startswith("conflict: ")

@@ -12,7 +12,7 @@ from domain.event import CallStarted, EventRecord, StepChosen
 from domain.memory import Recalled
 from domain.recalled import MemoryRecalled
 from domain.trajectory import Solved
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, WordEmbedder, ok
 from tests.flows.test_resuming import DELETE, WEATHER, course, deps, ended, made, told

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
+from agent.execution.approvers import AllowChanges
 from agent.policy.protocol import Choice, Situation
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
@@ -34,7 +35,9 @@ WEATHER = "What is the weather forecast for Paris?"
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy | None = None) -> RunDeps:
-    return RunDeps(await graph(WALKS), await finder(folder), policy or OfflinePolicy(), executor)
+    return RunDeps(
+        await graph(WALKS), await finder(folder), policy or OfflinePolicy(), executor, approver=AllowChanges()
+    )
 
 
 async def asked(request: str, given: RunDeps, budget: Budget | None = None) -> tuple[list[EventRecord], Transcript]:
@@ -203,7 +206,10 @@ async def test_runs_side_by_side_do_not_meet(tmp_path: Path) -> None:
     books = ok({"books": [{"title": "Dune", "author": "Frank Herbert", "pages": 412}]})
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, search_books=books)
     requests = [WEATHER, 'How many pages has the book "Dune"?'] * 4
-    runs = [asked(request, RunDeps(store, search, OfflinePolicy(), executor)) for request in requests]
+    runs = [
+        asked(request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges()))
+        for request in requests
+    ]
     found = [transcript.path for _, transcript in await asyncio.gather(*runs)]
     assert found == [(GEOCODE.id, OLD_WEATHER.id), (BOOKS.id,)] * 4
 

@@ -35,7 +35,7 @@ def asked(client: Client, run: str) -> tuple[list[EventRecord], InputNeeded]:
 
 def stands(client: Client, run: str, status: str) -> dict[str, Any]:
     """How a run stands once it has this status."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 100
     while (shown := client.call("GET", f"/runs/{run}").json())["status"] != status:
         assert time.monotonic() < until, shown
         time.sleep(0.05)
@@ -148,3 +148,20 @@ def test_a_question_outlives_the_server(fresh: Place, tmp_path: Path, waits: boo
     assert sum(isinstance(record.event, InputNeeded) for record in everything) == 1
     assert end(everything).outcome == "answered"
     assert len(effects(fresh)) == 1
+
+
+def test_a_run_makes_no_more_changes_than_its_budget_whatever_is_allowed(fresh: Place, tmp_path: Path) -> None:
+    two = (
+        'First add a task "Clean the greenhouse" with normal priority to my list, due on 2026-07-04, and then enter "Greenhouse party" '
+        "in my calendar for 2026-07-05 at 16:00 in Porto Sereno. I want both ids."
+    )
+    with serving(fresh, tmp_path / "home", FOOTPATH_MAX_CHANGES="1") as (address, _):
+        ada = registered(address)
+        _, run = ada.ask(two)
+        before, question = asked(ada, run)
+        stands(ada, run, "waiting")
+        assert ada.call("POST", f"/runs/{run}/inputs/{question.input}", {"decision": "allow"}).status_code == 200
+        after = ada.follow(run, after=before[-1].seq)
+        assert not any(isinstance(record.event, InputNeeded) for record in after)
+        assert (end(after).outcome, len(effects(fresh))) == ("budget", 1)
+        assert "a run may make 1 change (FOOTPATH_MAX_CHANGES), and may make no more" in end(after).answer

@@ -46,7 +46,7 @@ def test_a_server_that_is_told_to_stop_puts_its_runs_down(place: Place, tmp_path
         _, run = ada.ask(INHABITANTS)
         before = ada.follow(run, until=2)
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        process.wait(100)
     with serving(place, home) as (address, _):
         ada.address = address
         after = ada.follow(run, after=2)

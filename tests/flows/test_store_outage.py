@@ -60,7 +60,7 @@ def over_a_line(
 
 def soon_ready(client: Client, status: int) -> httpx.Response:
     """The answer, once it is of that status."""
-    url, until = f"{client.address}/health/ready", time.monotonic() + 30
+    url, until = f"{client.address}/health/ready", time.monotonic() + 100
     while (answer := httpx.get(url, trust_env=False, timeout=30)).status_code != status:
         assert time.monotonic() < until, answer.text
         time.sleep(0.1)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.policy.protocol import Choice, Situation
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask
@@ -48,7 +49,7 @@ WEATHER_AND_BOOK = (("What is the weather forecast for Paris?", ()), ('How many 
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy, at_once: int = 3) -> RunDeps:
-    return RunDeps(await graph(WALKS), await finder(folder), policy, executor, at_once=at_once)
+    return RunDeps(await graph(WALKS), await finder(folder), policy, executor, at_once=at_once, approver=AllowChanges())
 
 
 async def asked(request: str, given: RunDeps) -> tuple[list[EventRecord], Transcript]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.policy.circuit_breaker import Breaker
@@ -34,7 +35,7 @@ async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> Async
     async with model_server(brain) as server:
         chat = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=5))
         policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), Breaker())
-        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor), server
+        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges()), server
         await chat.close()
 
 
@@ -77,10 +78,10 @@ async def test_a_part_that_needs_no_call_of_its_own_is_done(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "parts",
-    [("Find the city Paris", "Delete the book Paris"), ("Find the city Lima", "What is the temperature in Lima?"), ("Find", "find")],
-    ids=["a change that was not asked for", "a value that was not told", "twice the same"],
-)  # fmt: skip
-async def test_a_split_that_adds_to_the_request_is_none(tmp_path: Path, parts: tuple[str, ...]) -> None:
+    [("Find", " find"), ("Find the city Paris", " "), ("Find the city Paris", "x" * 2_001)],
+    ids=["twice the same", "without a description", "too long"],
+)
+async def test_a_split_that_cannot_be_served_is_none(tmp_path: Path, parts: tuple[str, ...]) -> None:
     executor = ScriptedExecutor(search_places=FOUND, get_daily_forecast=FORECAST)
     moves = [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish")]
     async with model(chained(*parts, choose=moves), tmp_path, executor) as (given, server):

@@ -20,9 +20,9 @@ from retriever.index import Point
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.moving import export_to, import_from
 from wiring.reindex import reindex
 from wiring.settings import Settings
+from wiring.transfer import export_to, import_from
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "playground" / "data"
@@ -48,6 +48,19 @@ async def built(folder: Path, server: dict[str, str] | None = None, *, embed: bo
     return made
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store that needs no server."""
+    folder = tmp_path_factory.mktemp("indexed") / "store"
+    asyncio.run(built(folder))
+    return folder
+
+
+def copy_of(indexed: Path, to: Path) -> Settings:
+    """The same at another place."""
+    return Settings(store=Path(shutil.copytree(indexed, to)))
+
+
 async def all_there(ids: Iterable[ToolId]) -> set[ToolId]:
     return set(ids)
 
@@ -60,8 +73,10 @@ async def found(settings: Settings) -> list[list[tuple[str, float, float]]]:
     return [[(hit.id, round(hit.score, 4), round(hit.lexical, 6)) for hit in one] for one in hits]
 
 
-async def test_a_server_finds_what_the_embedded_store_finds(tmp_path: Path, server: dict[str, str]) -> None:
-    embedded, shared = await built(tmp_path / "embedded"), await built(tmp_path / "shared", server)
+async def test_a_server_finds_what_the_embedded_store_finds(
+    indexed: Path, tmp_path: Path, server: dict[str, str]
+) -> None:
+    embedded, shared = copy_of(indexed, tmp_path / "embedded"), await built(tmp_path / "shared", server)
     expected = await found(embedded)
     assert all(expected[:3])
     assert await found(shared) == expected
@@ -96,10 +111,12 @@ async def test_another_machine_makes_the_words_itself_and_follows_changes(
 
 
 async def test_a_machine_without_words_makes_them_and_says_so(
-    tmp_path: Path, server: dict[str, str], caplog: pytest.LogCaptureFixture
+    indexed: Path, tmp_path: Path, server: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    for name, more in (("embedded", {}), ("on a server", server)):
-        settings = await built(tmp_path / name, more)
+    for name, settings in (
+        ("embedded", copy_of(indexed, tmp_path / "embedded")),
+        ("on a server", await built(tmp_path / "on a server", server)),
+    ):
         expected = await found(settings)
         shutil.rmtree(tmp_path / name / "lexical")
         caplog.clear()
@@ -110,8 +127,10 @@ async def test_a_machine_without_words_makes_them_and_says_so(
         assert "made anew" not in caplog.text
 
 
-async def test_after_an_import_another_machine_finds_the_same(tmp_path: Path, server: dict[str, str]) -> None:
-    embedded, export = await built(tmp_path / "embedded"), tmp_path / "export.gz"
+async def test_after_an_import_another_machine_finds_the_same(
+    indexed: Path, tmp_path: Path, server: dict[str, str]
+) -> None:
+    embedded, export = copy_of(indexed, tmp_path / "embedded"), tmp_path / "export.gz"
     await export_to(export, None, silent, embedded)
     first = Settings.model_validate({"store": tmp_path / "first", **server})
     second = Settings.model_validate({"store": tmp_path / "second", **server})
@@ -120,9 +139,10 @@ async def test_after_an_import_another_machine_finds_the_same(tmp_path: Path, se
     assert await found(second) == await found(first) == await found(embedded)
 
 
-async def test_words_of_another_store_in_the_folder_are_left_out(tmp_path: Path, server: dict[str, str]) -> None:
-    embedded = await built(tmp_path / "embedded")
-    shared = await built(tmp_path / "shared")
+async def test_words_of_another_store_in_the_folder_are_left_out(
+    indexed: Path, tmp_path: Path, server: dict[str, str]
+) -> None:
+    embedded, shared = copy_of(indexed, tmp_path / "embedded"), copy_of(indexed, tmp_path / "shared")
     async with open_container(shared) as container:
         _, _, lexical = await container.retrieval()
         await lexical.put({tool_id("elsewhere", "t", str(n)): "weather weather in Paris" for n in range(50)})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.execution.replay import ReplayExecutor
 from agent.policy.protocol import Arguments, ArgumentsQuestion
@@ -14,7 +15,7 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from domain.trajectory import Outcome, RecordedCall
-from graph.backends.recordings import SqliteRecordings
+from graph.backends.sqlite_recordings import SqliteRecordings
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import ScriptedExecutor, finder, graph, ok, tool
 from tests.flows.test_runs import answer, asked, outcome
@@ -44,7 +45,9 @@ async def run(
     folder: Path, executor: ScriptedExecutor | ReplayExecutor, tools: list[ToolDoc], policy: OfflinePolicy
 ) -> tuple[str, str]:
     store = await graph([(tool,) for tool in tools], tools)
-    _, transcript = await asked(REQUEST, RunDeps(store, await finder(folder, tools), policy, executor))
+    _, transcript = await asked(
+        REQUEST, RunDeps(store, await finder(folder, tools), policy, executor, approver=AllowChanges())
+    )
     return outcome(transcript), answer(transcript)
 
 

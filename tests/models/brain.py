@@ -27,10 +27,7 @@ def purpose_of(request: ChatRequest) -> str:
     return next(purpose for purpose, beginning in _beginnings().items() if system.startswith(beginning))
 
 
-WHOLE: dict[str, JsonValue] = {
-    "reason": "it is one thing",
-    "subtasks": [{"name": "all", "description": "all", "category": "", "depends_on": []}],
-}
+WHOLE: dict[str, JsonValue] = {"reason": "it is one thing", "subtasks": []}
 GOOD: dict[str, JsonValue] = {"reason": "it serves the request", "verdict": "success", "first_wrong": None, "noisy": []}
 HOPELESS: dict[str, JsonValue] = {**GOOD, "reason": "no tool here serves it", "verdict": "total"}
 
@@ -82,7 +79,6 @@ def split(*descriptions: str, after: Sequence[int] = ()) -> dict[str, JsonValue]
         {
             "name": text[:30],
             "description": text,
-            "category": "",
             "depends_on": list(after) if number == len(descriptions) else [],
         }
         for number, text in enumerate(descriptions, start=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 _BLOCK = re.compile(r"\[\[([a-z ]+) ([0-9a-f]{12})\]\]\n(.*?)\n?\[\[end \2\]\]", re.DOTALL)
-_CANDIDATE = re.compile(r"(\d+)\. ([^/]*)/([^:]*?)( \([A-Z]+: may change something\))?: (.*) \| (.*)")
+_CANDIDATE = re.compile(r"(\d+)\. ([^/]*)/([^:]*?)( \((?:MAY CHANGE|CHANGES) SOMETHING\))?: (.*) \| (.*)")
 _STEP = re.compile(r"^(\d+)\. ([^/\n]*)/([^:\n]*): (.*)$", re.MULTILINE)
 _PATH = re.compile(r"^\d+\. [^/\n]*/([^:\n]*): (.*)$", re.MULTILINE)
 _PARAMETER = re.compile(r"- (\S+) \(([a-z]+)(?:, [^;]*)?; (required|optional)(.*?)\)(?:: (.*))?")

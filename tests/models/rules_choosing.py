@@ -32,7 +32,8 @@ def choose(prompt: str) -> Move:
 def next_move(request: str, path: str, on_offer: Sequence[Option]) -> Move:
     """The next move behind a path, told in lines as in the prompt."""
     asked, change = topics(request), asks_for_a_change(request)
-    offered = sorted(on_offer, key=lambda option: -_score(option, asked, change=change))
+    allowed = [option for option in on_offer if change or not option.changes]
+    offered = sorted(allowed, key=lambda option: -_score(option, asked, change=change))
     if path:
         best = max(_common(f"{api} {text}", api, asked) for api, text in path_tools(path) or [("", path)])
         return _go_on(offered, asked, asked - telling(path), best) or Move(

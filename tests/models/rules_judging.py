@@ -4,23 +4,24 @@ import re
 
 from tests.models.prompt_reading import blocks, path_tools, telling, topics
 
-_NUMBERED = re.compile(r"^\d+\. (.*) \| near: (.*)$", re.MULTILINE)
+_BETWEEN = re.compile(r"(?<=[.?!]) +(?=[A-Z])|,? and (?=(?:what|which|who|whose|where|when|how)\b)", re.IGNORECASE)
 _LEANS = re.compile(r"\b(?:it|its|there|that|this|those|they|their|he|his|she|her|then|both)\b", re.IGNORECASE)
+
+_NAMES = re.compile(r"\d|[\"“]|(?<!^)\b[A-Z]")
 
 
 def split(prompt: str) -> dict[str, object]:
-    """Parts that are near to other kinds of tools and lean on nothing said before are subtasks."""
-    parts = blocks(prompt)
-    found = _NUMBERED.findall(parts.get("parts", ""))
-    near = [frozenset(kinds.split(", ")[:2]) for _, kinds in found]
-    alone = all(not one & other for at, one in enumerate(near) for other in near[:at])
-    if len(found) < 2 or not alone or any(_LEANS.search(text) for text, _ in found[1:]):
-        return {"reason": "it hangs together", "subtasks": [_subtask(parts.get("request", ""))]}
-    return {"reason": "nothing in common", "subtasks": [_subtask(text) for text, _ in found]}
+    """Parts that have no word in common and name something of their own are subtasks."""
+    found = [text.strip() for text in _BETWEEN.split(blocks(prompt).get("request", "")) if text.strip()]
+    about = [topics(text) for text in found]
+    alone = all(one and not one & other for at, one in enumerate(about) for other in about[:at])
+    if len(found) < 2 or not alone or any(_LEANS.search(text) or not _NAMES.search(text) for text in found[1:]):
+        return {"reason": "it hangs together", "subtasks": []}
+    return {"reason": "nothing in common", "subtasks": [_subtask(text) for text in found[:5]]}
 
 
 def _subtask(text: str) -> dict[str, object]:
-    return {"name": text[:40], "description": text, "category": "", "depends_on": []}
+    return {"name": text[:40], "description": text, "depends_on": [], "earlier": []}
 
 
 def judge(prompt: str) -> dict[str, object]:

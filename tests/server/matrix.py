@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from server.storage.allowed_tools import Reach
-from server.storage.identity import new_id
+from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
@@ -55,7 +55,7 @@ async def an_allowed_tool(world: World) -> Mapping[str, str]:
 
 async def a_flow(world: World) -> Mapping[str, str]:
     user = world.people["user"].id
-    await world.services.storage.flows.decide(user, "a.example", "b.example", allowed=True)
+    await world.services.storage.host_transfers.decide(user, "a.example", "b.example", allowed=True)
     return {"source": "a.example", "target": "b.example"}
 
 
@@ -180,8 +180,8 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/me/allowed-tools"): for_oneself(200),
     ("PUT", "/api/v1/me/allowed-tools/{tool}"): Access(401, 204, 204, 204, 204, None, an_allowed_tool),
     ("DELETE", "/api/v1/me/allowed-tools/{tool}"): own(204, an_allowed_tool),
-    ("GET", "/api/v1/me/flows"): for_oneself(200),
-    ("DELETE", "/api/v1/me/flows/{source}/{target}"): own(204, a_flow),
+    ("GET", "/api/v1/me/host-transfers"): for_oneself(200),
+    ("DELETE", "/api/v1/me/host-transfers/{source}/{target}"): own(204, a_flow),
     ("GET", "/api/v1/users"): for_admins(200),
     ("GET", "/api/v1/users/{user_id}"): for_admins(200, a_user),
     ("PATCH", "/api/v1/users/{user_id}"): for_admins(200, a_user, {"role": "author"}),

@@ -1,11 +1,16 @@
 """Every operation by everyone: the routes of the application times nobody, user, other user, author and administrator."""
 
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
+import pytest_asyncio
 from fastapi.routing import iter_route_contexts
 
 from server.app import create_app
 from tests.server.matrix import ALSO, EXPECTED, Access
-from tests.server.world import World
+from tests.server.world import World, copied, serving
 
 WHO = ("nobody", "user", "other", "author", "admin")
 
@@ -37,28 +42,67 @@ def test_the_document_tells_of_every_operation() -> None:
     ]
 
 
-@pytest.mark.parametrize("who", WHO)
-@pytest.mark.parametrize(
-    ("method", "path", "access"),
-    [*((*key, EXPECTED[key]) for key in KNOWN), *ALSO],
-    ids=lambda part: part.things.__name__ if isinstance(part, Access) else part,
-)
-async def test_access(world: World, method: str, path: str, access: Access, who: str) -> None:
-    place = path.format(**await access.things(world))
-    answer = await world.client.request(method, place, json=access.body, headers=await world.headers_of(who))
-    assert answer.status_code == access.of(who), answer.text
+@dataclass(frozen=True)
+class Cell:
+    """One operation by one of them."""
+
+    method: str
+    path: str
+    access: Access
+    who: str
+
+    @property
+    def changes(self) -> bool:
+        return self.method != "GET" and self.access.of(self.who) < 400
+
+    def __str__(self) -> str:
+        return f"{self.method}-{self.path}-{self.access.things.__name__}-{self.who}"
+
+
+CELLS = [
+    Cell(method, path, access, who)
+    for method, path, access in (*((*key, EXPECTED[key]) for key in KNOWN), *ALSO)
+    for who in WHO
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def standing(home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """One server for all that changes nothing: what is read, and what is refused. It has no limits that they would share."""
+    home = copied(home, tmp_path_factory.mktemp("standing") / "home")
+    async with serving(home, user_runs=1000, user_requests_per_minute=0) as opened:
+        yield opened
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if not cell.changes], ids=str)
+async def test_who_may_read_and_who_is_refused(standing: World, cell: Cell) -> None:
+    await _is_as_expected(standing, cell)
+
+
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.changes], ids=str)
+async def test_who_may_change(world: World, cell: Cell) -> None:
+    await _is_as_expected(world, cell)
+
+
+async def _is_as_expected(world: World, cell: Cell) -> None:
+    place = cell.path.format(**await cell.access.things(world))
+    headers = await world.headers_of(cell.who)
+    answer = await world.client.request(cell.method, place, json=cell.access.body, headers=headers)
+    assert answer.status_code == cell.access.of(cell.who), answer.text
     if answer.status_code >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["code"]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("method", "path"), [key for key in KNOWN if EXPECTED[key].nobody == 401], ids=" ".join)
 @pytest.mark.parametrize("token", ["Bearer nonsense", "Bearer ", "Basic dXNlcjpwdw==", "refresh"])
-async def test_what_is_no_access_token_opens_nothing(world: World, method: str, path: str, token: str) -> None:
+async def test_what_is_no_access_token_opens_nothing(standing: World, method: str, path: str, token: str) -> None:
     access = EXPECTED[method, path]
     if token == "refresh":
-        pair = await world.services.storage.tokens.open(world.people["admin"].id)
+        pair = await standing.services.storage.tokens.open(standing.people["admin"].id)
         token = f"Bearer {pair.refresh_token}"
-    place = path.format(**await access.things(world))
-    answer = await world.client.request(method, place, json=access.body, headers={"Authorization": token})
+    place = path.format(**await access.things(standing))
+    answer = await standing.client.request(method, place, json=access.body, headers={"Authorization": token})
     assert answer.status_code == 401, answer.text

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from server.auth.passwords import Passwords
-from server.runs.making import Making
+from server.runs.run_execution import RunExecution
 from server.services import open_storage
 from server.user_secrets import UserSecrets
 from server.watching import secrecy
@@ -185,7 +185,7 @@ async def test_a_run_s_lines_carry_its_id(world: World, written: io.StringIO) ->
     place = f"/api/v1/conversations/{conversation}/runs"
     run = (await world.client.post(place, json={"request": "anything"}, headers=headers)).json()["id"]
     await world.client.get(f"/api/v1/runs/{run}/events", headers=headers)
-    told = [one for one in lines(written) if one["logger"] == Making.__module__]
+    told = [one for one in lines(written) if one["logger"] == RunExecution.__module__]
     assert [one["run"] for one in told] == [run] * len(told)
     assert told[0]["message"] == "taken up: planner dfs, policy offline"
     assert "anything" not in written.getvalue()

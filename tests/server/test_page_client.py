@@ -12,7 +12,7 @@ import pytest
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.tool import ToolId
 from tests.architecture.source_tree import ROOT
-from ui import again
+from ui import reruns
 from ui.client import Client, log_in, opened, register, registration
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
@@ -105,34 +105,34 @@ def ended(client: Client) -> Run:
 
 def test_a_run_is_made_once_more_as_it_was_and_with_other_steps(ada: Client) -> None:
     run = ended(ada)
-    assert again.done(ada, run.id).document.steps == ()
-    same = again.rerun(ada, run.id)
+    assert reruns.done(ada, run.id).document.steps == ()
+    same = reruns.rerun(ada, run.id)
     assert (same.rerun_of, same.request) == (run.id, run.request)
-    other = again.rerun(ada, run.id, STEPS)
+    other = reruns.rerun(ada, run.id, STEPS)
     assert (other.rerun_of, other.id) != (None, same.id)
     with pytest.raises(ServerError, match="at least one step"):
-        again.rerun(ada, run.id, PlanDocument(steps=()))
+        reruns.rerun(ada, run.id, PlanDocument(steps=()))
 
 
 def test_a_template_is_listed_run_and_removed(ada: Client) -> None:
     place = {"step": 1, "parameter": "country"}
     body = {"name": "Rivers", "document": STEPS.model_dump(mode="json"), "parameters": {"land": place}}
-    made = again.WholeTemplate.model_validate_json(ada.send("POST", "/templates", json=body).content)
-    assert [one.name for one in again.templates(ada)] == ["Rivers"]
-    assert again.template(ada, made.id) == made
+    made = reruns.WholeTemplate.model_validate_json(ada.send("POST", "/templates", json=body).content)
+    assert [one.name for one in reruns.templates(ada)] == ["Rivers"]
+    assert reruns.template(ada, made.id) == made
     assert list(made.content.parameters) == ["land"]
-    run = again.run_template(ada, made.id, ada.begin("rivers").id, {"land": "Caldera"}, 1)
+    run = reruns.run_template(ada, made.id, ada.begin("rivers").id, {"land": "Caldera"}, 1)
     assert (run.template_id, run.template_version) == (made.id, 1)
     with pytest.raises(ServerError, match="lake"):
-        again.run_template(ada, made.id, ada.begin("rivers").id, {"lake": "Caldera"}, 1)
-    assert (again.differences(ada, made.id).changes, made.newer) == ([], None)
+        reruns.run_template(ada, made.id, ada.begin("rivers").id, {"lake": "Caldera"}, 1)
+    assert (reruns.differences(ada, made.id).changes, made.newer) == ([], None)
     with pytest.raises(ServerError, match="needs no taking"):
-        again.take(ada, made.id, 1)
-    again.remove_template(ada, made.id)
-    assert again.templates(ada) == []
+        reruns.take(ada, made.id, 1)
+    reruns.remove_template(ada, made.id)
+    assert reruns.templates(ada) == []
 
 
 def test_a_run_that_called_nothing_makes_no_template(ada: Client) -> None:
     with pytest.raises(ServerError, match="at least one step") as refused:
-        again.save(ada, ended(ada).id, "Nothing", {})
+        reruns.save(ada, ended(ada).id, "Nothing", {})
     assert refused.value.status == 400

@@ -108,7 +108,7 @@ class CutLine:
     async def all_ended(self) -> None:
         """Wait for the end of every line that was opened."""
         for _ in range(self.lines):
-            await asyncio.wait_for(self.ended.acquire(), 20)
+            await asyncio.wait_for(self.ended.acquire(), 60)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):

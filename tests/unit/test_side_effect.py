@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from orjson import dumps
 
+from agent.execution.approval import why_asked
 from domain.side_effect import Said, side_effect
 from domain.tool import ToolDoc, tool_id
+from graph.importers.graphql import graphql_effect
 from graph.importers.side_effects import said_of
 from graph.sources import read_tools
 from offline.change_words import changes, may_call
-from server.runs.asking import why_asked
 
 GETS = [
     "current_weather",
@@ -40,11 +41,19 @@ def tool(method: str, api: str = "x", said: Said = "", marked: Said = "", **more
     return made.model_copy(update={"side_effect": said, "marked": marked})
 
 
+def body(*queries: str) -> dict[str, Any]:
+    """An operation's body with a field of these values only."""
+    schema = {"type": "object", "properties": {"query": {"type": "string", "enum": list(queries)}}}
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+
+
 @pytest.mark.parametrize(
     ("method", "api", "said", "marked", "kind", "by"),
     [
         *[("GET", api, "", "", "reads", "method") for api in GETS],
         *[("GET", api, "", "", "unknown", "name") for api in WARNED],
+        ("QUERY", "search", "", "", "reads", "method"),
+        ("QUERY", "delete_found", "", "", "unknown", "name"),
         ("POST", "search", "", "", "changes", "method"),
         ("POST", "search", "reads", "", "reads", "document"),
         ("DELETE", "x", "reads", "", "changes", "method"),
@@ -111,6 +120,14 @@ def test_offline_a_change_is_made_only_where_it_is_asked_for() -> None:
         ({"x-readOnlyHint": True}, "reads"),
         ({"x-readOnlyHint": False}, "changes"),
         ({"x-readOnlyHint": "yes"}, ""),
+        ({"x-destructiveHint": False}, "changes"),
+        ({"x-readOnlyHint": True, "x-destructiveHint": False}, "reads"),
+        ({"x-openai-isConsequential": True}, "changes"),
+        ({"x-openai-isConsequential": False}, ""),
+        ({"x-openai-isConsequential": True, "x-readOnlyHint": True}, "reads"),
+        (body("query Q($id: ID) { thing(id: $id) { name } }"), "reads"),
+        (body("mutation M { remove }"), "changes"),
+        (body("{ a }", "{ b }"), ""),
         ({"x-side-effect": "none"}, None),
     ],
     ids=str,
@@ -131,13 +148,35 @@ def test_an_openapi_document_says_it_of_its_operations(
 def test_a_line_says_it_in_words_or_as_mcp_does(tmp_path: Path) -> None:
     path = tmp_path / "tools.jsonl"
     record = {"category": "C", "tool_name": "T", "function": "f", "method": "POST"}
-    said = [{"side_effect": "reads"}, {"annotations": {"readOnlyHint": True}}, {"annotations": {"readOnlyHint": False}}]
+    hints = [{"readOnlyHint": True}, {"readOnlyHint": False}, {"destructiveHint": True}, {"title": "T"}]
+    said = [{"side_effect": "reads"}, *({"annotations": one} for one in hints)]
     lines = [
         dumps(record | {"api_name": str(number)} | one) for number, one in enumerate([*said, {"annotations": "x"}])
     ]
     path.write_bytes(b"\n".join(lines))
     found = [one for one in read_tools(path) if isinstance(one, ToolDoc)]
-    assert [one.side_effect for one in found] == ["reads", "reads", "changes", ""]
+    assert [one.side_effect for one in found] == ["reads", "reads", "changes", "changes", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{ things { name } }", "reads"),
+        ('query Q($id: ID = "mutation") @cached { thing(id: $id) { name } } # mutation M { x }', "reads"),
+        ("query A { a } fragment F on Thing { b }", "reads"),
+        ("query A { a }\nmutation B { b }", "changes"),
+        ("fragment F on T { b } mutation ($in: In = {a: 1}) { remove(in: $in) { id } }", "changes"),
+        ('query A { a(text: """}} mutation""") }', "reads"),
+        ("subscription S { s }", ""),
+        ("fragment F on T { b }", ""),
+        ("query A { a", ""),
+        ("query A { a } }", ""),
+        ("weather in Lisbon", ""),
+        ("", ""),
+    ],
+)
+def test_a_graphql_document_is_read_by_its_grammar(text: str, said: str) -> None:
+    assert graphql_effect(text) == said
 
 
 def test_the_plain_word_goes_before_the_hint() -> None:

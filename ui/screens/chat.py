@@ -3,17 +3,17 @@
 import streamlit as st
 
 from ui.client import Client
-from ui.draw import draw, unmarked
 from ui.following import Following, follower
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
-from ui.screens.after import after
-from ui.screens.asking import question, told
+from ui.run_state import RunState, given_values
+from ui.run_view import draw, unmarked
+from ui.screens.finished_run import after
 from ui.screens.history import history
 from ui.screens.plan import plan
+from ui.screens.questions import question, told
 from ui.screens.sidebar import sidebar
 from ui.screens.templates import choosing_template
-from ui.story import Story, given_values
 
 _TICK = 0.4
 _PAST = 5.0
@@ -148,7 +148,7 @@ def _stop(client: Client, run: Run) -> None:
         st.rerun()
 
 
-def _open_plan(client: Client, run: Run, story: Story) -> str:
+def _open_plan(client: Client, run: Run, story: RunState) -> str:
     """The id of the question about the plan that the run waits with; empty where it waits with none."""
     asked = {key for key, one in story.questions.items() if one.asks == "plan"}
     return next(iter(asked & client.open_questions(run.id)), "") if asked else ""

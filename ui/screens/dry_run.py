@@ -4,9 +4,9 @@ import json
 
 import streamlit as st
 
-from ui.draw import readable, response_text, unmarked
 from ui.plans import DryRun
-from ui.walk import tool_name
+from ui.run_view import readable, response_text, unmarked
+from ui.walk_graph import tool_name
 
 
 def tried(dry: DryRun) -> None:

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from ui.client import Client
-from ui.draw import draw, unmarked
 from ui.following import follower
 from ui.replies import PLANNERS, Run
-from ui.story import Story
-from ui.walk import tool_name
+from ui.run_state import RunState
+from ui.run_view import draw, unmarked
+from ui.walk_graph import tool_name
 
 _PAST = 5.0
 
@@ -61,7 +61,7 @@ def _name(number: int, run: Run) -> str:
     return f"{number + 1}. {run.request[:80]}"
 
 
-def _plan(story: Story) -> None:
+def _plan(story: RunState) -> None:
     """What the walk settled on, subtask by subtask."""
     for subtask, path in sorted(story.plans.items()):
         steps = " → ".join(unmarked(tool_name(tool)) for tool in path)

@@ -8,15 +8,15 @@ import streamlit as st
 from domain.plan_document import PlanDocument, Take
 from domain.tool import ToolId
 from ui.client import Client
-from ui.drafts import added, moved, removed
-from ui.draw import unmarked
+from ui.plan_edits import added, moved, removed
 from ui.plans import OpenPlan, dry_run, edit, open_plan
 from ui.problems import ServerError
-from ui.screens.adding import adding
+from ui.run_state import RunState
+from ui.run_view import unmarked
+from ui.screens.add_step import adding
 from ui.screens.dry_run import tried
 from ui.screens.step import Change, Put, arguments
-from ui.story import Story
-from ui.walk import tool_name
+from ui.walk_graph import tool_name
 
 _LATE = "The plan had changed before this reached it, so it was not done. This is the plan as it stands."
 
@@ -60,7 +60,7 @@ class Draft:
             self.told = str(error)
 
 
-def plan(client: Client, run: str, question: str, story: Story) -> None:
+def plan(client: Client, run: str, question: str, story: RunState) -> None:
     """The editor of the plan that a run waits with."""
     draft = _draft(client, run, question)
     with st.container(border=True):

@@ -4,9 +4,9 @@ import streamlit as st
 
 from ui import session
 from ui.client import Client
-from ui.draw import unmarked
 from ui.replies import Conversation
-from ui.screens.choosing import choosing
+from ui.run_view import unmarked
+from ui.screens.run_choices import choosing
 
 _TITLE = 48
 

@@ -6,13 +6,13 @@ import streamlit as st
 
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep
-from ui.again import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
 from ui.client import Client
-from ui.draw import unmarked
 from ui.problems import ServerError
-from ui.screens.asking import told
+from ui.reruns import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
+from ui.run_view import unmarked
 from ui.screens.fields import field
-from ui.walk import tool_name
+from ui.screens.questions import told
+from ui.walk_graph import tool_name
 
 
 def choosing_template(client: Client, conversation: str) -> None:

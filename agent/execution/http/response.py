@@ -8,7 +8,7 @@ import httpx
 import orjson
 
 from agent.execution.http.charsets import decoded
-from graph.literals import MAX_DEPTH, written_deep
+from graph.lenient_json import MAX_DEPTH, written_deep
 
 _TEXTUAL = re.compile(r"text/|[/+](json|xml|javascript|yaml|csv|x-www-form-urlencoded|x-ndjson|graphql)\b")
 _NOT_JSON = "declared as JSON, but is not"

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from server.storage.database import file_url
+from server.storage.encryption import Keys
 from server.storage.migrate import migrate
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
 
 
-class Hand:
+class ManualClock:
     """A clock that goes when it is told to."""
 
     def __init__(self) -> None:
@@ -28,8 +28,8 @@ class Hand:
 
 
 @pytest.fixture
-def clock() -> Hand:
-    return Hand()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ async def url(empty_url: str) -> str:
 
 
 @pytest.fixture
-async def storage(url: str, clock: Hand, keys: Keys) -> AsyncIterator[Storage]:
+async def storage(url: str, clock: ManualClock, keys: Keys) -> AsyncIterator[Storage]:
     opened = Storage(url, keys, clock=clock)
     yield opened
     await opened.close()

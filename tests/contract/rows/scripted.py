@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished
 from domain.usage import Usage
-from server.runs.agents import Hand
+from server.runs.agents import RunControl
 from server.storage.runs import Run
 
 
@@ -28,8 +28,8 @@ class Scripted:
         self.begun: list[tuple[str, int]] = []
         self.most = self._now = 0
 
-    async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
-        assert hand.held()
+    async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
+        assert control.held()
         self.begun.append((run.id, len(past)))
         return self._events(run.id, past[-1].seq if past else 0)
 

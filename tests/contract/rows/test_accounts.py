@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 
 from domain.errors import ConflictError, NotFoundError, RegistrationError, UnauthenticatedError
-from server.storage.attempts import Patience
+from server.storage.attempts import AttemptLimits
 from server.storage.storage import Storage
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 
-PATIENCE = Patience(free=3)
+LIMITS = AttemptLimits(free=3)
 
 
 async def test_a_name_is_taken_once_in_any_case_and_form(storage: Storage) -> None:
@@ -89,7 +89,7 @@ async def test_an_invitation_survives_a_name_that_is_taken(storage: Storage) -> 
     assert (await storage.invitations.redeem(secret, "grace", "h")).name == "grace"
 
 
-async def test_an_old_or_withdrawn_invitation_does_not_count(storage: Storage, clock: Hand) -> None:
+async def test_an_old_or_withdrawn_invitation_does_not_count(storage: Storage, clock: ManualClock) -> None:
     _, old = await storage.invitations.add(None, "user", "", days=7)
     clock.on(days=7)
     withdrawn, secret = await storage.invitations.add(None, "user", "", days=7)
@@ -100,35 +100,35 @@ async def test_an_old_or_withdrawn_invitation_does_not_count(storage: Storage, c
             await storage.invitations.redeem(word, "ada", "h")
 
 
-async def test_waits_grow_and_are_forgotten(storage: Storage, clock: Hand) -> None:
+async def test_waits_grow_and_are_forgotten(storage: Storage, clock: ManualClock) -> None:
     waits: list[float] = []
     for _ in range(6):
-        while (wait := await storage.attempts.begin("account:ada", PATIENCE)) > 0:
+        while (wait := await storage.attempts.begin("account:ada", LIMITS)) > 0:
             waits.append(wait)
             clock.on(seconds=wait)
     assert waits == [30, 60, 120]
-    assert await storage.attempts.begin("account:grace", PATIENCE) == 0
+    assert await storage.attempts.begin("account:grace", LIMITS) == 0
     clock.on(days=2)
-    assert [await storage.attempts.begin("account:ada", PATIENCE) for _ in range(3)] == [0, 0, 0]
-    assert await storage.attempts.begin("account:ada", PATIENCE) == 30
+    assert [await storage.attempts.begin("account:ada", LIMITS) for _ in range(3)] == [0, 0, 0]
+    assert await storage.attempts.begin("account:ada", LIMITS) == 30
 
 
 async def test_a_hundred_at_once_are_a_hundred(storage: Storage) -> None:
-    waits = await asyncio.gather(*(storage.attempts.begin("account:ada", PATIENCE) for _ in range(100)))
-    assert waits.count(0) == PATIENCE.free
+    waits = await asyncio.gather(*(storage.attempts.begin("account:ada", LIMITS) for _ in range(100)))
+    assert waits.count(0) == LIMITS.free
 
 
 async def test_success_forgets_the_account_and_forgives_the_address_one(storage: Storage) -> None:
     for _ in range(3):
-        await storage.attempts.begin("account:ada", PATIENCE)
+        await storage.attempts.begin("account:ada", LIMITS)
     await storage.attempts.clear("account:ada")
-    assert await storage.attempts.begin("account:ada", PATIENCE) == 0
+    assert await storage.attempts.begin("account:ada", LIMITS) == 0
     for _ in range(3):
-        await storage.attempts.begin("address:::1", PATIENCE)
+        await storage.attempts.begin("address:::1", LIMITS)
     await storage.attempts.forgive("address:::1")
-    assert await storage.attempts.begin("address:::1", PATIENCE) == 0
-    assert await storage.attempts.begin("address:::1", PATIENCE) == 30
+    assert await storage.attempts.begin("address:::1", LIMITS) == 0
+    assert await storage.attempts.begin("address:::1", LIMITS) == 30
 
 
 def test_no_wait_is_longer_than_the_longest() -> None:
-    assert PATIENCE.wait(10_000) == timedelta(minutes=15)
+    assert LIMITS.wait(10_000) == timedelta(minutes=15)

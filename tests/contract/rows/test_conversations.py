@@ -7,7 +7,7 @@ import pytest
 from domain.errors import ConflictError, NotFoundError
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import run, user
 
 CONTENT = TemplateContent(parameters={"city": {"type": "string"}}, plan={"steps": []})
@@ -57,7 +57,7 @@ async def test_search_looks_at_titles_and_words_in_any_case(storage: Storage) ->
     }
 
 
-async def test_pages_follow_each_other_the_latest_first(storage: Storage, clock: Hand) -> None:
+async def test_pages_follow_each_other_the_latest_first(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     made = [await storage.conversations.add(ada.id, f"talk {n}") for n in range(5)]
     clock.on(seconds=1)

@@ -8,13 +8,13 @@ import pytest
 
 from domain.errors import StoreUnreachableError, UnavailableError
 from domain.event import AnswerDelta, EventRecord
-from server.runs.agents import Hand
-from server.runs.board import Board
-from server.runs.outage import Patience
-from server.runs.worker import Pace, working
+from server.runs.agents import RunControl
+from server.runs.broker import EventBroker
+from server.runs.outage import RetryWait
+from server.runs.worker import WorkerParameters, working
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from tests.contract.rows.conftest import Hand as Clock
+from tests.contract.rows.conftest import ManualClock as Clock
 from tests.contract.rows.people import run, user
 from tests.contract.rows.scripted import end, record, until
 from tests.contract.rows.test_worker import ended, told
@@ -30,7 +30,7 @@ class Store:
         self.begun: list[str] = []
         self.looked = 0
 
-    async def begin(self, run: Run, past: Sequence[EventRecord], hand: Hand) -> AsyncGenerator[EventRecord]:
+    async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         self.begun.append(run.id)
         done = sum(isinstance(one.event, AnswerDelta) for one in past)
         return self._events(run.id, past[-1].seq if past else 0, done)
@@ -49,9 +49,11 @@ class Store:
             raise self.error
 
 
-def pace(whole: float = 60) -> Pace:
+def pace(whole: float = 60) -> WorkerParameters:
     """As quick as a test may be. The rows' clock stands still, so that who is put back is due only when it is moved on."""
-    return Pace(1, 30, 0.02, Patience(timedelta(seconds=whole), timedelta(seconds=0.02), timedelta(seconds=0.05)))
+    return WorkerParameters(
+        1, 30, 0.02, RetryWait(timedelta(seconds=whole), timedelta(seconds=0.02), timedelta(seconds=0.05))
+    )
 
 
 async def test_it_is_put_back_told_once_and_goes_on_where_it_was(
@@ -59,7 +61,7 @@ async def test_it_is_put_back_told_once_and_goes_on_where_it_was(
 ) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store(safe=2)
-    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+    async with working(storage, store.begin, EventBroker(), pace(), reach=store.look):
 
         async def tried_again() -> bool:
             clock.on(seconds=1)
@@ -86,7 +88,7 @@ async def test_the_queue_is_left_alone_while_the_store_is_away(storage: Storage,
     """It is the store that is asked whether it is there, not one run after another."""
     ada, store = await user(storage), Store()
     runs = [(await run(storage, ada))[0].id for _ in range(5)]
-    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+    async with working(storage, store.begin, EventBroker(), pace(), reach=store.look):
 
         async def looked_for() -> bool:
             return store.looked > 5
@@ -102,7 +104,7 @@ async def test_the_queue_is_left_alone_while_the_store_is_away(storage: Storage,
 async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Clock) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store()
-    async with working(storage, store.begin, Board(), pace(0.3), reach=store.look):
+    async with working(storage, store.begin, EventBroker(), pace(0.3), reach=store.look):
         await until(lambda: has_ended(storage, made.id, clock))
     assert await told(storage, made.id) == ["run.delayed", "run.finished"]
     said = json.loads((await storage.events.after(made.id))[-1].body)["event"]
@@ -113,7 +115,7 @@ async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Cloc
 async def test_one_that_waits_for_the_store_can_be_cancelled(storage: Storage, clock: Clock) -> None:
     ada, store = await user(storage), Store()
     made, _ = await run(storage, ada)
-    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+    async with working(storage, store.begin, EventBroker(), pace(), reach=store.look):
 
         async def put_back() -> bool:
             return await told(storage, made.id) == ["run.delayed"] and store.looked > 1
@@ -127,7 +129,7 @@ async def test_one_that_waits_for_the_store_can_be_cancelled(storage: Storage, c
 async def test_what_does_not_pass_by_itself_fails_at_once(storage: Storage, clock: Clock) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store(error=UnavailableError("the server refused the password"))
-    async with working(storage, store.begin, Board(), pace(), reach=store.look):
+    async with working(storage, store.begin, EventBroker(), pace(), reach=store.look):
         assert (await ended(storage, made.id)).outcome == "failed"
     assert await told(storage, made.id) == ["run.finished"]
 
@@ -145,7 +147,7 @@ async def test_a_run_that_went_on_meanwhile_is_told_of_anew(storage: Storage, cl
         clock.on(seconds=1)
         return (await told(storage, made.id)).count("run.delayed") == times
 
-    async with working(storage, store.begin, Board(), pace(), reach=seen):
+    async with working(storage, store.begin, EventBroker(), pace(), reach=seen):
         await until(lambda: delayed(2))
         store.away = False
         await until(lambda: has_ended(storage, made.id, clock))

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, text
 
-from server.runs.board import Board
-from server.runs.worker import Pace, working
-from server.storage.fairness import next_runs
+from server.runs.broker import EventBroker
+from server.runs.worker import WorkerParameters, working
+from server.storage.fair_queue import next_runs
 from server.storage.rows.runs import RunRow
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import run, user
 from tests.contract.rows.scripted import Scripted, until
 
@@ -61,7 +61,7 @@ async def test_a_cancelled_run_is_ended_however_many_of_its_user_are_under_way(s
     assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=2)) == greedy[3:]
 
 
-async def test_runs_of_a_lost_worker_are_under_way_no_more(storage: Storage, clock: Hand) -> None:
+async def test_runs_of_a_lost_worker_are_under_way_no_more(storage: Storage, clock: ManualClock) -> None:
     greedy, modest = await of(storage, "ada", 3), await of(storage, "eve", 1)
     assert ids(await storage.held.claim("dead", LEASE, limit=1)) == greedy[:1]
     clock.on(seconds=60)
@@ -87,7 +87,7 @@ async def test_another_users_run_is_made_while_ten_slow_ones_are_under_way(stora
     async def begin(one: Run, *rest: object) -> object:
         return await (script if one.id in slow else quick).begin(one, *rest)  # pyright: ignore[reportArgumentType]
 
-    async with working(storage, begin, Board(), Pace(4, lease=30, poll=0.02)) as worker:  # pyright: ignore[reportArgumentType]
+    async with working(storage, begin, EventBroker(), WorkerParameters(4, lease=30, poll=0.02)) as worker:  # pyright: ignore[reportArgumentType]
 
         async def busy() -> bool:
             return worker.in_hand == 3
@@ -105,7 +105,7 @@ async def test_another_users_run_is_made_while_ten_slow_ones_are_under_way(stora
         script.go.set()
 
 
-async def test_the_next_run_is_found_by_an_index(storage: Storage, clock: Hand) -> None:
+async def test_the_next_run_is_found_by_an_index(storage: Storage, clock: ManualClock) -> None:
     """However many runs have ended."""
     if storage.database.dialect != "sqlite":
         return

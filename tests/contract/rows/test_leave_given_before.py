@@ -8,9 +8,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from server.storage.allowed_tools import Reach
+from server.storage.encryption import Keys
 from server.storage.migrate import migrate
 from server.storage.rows import Row
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from tests.contract.rows.test_migrations import within
 
@@ -54,13 +54,13 @@ async def test_it_is_asked_for_anew(empty_url: str, keys: Keys) -> None:
         assert kept.origins == ("said",)
         for other in ({"method": "DELETE"}, {"source": "openapi:other.json"}):
             assert not kept.covers(moved.model_copy(update=other), [])
-        await storage.flows.decide("u", "a.example", "b.example", allowed=False)
-        await storage.flows.decide("u", "a.example", "b.example", allowed=True)
-        assert [(one.source, one.target, one.allowed) for one in await storage.flows.all("u")] == [
+        await storage.host_transfers.decide("u", "a.example", "b.example", allowed=False)
+        await storage.host_transfers.decide("u", "a.example", "b.example", allowed=True)
+        assert [(one.source, one.target, one.allowed) for one in await storage.host_transfers.all("u")] == [
             ("a.example", "b.example", True)
         ]
-        assert await storage.flows.get("u", "b.example", "a.example") is None
+        assert await storage.host_transfers.get("u", "b.example", "a.example") is None
         await storage.users.delete("u")
-        assert await storage.flows.all("u") == []
+        assert await storage.host_transfers.all("u") == []
     finally:
         await storage.close()

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from agent.execution.approval import Intended
+from agent.execution.approval import IntendedCall
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from server.runs.asking import AskingLeave
+from server.runs.approvals import UserApprover
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
 from server.storage.runs import Run
@@ -27,10 +27,10 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
     async def told() -> None:
         return
 
-    leave = AskingLeave(Questions(storage, of, Asks(told, lambda _: waits.set())))
+    approver = UserApprover(Questions(storage, of, Asks(told, lambda _: waits.set())))
 
     async def made() -> None:
-        async with leave.to_make(Intended(tool, DUNE)):
+        async with approver.approval(IntendedCall(tool, DUNE)):
             return
 
     tasks: list[asyncio.Task[object]] = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]

@@ -17,9 +17,9 @@ from sqlalchemy import Connection, text
 from domain.errors import StoreVersionError, UnavailableError
 from server.storage import migrations as storage_steps
 from server.storage.database import engine_for, file_url
+from server.storage.encryption import Keys
 from server.storage.migrate import migrate, newest
 from server.storage.rows import Row
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 
 STEPS = Path(storage_steps.__file__).parent

@@ -10,17 +10,17 @@ from agent.plans.cost_estimate import Price
 from agent.policy.protocol import Cost
 from domain.errors import OverLimitError, UsageError
 from server.quotas import Quotas, quotas_of
-from server.runs.spending import counting, spending
+from server.runs.token_usage import counting, token_usage
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, run, user
 from wiring.settings import Settings
 
 MODEL = RunChoices(planner="dfs", policy="llm")
 
 
-async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Storage, clock: Hand) -> None:
+async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Storage, clock: ManualClock) -> None:
     ada, eve, quotas = await user(storage), await user(storage, "eve"), Quotas(runs=3)
     talks = [await storage.conversations.add(ada.id) for _ in range(6)]
 
@@ -43,8 +43,8 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
 
 async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storage) -> None:
     ada, quotas, cost, other = await user(storage), Quotas(tokens=1000), Cost(), Cost()
-    mine = await spending(storage.days, ada.id, quotas, cost, model=True)
-    beside = await spending(storage.days, ada.id, quotas, other, model=True)
+    mine = await token_usage(storage.days, ada.id, quotas, cost, model=True)
+    beside = await token_usage(storage.days, ada.id, quotas, other, model=True)
     assert mine.most_tokens(200_000) == 1000
     async with counting(mine):
         cost.prompt_tokens, cost.completion_tokens = 300, 100
@@ -59,8 +59,8 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
     used = await storage.days.today(ada.id)
     assert (used.prompt_tokens, used.completion_tokens) == (800, 250)
     with pytest.raises(OverLimitError):
-        await spending(storage.days, ada.id, quotas, Cost(), model=True)
-    without = await spending(storage.days, ada.id, quotas, Cost(), model=False)
+        await token_usage(storage.days, ada.id, quotas, Cost(), model=True)
+    without = await token_usage(storage.days, ada.id, quotas, Cost(), model=False)
     meter = Meter(Budget(tokens=without.most_tokens(200_000)), Cost(), used_up=without.used_up)
     assert meter.exhausted == "", "a run that takes none goes on"
 
@@ -68,7 +68,7 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:
     ada, cost = await user(storage), Cost()
     made, talk = await run(storage, ada)
-    mine = await spending(storage.days, ada.id, Quotas(), cost, model=True)
+    mine = await token_usage(storage.days, ada.id, Quotas(), cost, model=True)
 
     async def making() -> None:
         async with counting(mine):
@@ -99,7 +99,7 @@ async def test_costs_are_those_of_the_prices(storage: Storage) -> None:
         await asked()
 
 
-async def test_days_of_long_ago_are_forgotten(storage: Storage, clock: Hand) -> None:
+async def test_days_of_long_ago_are_forgotten(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     await storage.days.add(ada.id, prompt_tokens=1, completion_tokens=0)
     clock.on(days=40)

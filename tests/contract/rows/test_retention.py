@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from server.runs.board import Board
-from server.runs.following import follow
+from server.cleanup import tidy
+from server.runs.broker import EventBroker
+from server.runs.event_stream import stream_events
 from server.storage.events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from server.tidying import tidy
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, user
 from tests.contract.rows.scripted import end, record
 
@@ -32,7 +32,7 @@ async def kinds(storage: Storage, run: Run) -> list[str]:
     return [event.kind for event in await storage.events.after(run.id)]
 
 
-async def test_events_of_long_ago_go_and_the_answer_stays(storage: Storage, clock: Hand) -> None:
+async def test_events_of_long_ago_go_and_the_answer_stays(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     talk, newer = await storage.conversations.add(ada.id), await storage.conversations.add(ada.id)
     old = await ended(storage, ada.id, talk.id)
@@ -46,11 +46,11 @@ async def test_events_of_long_ago_go_and_the_answer_stays(storage: Storage, cloc
     assert len(await kinds(storage, recent)) == 4
     said = await storage.conversations.messages(talk.id, ada.id)
     assert [one.text for one in said] == ["a question", "so it is"]
-    followed = [event async for event in follow(storage, Board(), old.id)]
+    followed = [event async for event in stream_events(storage, EventBroker(), old.id)]
     assert [event.seq for event in followed if event] == [4], "who follows it is told how it ended"
 
 
-async def test_what_a_waiting_run_may_need_stays(storage: Storage, clock: Hand) -> None:
+async def test_what_a_waiting_run_may_need_stays(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     talk, other = await storage.conversations.add(ada.id), await storage.conversations.add(ada.id)
     earlier, elsewhere = await ended(storage, ada.id, talk.id), await ended(storage, ada.id, other.id)
@@ -67,7 +67,7 @@ async def test_what_a_waiting_run_may_need_stays(storage: Storage, clock: Hand) 
     assert await kinds(storage, waiting) == ["run.started"]
 
 
-async def test_any_number_of_runs_in_small_transactions(storage: Storage, clock: Hand) -> None:
+async def test_any_number_of_runs_in_small_transactions(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     runs = [await ended(storage, ada.id, (await storage.conversations.add(ada.id)).id) for _ in range(45)]
     clock.on(days=31)

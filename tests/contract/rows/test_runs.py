@@ -11,7 +11,7 @@ from server.storage.effects import NewEffect
 from server.storage.events import StoredEvent
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, run, user
 
 LEASE = timedelta(seconds=30)
@@ -44,7 +44,7 @@ async def test_no_two_workers_get_the_same_run(storage: Storage) -> None:
     assert {one.status for group in taken for one in group} == {"running"}
 
 
-async def test_a_run_whose_worker_is_gone_is_taken_up_by_another(storage: Storage, clock: Hand) -> None:
+async def test_a_run_whose_worker_is_gone_is_taken_up_by_another(storage: Storage, clock: ManualClock) -> None:
     made, _ = await run(storage, await user(storage))
     (first,) = await storage.held.claim("one", LEASE)
     clock.on(seconds=20)

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from domain.errors import UnauthenticatedError
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 
 
@@ -28,7 +28,7 @@ async def test_an_access_token_says_who_it_is(storage: Storage) -> None:
         assert await refused(storage, wrong)
 
 
-async def test_tokens_end(storage: Storage, clock: Hand) -> None:
+async def test_tokens_end(storage: Storage, clock: ManualClock) -> None:
     pair = await storage.tokens.open((await user(storage)).id)
     clock.on(minutes=15)
     assert await refused(storage, pair.access_token)
@@ -39,7 +39,7 @@ async def test_tokens_end(storage: Storage, clock: Hand) -> None:
         await storage.tokens.refresh(pair.refresh_token)
 
 
-async def test_refreshing_does_not_lengthen_a_session(storage: Storage, clock: Hand) -> None:
+async def test_refreshing_does_not_lengthen_a_session(storage: Storage, clock: ManualClock) -> None:
     pair = await storage.tokens.open((await user(storage)).id)
     clock.on(days=30, minutes=-5)
     fresh = await storage.tokens.refresh(pair.refresh_token)

@@ -7,11 +7,11 @@ from sqlalchemy import text, update
 
 from domain.errors import SecretError
 from server.storage.allowed_tools import Reach
+from server.storage.encryption import Keys
 from server.storage.rows.accounts import ToolKeyRow
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from server.storage.tool_keys import ToolKeys
-from tests.contract.rows.conftest import Hand
+from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 
 SECRET = "sk-live-d41d8cd98f00b204"
@@ -54,7 +54,7 @@ async def test_a_row_opens_in_its_place_only(storage: Storage) -> None:
         await storage.tool_keys.value(eve.id, "weather")
 
 
-async def test_keys_change_while_the_server_goes_on(storage: Storage, clock: Hand) -> None:
+async def test_keys_change_while_the_server_goes_on(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     now = {1: b"a" * 32}
     serving = ToolKeys(storage.database, clock, Keys(lambda: now))

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import delete
 
 from domain.errors import UnavailableError
+from server.storage.encryption import Keys
 from server.storage.rows.accounts import VaultKeyRow
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from tests.contract.rows.people import user
 

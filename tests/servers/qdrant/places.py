@@ -8,6 +8,7 @@ from uuid import uuid4
 from qdrant_client import AsyncQdrantClient
 
 from retriever.backends.qdrant import QdrantIndex
+from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 
 MakeIndex = Callable[..., QdrantIndex]
@@ -23,8 +24,8 @@ class QdrantPlace:
         """Makes indexes that share collections nobody else has; the collections go at the end."""
         name, made = f"test-{uuid4().hex[:12]}", list[QdrantIndex]()
 
-        def make(**options: bool) -> QdrantIndex:
-            made.append(QdrantIndex(self.url, self.api_key, name=name, **options))
+        def make(*, prefer_grpc: bool = False, **options: bool) -> QdrantIndex:
+            made.append(QdrantIndex(QdrantAddress(self.url, self.api_key, prefer_grpc), name=name, **options))
             return made[-1]
 
         try:
@@ -38,7 +39,7 @@ class QdrantPlace:
     async def memories(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantMemories]:
         """A memory store, set up and empty; its collections go at the end."""
         name = f"test-{uuid4().hex[:12]}"
-        store = QdrantMemories(self.url, self.api_key, name=name, prefer_grpc=prefer_grpc)
+        store = QdrantMemories(QdrantAddress(self.url, self.api_key, prefer_grpc=prefer_grpc), name=name)
         try:
             await store.setup()
             yield store

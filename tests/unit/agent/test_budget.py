@@ -22,12 +22,10 @@ def test_each_bound_is_named_when_it_is_used_up(meter: Meter, words: str) -> Non
 
 
 def test_time_runs_from_the_start_of_the_run() -> None:
-    now = iter([100.0, 104.0, 105.0, 104.5, 107.0])
+    now = iter([100.0, 104.0, 105.0])
     meter = Meter(Budget(seconds=5.0), Cost(), clock=lambda: next(now))
     assert meter.exhausted == ""
     assert "5 seconds" in meter.exhausted
-    assert meter.seconds_left == pytest.approx(0.5)
-    assert meter.seconds_left == 0.0
 
 
 def test_running_out_of_reflections_ends_no_walk() -> None:

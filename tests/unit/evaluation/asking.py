@@ -4,7 +4,7 @@ from domain.event import CallFinished, Event, Outcome, RunFinished
 from domain.plan import StepResult, StepStatus
 from domain.tool import tool_id
 from domain.usage import Usage
-from evaluation.asked import Asked, Expected, GoldCall
+from evaluation.expected import Asked, Expected, GoldCall
 
 
 def asked(*operations: str, group: str = "one", name: str = "a", **expect: object) -> Asked:

@@ -6,8 +6,8 @@ from agent.compression.field_selection import FieldChoices
 from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from evaluation.asked import Asked
 from evaluation.compression import evaluate_compression
+from evaluation.expected import Asked
 from evaluation.retention import evaluate_retention
 from tests.unit.agent.compression.test_compress import RANKING, Naming, tool
 

@@ -9,7 +9,7 @@ from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
 from evaluation.memory import by_bound, leave_one_out
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.bundled import BundledEmbedder
 
 WEATHER, BOOK = (ToolId("w/s/geo"), ToolId("w/s/now")), (ToolId("b/s/find"),)

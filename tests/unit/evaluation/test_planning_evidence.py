@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from domain.tool import FINISH, tool_id
+from evaluation.api_keys import Key, key
 from evaluation.intervals import difference
-from evaluation.linked import LINKED, UNKNOWN, WALKED, by_evidence, pairs
-from evaluation.names import Key, key
+from evaluation.linked_requests import LINKED, UNKNOWN, WALKED, by_evidence, pairs
 from evaluation.planning import PlannedQuery
 from evaluation.queries import Query
 from graph.backends.memory import MemoryGraph

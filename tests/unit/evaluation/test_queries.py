@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from domain.errors import UsageError
-from evaluation.names import key
+from evaluation.api_keys import key
 from evaluation.queries import read_queries
 
 LINE = {

@@ -7,9 +7,9 @@ import pytest
 from domain.event import CallFinished
 from domain.plan import StepStatus
 from evaluation.answers import Evaluation, report
-from evaluation.asked import Asked
+from evaluation.correctness import Verdict, judge
+from evaluation.expected import Asked
 from evaluation.recovery import Without, break_each, breakages, dead_operations
-from evaluation.rightness import Verdict, judge
 from tests.unit.evaluation.asking import asked, call, end, right_run
 
 

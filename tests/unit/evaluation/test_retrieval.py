@@ -1,7 +1,7 @@
 import pytest
 
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
-from evaluation.names import Key, key
+from evaluation.api_keys import Key, key
 from evaluation.queries import Query
 from evaluation.retrieval import LENIENT, MEASURES, Scores, measures, rank, rank_all, table
 from evaluation.retrieval_figures import Row, differences, known, row

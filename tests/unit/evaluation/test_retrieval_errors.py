@@ -3,7 +3,7 @@ from typing import Any
 import orjson
 
 from domain.tool import ToolDoc, tool_id
-from evaluation.names import key
+from evaluation.api_keys import key
 from evaluation.queries import Query
 from evaluation.retrieval import DEPTH, Scored
 from evaluation.retrieval_errors import errors_of, markdown, wrong_first

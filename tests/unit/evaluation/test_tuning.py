@@ -1,9 +1,9 @@
 from domain.tool import ToolDoc, tool_id
 from domain.trajectory import Call, Outcome, Trajectory
-from evaluation.names import key
+from evaluation.api_keys import key
 from evaluation.queries import Query
 from evaluation.tuning import ONE, SEVERAL, labelled_requests, objective
-from graph.names import NameIndex, function_name
+from graph.function_names import NameIndex, function_name
 
 
 def document(toolset: str, api: str) -> ToolDoc:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from agent.memory.long_term import Present
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId, tool_id
-from evaluation.kept import KeptFinder, OtherMemories
-from evaluation.withheld import CallsWithheld
+from evaluation.cached import KeptFinder, OtherMemories
+from evaluation.graph_variants import WithoutCallEvidence
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch, ToolFacts
 from retriever.search import ToolHit
@@ -22,7 +22,7 @@ async def test_edges_stay_and_what_calls_tell_goes() -> None:
     await store.apply(
         GraphBatch(key="one", transitions=Counter({(A, B): 2}), calls=Counter({B: 3}), successes=Counter({B: 1}))
     )
-    graph = CallsWithheld(store)
+    graph = WithoutCallEvidence(store)
     assert (await store.facts([B]))[B].calls == 3
     around = await graph.around([A, B])
     assert {tool: known.facts for tool, known in around.items()} == {A: ToolFacts(), B: ToolFacts()}

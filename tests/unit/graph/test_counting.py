@@ -7,7 +7,7 @@ from domain.tool import FINISH, ToolDoc, tool_id, unresolved_id
 from domain.trajectory import Call, Finish, Outcome, RecordedCall, Trajectory
 from graph.counting import Tally, count_recorded, count_trajectory
 from graph.facts import GraphBatch
-from graph.names import NameIndex
+from graph.function_names import NameIndex
 
 A, B = tool_id("C", "T", "a"), tool_id("C", "T", "b")
 NAMES = NameIndex(

@@ -7,7 +7,7 @@ import pytest
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 from graph.coupling import COUPLED, best_field, match, output_fields
 from graph.identifiers import words
-from graph.outputs import MAX_FIELDS, OutputField
+from graph.response_fields import MAX_FIELDS, OutputField
 
 
 def doc(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.tool import FINISH
+from graph.exploration import with_exploration
 from graph.facts import Mark, Neighbour
-from graph.recovery import with_returning
 from graph.weights import MUTED, WeightParameters, rank, top_candidates, transition_weights
 from tests.unit.graph.test_weights import edge, neighbourhoods, parameters
 
@@ -85,5 +85,5 @@ def test_a_returning_tool_follows_what_is_pinned() -> None:
     poor = edge("poor", 8)
     poor = replace(poor, facts=replace(poor.facts, calls=10, successes=0))
     weighted = transition_weights([poor, edge("good", 2), marked(edge("chosen", 1), "pin")])
-    shown = with_returning(weighted, 3, lambda _: True, seed="s", period=1)
+    shown = with_exploration(weighted, 3, lambda _: True, seed="s", period=1)
     assert [w.target for w in shown] == ["chosen", "poor", "good"]

@@ -9,7 +9,7 @@ from agent.policy.subtasks import AskedEarlier
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from evaluation.asked import HELD_OUT, Asked, read_asked
+from evaluation.expected import HELD_OUT, Asked, read_asked
 from offline.follow_up import meant
 from tests.flows.small_world import BOOKS, GEOCODE
 

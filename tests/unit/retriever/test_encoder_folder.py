@@ -122,9 +122,13 @@ def test_the_pooling_of_sentence_transformers_is_taken(tmp_path: Path) -> None:
     file.parent.mkdir()
     file.write_text('{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}')
     assert form_of(tmp_path).pooling == "cls"
-    file.write_text("{}")
-    with pytest.raises(UsageError, match="--pooling"):
-        form_of(tmp_path)
+    for kind in ("cls", "mean"):
+        file.write_text(f'{{"embedding_dimension": 384, "pooling_mode": "{kind}"}}')
+        assert form_of(tmp_path).pooling == kind
+    for unknown in ("{}", '{"pooling_mode": "max"}', '{"pooling_mode": ["cls", "mean"]}', "[]"):
+        file.write_text(unknown)
+        with pytest.raises(UsageError, match="--pooling"):
+            form_of(tmp_path)
     write_form(EncoderForm(query_prefix="find: "), tmp_path)
     assert form_of(tmp_path) == EncoderForm(query_prefix="find: "), "its own word counts first"
 

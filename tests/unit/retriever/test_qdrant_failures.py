@@ -8,6 +8,7 @@ import pytest
 
 from domain.errors import StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant import QdrantIndex
+from retriever.backends.qdrant_connection import QdrantAddress
 from tests.contract.vector_index import A, point, unit
 from tests.servers.qdrant.stand_in import serving_stand_in
 from tests.unit.agent.execution.http.serving import Answer, reply, reset, serving, silence
@@ -38,30 +39,30 @@ async def refusal(index: QdrantIndex, dimension: int = 8) -> str:
 
 
 async def test_server_down(free_port: int) -> None:
-    message = await refusal(QdrantIndex(f"http://127.0.0.1:{free_port}", KEY))
+    message = await refusal(QdrantIndex(QdrantAddress(f"http://127.0.0.1:{free_port}", KEY)))
     assert "nothing answers there" in message
     assert "Start the server, or correct FOOTPATH_VECTOR_URL" in message
 
 
 async def test_server_down_over_grpc(free_port: int) -> None:
     with serving_stand_in() as url:
-        index = QdrantIndex(url, KEY, prefer_grpc=True, grpc_port=free_port, timeout=2)
+        index = QdrantIndex(QdrantAddress(url, KEY, prefer_grpc=True, grpc_port=free_port, timeout=2))
         message = await refusal(index)
     assert "nothing answers there" in message or "no answer within" in message
 
 
 async def test_no_key(guarded_url: str) -> None:
-    assert "wants an API key: set FOOTPATH_VECTOR_API_KEY" in await refusal(QdrantIndex(guarded_url))
+    assert "wants an API key: set FOOTPATH_VECTOR_API_KEY" in await refusal(QdrantIndex(QdrantAddress(guarded_url)))
 
 
 async def test_wrong_key(guarded_url: str) -> None:
-    message = await refusal(QdrantIndex(guarded_url, "wrong"))
+    message = await refusal(QdrantIndex(QdrantAddress(guarded_url, "wrong")))
     assert "refuses the API key" in message
     assert "wrong" not in message
 
 
 async def test_a_key_that_may_only_read(guarded_url: str) -> None:
-    writer, reader = QdrantIndex(guarded_url, KEY), QdrantIndex(guarded_url, READ_ONLY)
+    writer, reader = QdrantIndex(QdrantAddress(guarded_url, KEY)), QdrantIndex(QdrantAddress(guarded_url, READ_ONLY))
     await writer.setup("model", 8)
     await writer.put([point(A, unit(1))])
     await reader.setup("model", 8)
@@ -76,7 +77,7 @@ async def test_a_key_that_may_only_read(guarded_url: str) -> None:
 @pytest.mark.parametrize("key", ["two words", "new\nline", "schlüssel"])
 def test_a_key_that_no_header_can_carry(key: str) -> None:
     with pytest.raises(UsageError) as caught:
-        QdrantIndex("http://127.0.0.1:1", key)
+        QdrantIndex(QdrantAddress("http://127.0.0.1:1", key))
     assert key not in str(caught.value)
 
 
@@ -96,14 +97,14 @@ def test_a_key_that_no_header_can_carry(key: str) -> None:
 )
 async def test_answers_that_are_none(answer: Answer, expected: str) -> None:
     async with serving(answer) as served:
-        message = await refusal(QdrantIndex(served.url, KEY))
+        message = await refusal(QdrantIndex(QdrantAddress(served.url, KEY)))
     assert expected in message
     assert len(message) < 500
 
 
 async def test_slow_server() -> None:
     async with serving(silence) as served:
-        message = await refusal(QdrantIndex(served.url, timeout=1))
+        message = await refusal(QdrantIndex(QdrantAddress(served.url, timeout=1)))
     assert "no answer within 1 s" in message
 
 
@@ -111,16 +112,16 @@ async def test_a_server_that_is_too_old() -> None:
     old = reply(body=orjson.dumps({"title": "qdrant - vector search engine", "version": "1.9.2"}))
     async with serving(old) as served:
         with pytest.raises(StoreVersionError, match=r"version 1\.9\.2; Footpath needs 1\.16 or newer"):
-            await QdrantIndex(served.url).setup("model", 8)
+            await QdrantIndex(QdrantAddress(served.url)).setup("model", 8)
 
 
 async def test_a_server_that_fails_later() -> None:
     async with serving(ROOT, reply("500 Oops", b'{"status": {"error": "panicked"}}')) as served:
-        assert "cannot list the aliases" in await refusal(QdrantIndex(served.url))
+        assert "cannot list the aliases" in await refusal(QdrantIndex(QdrantAddress(served.url)))
 
 
 async def test_a_refused_setup_leaves_it_shut_and_can_be_repeated(guarded_url: str) -> None:
-    index = QdrantIndex(guarded_url, "wrong")
+    index = QdrantIndex(QdrantAddress(guarded_url, "wrong"))
     for _ in range(2):
         with pytest.raises(UnavailableError, match="refuses the API key"):
             await index.setup("model", 8)

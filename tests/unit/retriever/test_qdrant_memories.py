@@ -7,6 +7,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 
 from domain.memory import Memory
+from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import ENCODER, filled, memory
 from tests.servers.qdrant.stand_in import Traffic, serving_stand_in
@@ -34,7 +35,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 async def store(server: Server) -> AsyncGenerator[QdrantMemories]:
-    store = QdrantMemories(server.url)
+    store = QdrantMemories(QdrantAddress(server.url))
     await store.setup()
     yield store
     await store.close()
@@ -114,7 +115,7 @@ async def test_vectors_that_somebody_deleted_are_made_anew(store: QdrantMemories
         if one.name != BODIES:
             await client.delete_collection(one.name)
     await client.close()
-    another = QdrantMemories(server.url)
+    another = QdrantMemories(QdrantAddress(server.url))
     await another.setup()
     assert await embed_all(another) == 3 * AT_ONCE
     assert await another.without_vector(ENCODER, 9) == []

@@ -13,7 +13,7 @@ from server.backup.making import back_up
 from server.backup.restoring import restore
 from server.services import open_services, open_storage
 from server.storage.database import Database
-from server.storage.sealing import keys_of_file
+from server.storage.encryption import keys_of_file
 from tests.contract.rows import people
 from wiring.container import open_container
 from wiring.settings import Settings

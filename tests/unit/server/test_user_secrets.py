@@ -8,8 +8,8 @@ import pytest
 from agent.execution.secrets import EnvironmentSecrets, Secrets
 from domain.errors import SecretError
 from server.storage.database import file_url
+from server.storage.encryption import Keys
 from server.storage.migrate import migrate
-from server.storage.sealing import Keys
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 

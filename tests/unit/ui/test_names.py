@@ -2,8 +2,8 @@
 
 import pytest
 
-from ui.draw import labelled
-from ui.screens.after import wrong_names
+from ui.run_view import labelled
+from ui.screens.finished_run import wrong_names
 
 
 @pytest.mark.parametrize("name", ["city", "due_date", "year2", "_x"])

@@ -9,7 +9,7 @@ from domain.plan_document import PlanDocument, PlannedStep
 from domain.tool import tool_id
 from ui.account import Account
 from ui.client import Client
-from ui.drafts import filled, moved, removed
+from ui.plan_edits import filled, moved, removed
 from ui.replies import LoggedIn
 from ui.screens.plan import Draft
 

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.plan_document import PlanDocument
-from ui.again import Content, WholeTemplate
+from ui.reruns import Content, WholeTemplate
 from ui.session import visitor_address
 
 

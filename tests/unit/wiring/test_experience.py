@@ -8,8 +8,8 @@ import pytest
 from domain.errors import UnavailableError
 from domain.memory import MemoryStore
 from domain.tool import FINISH
-from graph.backends.memories import SqliteMemories
 from graph.backends.memory import MemoryGraph
+from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
 from retriever.experience import Precedent, Walked
 from tests.contract.graph_samples import A, B, C, batch

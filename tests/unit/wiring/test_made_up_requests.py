@@ -6,12 +6,11 @@ import pytest
 
 from domain.errors import BrokenInputError, UsageError
 from retriever.training.examples import corpus_of
-from retriever.training.lookalikes import WrittenNegative
 from retriever.training.recipe import Recipe
-from retriever.training.requested import SyntheticRequest
+from retriever.training.written_negatives import WrittenNegative
+from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document, example
-from wiring.writing import fit_to_learn_from, offline_requests, unsolved
-from wiring.written_files import read_written, write_lines
+from wiring.written_data import fit_to_learn_from, offline_requests, read_written, unsolved, write_lines
 
 COPY = document("Sky", "Rain", "Get the rain forecast of a city", category="d")
 CORPUS = corpus_of([*DOCUMENTS, COPY])

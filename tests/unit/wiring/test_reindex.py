@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from domain.errors import UnavailableError, UsageError
-from evaluation.names import key_of
+from evaluation.api_keys import key_of
 from evaluation.queries import Query
 from retriever.indexing import index_tools
 from tests.flows.indexed_store import indexed_store

@@ -11,7 +11,7 @@ import pytest
 import retriever.embedders.bundled as bundled
 from domain.errors import UsageError
 from domain.trajectory import Call, Outcome, Trajectory
-from evaluation.names import key
+from evaluation.api_keys import key
 from evaluation.queries import Query, write_queries
 from evaluation.tuning import ONE
 from retriever.features import NAMES_OF_ALL

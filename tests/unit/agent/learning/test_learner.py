@@ -16,8 +16,8 @@ from domain.plan import Plan
 from domain.recalled import MemoryRecalled, RecalledPath
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Solved
-from graph.backends.memories import SqliteMemories
 from graph.backends.memory import MemoryGraph
+from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch, ToolFacts
 from offline.policy import OfflinePolicy
 from tests.unit.agent.learning.test_lesson import ASKED, A, B, C, D, executed, finished, records, result

@@ -46,10 +46,12 @@ async def test_the_model_says_whether_a_path_is_taken(adopted: bool) -> None:
     assert policy.cost.by_purpose == {"adopt": 1}
 
 
-async def test_a_path_that_would_change_something_is_not_even_asked_about() -> None:
-    model = Told()
-    assert not (await LlmPolicy(model).adopt(proposal(BOOKS, REMOVE))).adopted
-    assert model.heard == []
+async def test_a_path_that_changes_something_is_shown_as_such_and_the_model_decides() -> None:
+    model = Told(json.dumps({"reason": "it asks for the same", "adopted": True}))
+    assert (await LlmPolicy(model).adopt(proposal(BOOKS, REMOVE))).adopted
+    shown = model.heard[0][1].text
+    assert "1. Books Set/search_books: " in shown
+    assert "2. Books Set/delete_book (CHANGES SOMETHING): " in shown
 
 
 async def test_no_valid_word_on_a_path_is_a_no() -> None:

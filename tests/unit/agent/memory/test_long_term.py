@@ -11,7 +11,7 @@ from agent.memory.similarity import likeness, pattern, telling
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Solved
-from graph.backends.memories import SqliteMemories
+from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.bundled import BundledEmbedder
 
 PLACES, WEATHER, BOOKS = (ToolId(f"c/s/{name}") for name in ("places", "weather", "books"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
@@ -43,7 +44,9 @@ def gone(_: JsonObject) -> CallResult:
 
 async def asked(request: str, folder: Path, executor: ScriptedExecutor, tools: tuple[ToolDoc, ...] = TOOLS) -> Transcript:  # fmt: skip
     walks = [[tool for tool in tools if tool.api in ("search_places", "get_forecast")]] * 5
-    deps = RunDeps(await graph(walks, tools), await finder(folder, tools), OfflinePolicy(), executor)
+    deps = RunDeps(
+        await graph(walks, tools), await finder(folder, tools), OfflinePolicy(), executor, approver=AllowChanges()
+    )
     return Transcript.of([record async for record in run(request, deps)])
 
 

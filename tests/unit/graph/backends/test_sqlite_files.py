@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StoreVersionError, UnavailableError
-from graph.backends.recordings import SqliteRecordings
 from graph.backends.sqlite import SqliteGraph
 from graph.backends.sqlite_database import Database
+from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge
 from tests.contract.graph_samples import A, B, walked
 from tests.unit.graph.backends.filled_store import filled, names

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
 from graph.backends.memory import MemoryGraph
-from graph.backends.recordings import SqliteRecordings
 from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, GraphState, Lesson, ToolFacts
 from graph.recordings import Recordings
 from graph.store import GraphStore

@@ -1,12 +1,11 @@
 """A folder holds one training: it goes on with the same recipe on the same data, and with nothing else."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from domain.errors import UsageError
-from retriever.training.checkpoints import Checkpoints
+from retriever.training.checkpoints import Checkpoints, Standing
 from retriever.training.recipe import Recipe
 
 
@@ -18,13 +17,32 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_an_empty_folder_begins_anew(tmp_path: Path) -> None:
-    assert Checkpoints(tmp_path / "none", Recipe()).weights is None
+    checkpoints = Checkpoints(tmp_path / "none", Recipe())
+    assert checkpoints.last is None
+    assert checkpoints.read() == Standing()
 
 
-def test_the_same_recipe_on_the_same_data_goes_on(folder: Path) -> None:
-    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights is None
+def test_it_goes_on_from_the_newest_that_was_written_to_its_end(folder: Path) -> None:
+    checkpoints = Checkpoints(folder, Recipe(epochs=5), "these requests")
+    for step in (9, 30, 120):
+        (folder / f"checkpoint-{step}").mkdir()
+    assert checkpoints.last is None
+    for step in (9, 30):
+        (folder / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
+    assert checkpoints.last == folder / "checkpoint-30"
+
+
+def test_a_file_that_is_gone_is_told(folder: Path) -> None:
+    (folder / "checkpoint-30").mkdir()
+    (folder / "checkpoint-30" / "trainer_state.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"is damaged \(model.safetensors is gone\); remove it to begin"):
+        Checkpoints(folder, Recipe(epochs=5), "these requests").read()
+
+
+def test_a_training_of_an_earlier_version_is_refused(folder: Path) -> None:
     (folder / "state.json").write_text("{}")
-    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights == folder / "weights"
+    with pytest.raises(UsageError, match="an earlier version; choose another --out"):
+        Checkpoints(folder, Recipe(epochs=5), "these requests")
 
 
 def test_another_recipe_is_refused(folder: Path) -> None:
@@ -39,7 +57,7 @@ def test_other_data_is_refused(folder: Path) -> None:
 
 def test_a_setting_that_came_later_had_its_default(folder: Path) -> None:
     (folder / "recipe.json").write_text('{"epochs": 5}')
-    assert Checkpoints(folder, Recipe(epochs=5, precision="float32"), "these requests").weights is None
+    assert Checkpoints(folder, Recipe(epochs=5, precision="float32"), "these requests").last is None
     for other in (Recipe(epochs=5, precision="float32", seed=8), Recipe(epochs=5, precision="bfloat16")):
         with pytest.raises(UsageError, match="another recipe"):
             Checkpoints(folder, other, "these requests")
@@ -50,15 +68,3 @@ def test_a_recipe_that_cannot_be_read_is_another_one(folder: Path, held: str) ->
     (folder / "recipe.json").write_text(held)
     with pytest.raises(UsageError, match="another recipe"):
         Checkpoints(folder, Recipe(epochs=5), "these requests")
-
-
-def test_a_whole_one_that_was_not_put_in_place_is(folder: Path) -> None:
-    beside = folder.with_name(folder.name + ".new")
-    shutil.copytree(folder, beside)
-    (beside / "state.part").write_text("{")
-    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights is None, "it is not whole"
-    (beside / "state.json").write_text("{}")
-    (folder / "data").unlink()  # removing the former one was cut short
-    assert Checkpoints(folder, Recipe(epochs=5), "these requests").weights == folder / "weights"
-    assert (folder / "data").exists()
-    assert not beside.exists()

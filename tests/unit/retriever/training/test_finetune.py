@@ -11,14 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
-from retriever.training.additions import with_negatives
+from retriever.training.augmentation import with_negatives
 from retriever.training.checkpoints import Checkpoints
 from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example, fingerprint
 from retriever.training.finetune import Trained, finetune
-from retriever.training.judging import Judge
-from retriever.training.lookalikes import WrittenNegative
 from retriever.training.recipe import Recipe
+from retriever.training.validation import Judge
+from retriever.training.written_negatives import WrittenNegative
 from tests.unit.retriever.training.small_catalogue import ASKED, DOCUMENTS, catalogue, row
 
 pytestmark = [
@@ -72,6 +72,12 @@ def vectors(recipe: Recipe, folder: Path) -> NDArray[np.float32]:
     return TrainedEncoder(recipe, folder).encode([one.request for one in EXAMPLES], True)
 
 
+def last(out: Path) -> Path:
+    """The one checkpoint that is kept."""
+    (kept,) = (out / "checkpoint").glob("checkpoint-*")
+    return kept
+
+
 def test_the_loss_falls_and_the_requests_find_their_tools(recipe: Recipe, tmp_path: Path) -> None:
     trained, told = train(recipe.model_copy(update={"epochs": 8}), tmp_path)
     assert trained.steps == 24
@@ -95,8 +101,9 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(recipe: Recipe, tmp
     rest, told = train(recipe, tmp_path / "parts")
     assert (rest.judgements, rest.left_out, rest.steps) == (whole.judgements, whole.left_out, whole.steps)
     assert len(told.losses) == 12 - (stop_after - 1) // 3 * 3, "it goes on from its last judgement"
-    for kept in ("model", "checkpoint/weights"):
-        assert np.array_equal(vectors(recipe, tmp_path / "parts" / kept), vectors(recipe, tmp_path / "whole" / kept))
+    parts, at_once = tmp_path / "parts", tmp_path / "whole"
+    assert np.array_equal(vectors(recipe, parts / "model"), vectors(recipe, at_once / "model"))
+    assert np.array_equal(vectors(recipe, last(parts)), vectors(recipe, last(at_once)))
 
 
 def test_a_training_that_is_done_is_not_done_again(recipe: Recipe, tmp_path: Path) -> None:
@@ -111,11 +118,10 @@ def test_a_training_that_is_done_is_not_done_again(recipe: Recipe, tmp_path: Pat
 def test_the_same_seed_gives_the_same_weights_and_another_one_others(recipe: Recipe, tmp_path: Path) -> None:
     one, other = train(recipe, tmp_path / "one")[0], train(recipe, tmp_path / "other")[0]
     assert one.judgements == other.judgements
-    last = "checkpoint/weights"
-    known = vectors(recipe, tmp_path / "one" / last)
-    assert np.array_equal(known, vectors(recipe, tmp_path / "other" / last))
+    known = vectors(recipe, last(tmp_path / "one"))
+    assert np.array_equal(known, vectors(recipe, last(tmp_path / "other")))
     train(recipe.model_copy(update={"seed": 8}), tmp_path / "third")
-    assert not np.allclose(known, vectors(recipe, tmp_path / "third" / last))
+    assert not np.allclose(known, vectors(recipe, last(tmp_path / "third")))
 
 
 def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(recipe: Recipe, tmp_path: Path) -> None:
@@ -139,13 +145,16 @@ def test_best_weights_that_are_gone_are_told(recipe: Recipe, tmp_path: Path, sto
     assert (tmp_path / "model" / "model.safetensors").exists()
 
 
-@pytest.mark.parametrize("file", ["optimizer.pt", "state.json", "weights/model.safetensors", "weights/config.json"])
+@pytest.mark.parametrize(
+    "file",
+    ["optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json", "model.safetensors", "config.json"],
+)
 def test_a_damaged_checkpoint_is_told_with_what_to_do(recipe: Recipe, tmp_path: Path, file: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(recipe, tmp_path, stop_after=4)
-    whole = (tmp_path / "checkpoint" / file).read_bytes()
+    whole = (last(tmp_path) / file).read_bytes()
     for kept in (whole[: len(whole) // 2], b""):
-        (tmp_path / "checkpoint" / file).write_bytes(kept)
+        (last(tmp_path) / file).write_bytes(kept)
         with pytest.raises(UsageError, match=r"checkpoint is damaged \(.+\); remove it to begin the training anew$"):
             train(recipe, tmp_path)
 
@@ -184,7 +193,7 @@ def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> No
     written = WrittenNegative(
         request=asked.request, tool=CORPUS.ids[asked.solved[0]], api="rain today", description="will it rain today"
     )
-    often, recipe = EXAMPLES * 6, recipe.model_copy(update={"epochs": 1})
+    often, recipe = EXAMPLES * 12, recipe.model_copy(update={"epochs": 1})
     corpus, examples = with_negatives(CORPUS, often, [written], {one.id: one for one in DOCUMENTS})
     texts = [corpus.texts[asked.solved[0]], corpus.texts[-1]]
 
@@ -195,15 +204,14 @@ def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> No
 
     train(recipe, tmp_path / "plain", examples=often)
     train(recipe, tmp_path / "taught", examples=examples, corpus=corpus)
-    last = "checkpoint/weights"
-    assert lead(tmp_path / "taught" / last) > lead(tmp_path / "plain" / last) + 0.1
+    assert lead(last(tmp_path / "taught")) > lead(last(tmp_path / "plain")) + 0.2
 
 
 def test_frozen_layers_stay_as_they_are(recipe: Recipe, tmp_path: Path) -> None:
     import torch
 
     train(recipe.model_copy(update={"frozen": 1}), tmp_path)
-    before, after = TrainedEncoder(recipe).model, TrainedEncoder(recipe, tmp_path / "checkpoint" / "weights").model
+    before, after = (TrainedEncoder(recipe, folder).model.transformers_model for folder in (None, last(tmp_path)))
     moved = {
         name
         for (name, old), new in zip(before.named_parameters(), after.parameters(), strict=True)
@@ -211,6 +219,17 @@ def test_frozen_layers_stay_as_they_are(recipe: Recipe, tmp_path: Path) -> None:
     }
     assert any(name.startswith("encoder.layer.1.") for name in moved)
     assert not any(name.startswith(("embeddings.", "encoder.layer.0.")) for name in moved)
+
+
+def test_in_bfloat16_it_learns_as_well(recipe: Recipe, tmp_path: Path) -> None:
+    exact, rough = (
+        recipe.model_copy(update={"precision": "float32"}),
+        recipe.model_copy(update={"precision": "bfloat16"}),
+    )
+    train(exact, tmp_path / "exact")
+    trained, _ = train(rough, tmp_path / "rough")
+    assert trained.best.ndcg > trained.judgements[0].ndcg
+    assert not np.array_equal(vectors(recipe, last(tmp_path / "exact")), vectors(recipe, last(tmp_path / "rough")))
 
 
 def test_weights_that_are_not_at_hand_are_named(tmp_path: Path) -> None:

@@ -88,6 +88,6 @@ async def _ask(port: int, host: str) -> bytes:
     transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(Waiting, remote_addr=("127.0.0.1", port))
     try:
         transport.sendto(struct.pack(">HHHHHH", 7, 0x0100, 1, 0, 0, 0) + question + struct.pack(">HH", 1, 1))
-        return await asyncio.wait_for(answered, 5)
+        return await asyncio.wait_for(answered, 60)
     finally:
         transport.close()

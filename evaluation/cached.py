@@ -1,0 +1,59 @@
+"""What every row of a table asks alike, asked once: the retriever's answers, and what is remembered; without what would tell the answer."""
+
+from collections.abc import Mapping, Sequence
+
+from agent.memory.long_term import LongTermMemory, Present
+from agent.offer.tool_facts import FoundTool, ToolFinder
+from domain.memory import Recalled
+from domain.tool import ToolId
+from evaluation.overlap import Requests
+
+
+class KeptFinder:
+    """A retriever whose answers are kept."""
+
+    def __init__(self, finder: ToolFinder) -> None:
+        self._finder = finder
+        self._found: dict[tuple[str, int], Sequence[FoundTool]] = {}
+        self._relevance: dict[tuple[tuple[str, ...], ToolId], tuple[float, ...] | None] = {}
+
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[FoundTool]]:
+        """As the retriever finds them."""
+        new = [request for request in dict.fromkeys(requests) if (request, limit) not in self._found]
+        if new:
+            found = await self._finder.start_tools_of(new, limit)
+            self._found |= {(request, limit): hits for request, hits in zip(new, found, strict=True)}
+        return [self._found[request, limit] for request in requests]
+
+    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
+        """As the retriever judges it."""
+        asked = tuple(texts)
+        new = [tool for tool in ids if (asked, tool) not in self._relevance]
+        if new:
+            told = await self._finder.relevance(asked, new)
+            self._relevance |= {(asked, tool): told.get(tool) for tool in new}
+        known = {tool: self._relevance[asked, tool] for tool in ids}
+        return {tool: values for tool, values in known.items() if values is not None}
+
+
+class OtherMemories:
+    """Long-term memory without the memories of requests that are, or nearly are, the one that is measured.
+
+    ``met``: the requests that memory knew. The graph was learnt from them as well, so that there should be none.
+    """
+
+    def __init__(self, memory: LongTermMemory) -> None:
+        self.met: set[str] = set()
+        self._memory = memory
+        self._recalled: dict[tuple[str, int], list[Recalled]] = {}
+
+    async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
+        """The ``k`` most telling memories of other requests."""
+        if (request, k) not in self._recalled:
+            near = Requests([request])
+            found = await self._memory.recall(request, 2 * k, present)
+            others = [one for one in found if not near.near(one.memory.request)]
+            if len(others) < len(found):
+                self.met.add(request)
+            self._recalled[request, k] = others[:k]
+        return self._recalled[request, k]

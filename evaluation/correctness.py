@@ -1,0 +1,138 @@
+"""Whether a run's answer is right, and if not, why.
+
+Right is: the outcome is ``answered``, every expected value is in the answer, and every expected value is in the response of a
+call that succeeded in this run, so that nothing is guessed, remembered or made up. A request that cannot be answered must end in
+any other outcome. Where it is known what a run changed, that must be what was asked for, once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from domain.event import CallFinished, Event, PolicyFellBack, RunFinished
+from domain.plan import StepResult
+from domain.tool import tool_id_parts
+from domain.usage import Usage
+from evaluation.expected import Asked, Expected
+from evaluation.recovery import dead_operations
+from evaluation.values import response_has_number, response_has_text, states_number, states_text
+
+MAX_ANSWER = 2_000
+"""Characters. An answer that repeats everything the services know would hold any value."""
+
+Cause = Literal[
+    "run failed", "unasked change", "budget", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
+    "answer lacks value", "value not from a response", "answer too long", "answered the unanswerable",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok. ``fell_back``: another
+    policy decided at least once, so that the verdict is not on the one that was asked for alone. ``dead``: the operations that failed
+    for good on the way.
+    """
+
+    asked: Asked
+    cause: Cause | None
+    detail: str
+    answer: str
+    path: tuple[str, ...]
+    usage: Usage
+    fell_back: bool = False
+    dead: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The operations whose answer came."""
+        return tuple(dict.fromkeys(name for name in self.path if " " not in name))
+
+    @property
+    def right(self) -> bool:
+        return self.cause is None
+
+
+def judge(asked: Asked, events: Sequence[Event], effects: Sequence[str] | None = None) -> Verdict:
+    """The verdict on a finished run. ``effects``: the operations that changed something in it; None where that is not known."""
+    calls = [event.result for event in events if isinstance(event, CallFinished)]
+    end = next((event for event in events if isinstance(event, RunFinished)), None)
+    if end is None:
+        return Verdict(asked, "run failed", "the run has no end", "", _path(calls), Usage())
+    cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(end)
+    unasked = Counter(effects or ()) - Counter(asked.effects)
+    if unasked:
+        cause, detail = "unasked change", ", ".join(sorted(unasked.elements()))
+    fell_back = any(isinstance(event, PolicyFellBack) for event in events)
+    return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage, fell_back, dead_operations(events))
+
+
+def absent_from_answer(expected: Expected, answer: str) -> list[str]:
+    """The expected values that an answer does not state."""
+    numbers = [f"{n:.10g}" for n in expected.numbers if not states_number(answer, n, expected.tolerance)]
+    return numbers + [texts[0] for texts in expected.texts if not any(states_text(answer, wanted) for wanted in texts)]
+
+
+def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[str]:
+    """The expected values that no response holds."""
+    numbers = [
+        f"{wanted:.10g}"
+        for wanted in expected.numbers
+        if not any(response_has_number(response, wanted, expected.tolerance) for response in responses)
+    ]
+    return numbers + [
+        texts[0]
+        for texts in expected.texts
+        if not any(response_has_text(response, wanted) for response in responses for wanted in texts)
+    ]
+
+
+def _unanswerable(end: RunFinished) -> tuple[Cause | None, str]:
+    if end.outcome == "failed":
+        return "run failed", end.error
+    return ("answered the unanswerable", "") if end.outcome == "answered" else (None, "")
+
+
+def _answerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
+    if end.outcome != "answered":
+        return _no_answer(calls, end)
+    if len(end.answer) > MAX_ANSWER:
+        return "answer too long", f"{len(end.answer)} characters"
+    unsaid = absent_from_answer(asked.expect, end.answer)
+    good = [call for call in calls if call.status == "ok"]
+    unfounded = absent_from_responses(asked.expect, [call.response for call in good])
+    made_up = [value for value in unfounded if value not in unsaid]
+    if made_up:
+        return "value not from a response", ", ".join(made_up)
+    if unfounded:
+        return _not_found(asked, calls, good)
+    return ("answer lacks value", ", ".join(unsaid)) if unsaid else (None, "")
+
+
+def _no_answer(calls: list[StepResult], end: RunFinished) -> tuple[Cause, str]:
+    if end.outcome == "budget":
+        return "budget", end.error
+    if end.outcome != "gave_up":
+        return "run failed", end.error or end.outcome
+    last = calls[-1] if calls else None
+    if last is None or last.status == "ok":
+        return "gave up", ""
+    cause: Cause = "argument missing" if last.status == "missing" else "failed call"
+    return cause, f"{_operation(last)}: {last.note or last.http_status or last.status}"
+
+
+def _not_found(asked: Asked, calls: list[StepResult], good: list[StepResult]) -> tuple[Cause, str]:
+    """No response holds a value: other tools than needed, or the right ones with other arguments."""
+    wanted = {call.operation for call in asked.calls}
+    if calls and _operation(calls[0]) not in wanted:
+        return "wrong tool first", _operation(calls[0])
+    uncalled = wanted - {_operation(call) for call in good}
+    return ("not called", ", ".join(sorted(uncalled))) if uncalled else ("wrong value", "")
+
+
+def _path(calls: Sequence[StepResult]) -> tuple[str, ...]:
+    return tuple(_operation(call) + ("" if call.status == "ok" else f" ({call.status})") for call in calls)
+
+
+def _operation(call: StepResult) -> str:
+    return tool_id_parts(call.tool)[2]

@@ -1,0 +1,37 @@
+"""Which requests a graph could help with: those whose relevant APIs past paths called one after the other."""
+
+from collections.abc import Sequence
+
+from domain.tool import FINISH
+from evaluation.api_keys import Key, key_of
+from evaluation.planning import PlannedQuery
+from graph.store import GraphStore
+
+LINKED, WALKED, UNKNOWN = "relevant APIs joined", "a relevant API walked", "no relevant API walked"
+Pairs = frozenset[tuple[Key, Key]]
+
+
+async def pairs(store: GraphStore) -> Pairs:
+    """The two ends of every edge between tools, as keys; ``(key, key)`` of itself for a tool that was walked at all."""
+    found: set[tuple[Key, Key]] = set()
+    async for edge in store.edges():
+        source = key_of(edge.source)
+        found.add((source, source))
+        if edge.target != FINISH:
+            target = key_of(edge.target)
+            found |= {(source, target), (target, target)}
+    return frozenset(found)
+
+
+def by_evidence(done: Sequence[PlannedQuery], known: Pairs) -> dict[str, list[PlannedQuery]]:
+    """Requests by the most that the graph knows of their relevant APIs: an edge joins two of them, a path has one, none."""
+    groups: dict[str, list[PlannedQuery]] = {LINKED: [], WALKED: [], UNKNOWN: []}
+    for one in done:
+        relevant = one.query.relevant
+        if any((a, b) in known for a in relevant for b in relevant if a != b):
+            groups[LINKED].append(one)
+        elif any((a, a) in known for a in relevant):
+            groups[WALKED].append(one)
+        else:
+            groups[UNKNOWN].append(one)
+    return groups

@@ -1,0 +1,180 @@
+"""Data flow between recorded calls: where the arguments of recorded calls came from: values that an earlier answer of the same trajectory held (SoAy, definition 1)."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import orjson
+from pydantic.types import JsonValue
+
+from domain.tool import Flow, ToolDoc, ToolId
+from domain.trajectory import Outcome, Taken
+
+_MAX_LEAVES = 2_000
+_MAX_TEXT = 200_000
+_SHORTEST = 2
+_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call that was made: its tool, arguments and answer as JSON texts, whatever they hold."""
+
+    tool: ToolId
+    outcome: Outcome
+    arguments: str | None
+    observation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFlow:
+    """How often ``parameter`` of ``target`` was taken from ``field`` of ``source``'s answers, of ``total`` times from any of its fields."""
+
+    source: ToolId
+    target: ToolId
+    field: str
+    parameter: str
+    count: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCount:
+    """``parameter`` of ``target`` was taken ``total`` times from ``source``; from which fields how often, by field."""
+
+    target: ToolId
+    parameter: str
+    source: ToolId
+    total: int
+    fields: tuple[tuple[str, int], ...]
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What counts are sorted by."""
+        return self.target, self.parameter, self.source
+
+
+class FlowStore(Protocol):
+    """Counts of what calls took from another. All methods may raise ``UnavailableError``."""
+
+    async def setup(self) -> None:
+        """Create what is missing; idempotent."""
+        ...
+
+    async def add(self, key: str, taken: Sequence[Taken]) -> bool:
+        """Count, once per key. False: the key was counted before."""
+        ...
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        """Drop what was taken from these tools' answers, and what they took. Keys stay: nothing is counted again."""
+        ...
+
+    async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
+        """What is known of the arguments of these tools, most frequent first."""
+        ...
+
+    async def keys(self, after: str, limit: int) -> list[str]:
+        """Keys that were counted, in order, those behind ``after`` (empty: from the first)."""
+        ...
+
+    async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
+        """All counts in the order of target, parameter, source, those behind ``after`` (empty texts: from the first)."""
+        ...
+
+    async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
+        """Set keys and counts as they were elsewhere; set twice is set once."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        ...
+
+
+def taken(request: str, calls: Sequence[Made]) -> list[Taken]:
+    """What each successful call took from the nearest earlier answer that held the value.
+
+    What the request says itself was not taken.
+    """
+    found: list[Taken] = []
+    answers: list[tuple[ToolId, dict[str, list[str]]]] = []
+    lowered = request.casefold()
+    asked = set(re.findall(r"[\w.-]+", lowered))
+    for call in calls:
+        if call.outcome is not Outcome.OK:
+            continue
+        for parameter, value in _mapping(call.arguments).items():
+            written = _written(value)
+            if written is None or written in asked or (" " in written and written in lowered):
+                continue
+            source = next((one for one in reversed(answers) if written in one[1]), None)
+            if source is not None and source[0] != call.tool:
+                found.append(Taken(source[0], call.tool, parameter, tuple(dict.fromkeys(source[1][written]))))
+        answers.append((call.tool, _leaves(call.observation)))
+    return found
+
+
+def with_flows(tool: ToolDoc, known: Sequence[KnownFlow]) -> ToolDoc:
+    """The document with what is known of where its arguments come from."""
+    if not known:
+        return tool
+    by_parameter: dict[str, list[Flow]] = {}
+    for flow in known:
+        made = Flow(source=flow.source, field=flow.field, share=flow.count / flow.total, count=flow.count)
+        by_parameter.setdefault(flow.parameter, []).append(made)
+    parameters = tuple(
+        parameter.model_copy(update={"flows": tuple(by_parameter.get(parameter.name, ()))})
+        for parameter in tool.parameters
+    )
+    return tool.model_copy(update={"parameters": parameters})
+
+
+def _written(value: JsonValue) -> str | None:
+    """A value as it is compared; None for those that say too little: truths, structures, single characters and digits."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    text = f"{value:.10g}" if isinstance(value, float) else str(value).strip().casefold()
+    return text if len(text) >= _SHORTEST else None
+
+
+def _mapping(text: str | None) -> dict[str, JsonValue]:
+    value = _json(text)
+    return value if isinstance(value, dict) else {}
+
+
+def _leaves(text: str | None) -> dict[str, list[str]]:
+    """The scalars of an answer, as they are compared, each with the paths of the fields that hold it."""
+    value = _json(text)
+    if isinstance(value, dict) and "error" in value and isinstance(value.get("response"), str):
+        value = _json(value["response"])  # how ToolBench's server wrapped an answer
+    found: dict[str, list[str]] = {}
+    for count, (path, leaf) in enumerate(_walk(value, "", 0)):
+        if count >= _MAX_LEAVES:
+            break
+        written = _written(leaf)
+        if written is not None:
+            found.setdefault(written, []).append(path)
+    return found
+
+
+def _walk(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue]]:
+    if depth > _DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _walk(item, f"{path}.{key}" if path else key, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(item, f"{path}[]", depth + 1)
+    else:
+        yield path, value
+
+
+def _json(text: object) -> JsonValue:
+    """The value of a JSON text; None for what is none, as answers cut by their recorder are."""
+    if not isinstance(text, str) or len(text) > _MAX_TEXT or text[:1] not in ("{", "["):
+        return None
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None

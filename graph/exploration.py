@@ -1,0 +1,52 @@
+"""Exploration: an avoided tool gets no calls, so its evidence would never change. Now and then it is offered first."""
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+
+from domain.errors import UsageError
+from domain.tool import ToolId
+from graph.weights import UNTESTED, Weighted, rank
+
+PERIOD = 5
+
+
+def with_exploration(
+    weighted: Sequence[Weighted], k: int, safe: Callable[[ToolId], bool], *, seed: str, period: int = PERIOD
+) -> list[Weighted]:
+    """``top_candidates(weighted, k)``, at times with one tool first that lost its rank to its poor availability.
+
+    Such a tool would stand among the ``k`` best, and higher than it does, were it untested. It must be ``safe`` to call
+    (it changes nothing), and follows what is pinned. It gets its turn once in ``period`` seeds on average: a draw from seed and id decides, so that
+    no counter is kept and the same seed (a run's) gives the same list. One tool at most comes back at once.
+    """
+    if period < 1:
+        raise UsageError(f"period {period}: must be 1 (always) or more")
+    ranked = rank(weighted)
+    untested = {tool.target: _place_untested(tool, ranked) for tool in ranked}
+    lost = [tool for place, tool in enumerate(ranked) if untested[tool.target] < min(place, k) and not _pinned(tool)]
+    for tool in sorted(lost, key=lambda w: untested[w.target]):
+        if _drawn(seed, tool.target, period) and safe(tool.target):
+            pinned = [w for w in ranked if _pinned(w)]
+            return [*pinned, tool, *(w for w in ranked[len(pinned) :] if w is not tool)][:k]
+    return ranked[:k]
+
+
+def _place_untested(tool: Weighted, ranked: list[Weighted]) -> int:
+    """The place that ``tool`` would take among the others without any evidence on itself."""
+    place = (not _pinned(tool), -tool.weight * UNTESTED, tool.target)
+    return bisect_left(ranked, place, key=lambda w: (not _pinned(w), -w.rank_score, w.target))
+
+
+def _pinned(tool: Weighted) -> bool:
+    return tool.edge.mark == "pin"
+
+
+def _drawn(seed: str, tool: ToolId, period: int) -> bool:
+    digest = hashlib.blake2b(f"{seed}\0{tool}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) % period == 0
+
+
+def is_explored(seed: str, tool: ToolId, period: int = PERIOD) -> bool:
+    """Whether a tool that is avoided gets its turn with this seed: with one in ``period`` on average."""
+    return _drawn(seed, tool, period)

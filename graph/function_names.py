@@ -1,0 +1,126 @@
+"""From the function name that a trajectory used to the document it means. An ambiguous name is never resolved silently."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from domain.tool import ToolDoc, ToolId, unresolved_id
+
+FUNCTION_LENGTH = 64
+"""Names in trajectories keep their last 64 characters, as ToolBench cut them."""
+
+_OTHER = re.compile(r"[^\u4e00-\u9fa5a-z^0-9_]", re.IGNORECASE)
+_RUNS = re.compile(r"__+")
+_RESERVED = frozenset({"from", "class", "return", "false", "true", "id", "and"})
+
+Joined = Literal["document", "elsewhere", "unresolved", "ambiguous"]
+"""``elsewhere``: the one document of that name belongs to another tool set than the call said."""
+
+
+def standardise(text: str) -> str:
+    """ToolBench's file-name form: lower case, anything else one underscore, ``get_`` before a leading digit.
+
+    Caret and Chinese characters stay, as in its ``standardize``. May be empty (a name in another script).
+    """
+    plain = _RUNS.sub("_", _OTHER.sub("_", text)).lower().strip("_")
+    return f"get_{plain}" if plain[:1].isdigit() else plain
+
+
+def standardise_api(api: str) -> str:
+    """The API's half of a function name: :func:`standardise`, and ``is_`` before Python's reserved words."""
+    plain = standardise(api)
+    return f"is_{plain}" if plain in _RESERVED else plain
+
+
+def function_name(api: str, toolset: str) -> str:
+    """ToolBench's name of an API in trajectories: ``{api}_for_{toolset}``, standardised, last 64 characters."""
+    return f"{standardise_api(api)}_for_{standardise(toolset)}"[-FUNCTION_LENGTH:]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a name came to. ``id`` is that of the document, or of an unresolved node."""
+
+    id: ToolId
+    how: Joined
+
+    @property
+    def resolved(self) -> bool:
+        """Whether one document is meant."""
+        return self.how in ("document", "elsewhere")
+
+
+class NameIndex:
+    """Documents by function name. ``resolve`` remembers its answers: trajectories repeat their names.
+
+    Several documents with one name are told apart by category and tool set, raw or in file-name form. The only document
+    of a name is taken even where the call named another tool set (``elsewhere``): catalogues list a function that several
+    tool sets share only once.
+    """
+
+    def __init__(self, documents: Iterable[ToolDoc] = ()) -> None:
+        self._functions: dict[str, list[ToolId]] = {}
+        self._recorded: dict[tuple[str, str, str], list[ToolId]] = {}
+        self._places: dict[ToolId, tuple[str, str]] = {}
+        self._answers: dict[tuple[str, str | None, str | None], Name] = {}
+        for document in documents:
+            self.add(document)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, document: ToolDoc) -> None:
+        """Enter a document; a second one of the same id changes nothing."""
+        if document.id in self._places:
+            return
+        toolset = standardise(document.toolset)
+        self._places[document.id] = (document.category, toolset)
+        self._functions.setdefault(document.function, []).append(document.id)
+        recorded = (document.category, toolset, standardise_api(document.api))
+        self._recorded.setdefault(recorded, []).append(document.id)
+        self._answers.clear()
+
+    def resolve(self, function: str, category: str | None = None, toolset: str | None = None) -> Name:
+        """The document that a call of a trajectory means."""
+        key = (function, category, toolset)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._look_up(function, category, toolset)
+        return answer
+
+    def resolve_recorded(self, category: str, toolset: str, api: str) -> Name:
+        """The document that a recorded call means: all three parts are given, in file-name or raw form.
+
+        The toolset's slash is an underscore in one form and left out in the other, so that form is tried last.
+        """
+        for wanted in (toolset, toolset.replace("/", "")):
+            found = self._recorded.get((category, standardise(wanted), standardise_api(api)), ())
+            if found:
+                break
+        else:
+            name = f"{api}_for_{toolset}"[-FUNCTION_LENGTH:]
+            found = self._narrow(self._functions.get(name, []), category, toolset)
+        return _name(found, api, category, toolset)
+
+    def _look_up(self, function: str, category: str | None, toolset: str | None) -> Name:
+        named = self._functions.get(function, [])
+        fitting = self._narrow(named, category, toolset)
+        if len(named) == 1:
+            return Name(named[0], "document" if fitting else "elsewhere")
+        return _name(fitting or named, function, category or "", toolset or "")
+
+    def _narrow(self, ids: list[ToolId], category: str | None, toolset: str | None) -> list[ToolId]:
+        """Those of ``ids`` that lie in this category and tool set; None fits all."""
+        wanted = None if toolset is None else standardise(toolset)
+        return [
+            tool
+            for tool in ids
+            if category in (None, self._places[tool][0]) and wanted in (None, self._places[tool][1])
+        ]
+
+
+def _name(found: "list[ToolId] | tuple[ToolId, ...]", function: str, category: str, toolset: str) -> Name:
+    if len(found) == 1:
+        return Name(found[0], "document")
+    return Name(unresolved_id(function, category, toolset), "ambiguous" if found else "unresolved")

@@ -1,0 +1,180 @@
+"""What a tool returns: the fields of its response, read from its schema or from an example."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic.types import JsonValue
+
+from domain.tool import JsonType, ToolDoc
+from graph.identifiers import words
+from graph.lenient_json import read_value
+
+MAX_FIELDS = 400
+_MAX_DEPTH = 8
+_MAX_ITEMS = 3
+_MAX_TEXT = 400_000
+_TYPES: dict[str, JsonType] = {
+    "string": "string", "str": "string", "text": "string", "date": "string",
+    "number": "number", "float": "number", "double": "number",
+    "integer": "integer", "int": "integer", "long": "integer",
+    "boolean": "boolean", "bool": "boolean",
+    "array": "array", "list": "array", "object": "object", "dict": "object",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OutputField:
+    """A scalar of a response. ``path``: ``items[].location.lat``, ``[].id``, or empty where the response is the scalar itself.
+
+    ``name`` is the last name in the path; ``holder`` the words of the object or list that holds it (may be empty).
+    ``type`` and ``example`` are None where unknown. ``position`` is its place in the response, from 0.
+    """
+
+    path: str
+    name: str
+    holder: tuple[str, ...] = ()
+    type: JsonType | None = None
+    example: JsonValue = None
+    position: int = 0
+
+
+def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
+    """The scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
+
+    From ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), else from ``example_response``. Broken
+    text is read as far as it is whole. References in a schema (``$ref``) are followed within it, cycles once.
+    """
+    return _fields(doc.response_schema or "", doc.example_response or "")
+
+
+@lru_cache(maxsize=4096)
+def _fields(schema_text: str, example_text: str) -> tuple[OutputField, ...]:
+    schema = read_value(schema_text) if 2 < len(schema_text) <= _MAX_TEXT else None
+    if isinstance(schema, dict) and schema:
+        shaped = any(key in schema for key in ("type", "properties", "items", "$ref", "anyOf", "oneOf", "allOf"))
+        found = tuple(_numbered(_of_schema(schema, schema, "", "", 0) if shaped else _of_types(schema)))
+        if found:
+            return found
+    if not example_text or len(example_text) > _MAX_TEXT:
+        return ()
+    return fields_of_value(read_value(example_text))
+
+
+def fields_of_value(value: JsonValue) -> tuple[OutputField, ...]:
+    """The scalar fields of a response at hand; of a list, the first items tell its shape."""
+    return tuple(_numbered(_of_value(value, "", "", 0)))
+
+
+def _numbered(fields: Iterator[OutputField]) -> Iterator[OutputField]:
+    seen: set[str] = set()
+    for field in fields:
+        if field.path in seen:
+            continue
+        yield OutputField(field.path, field.name, field.holder, field.type, field.example, len(seen))
+        seen.add(field.path)
+        if len(seen) >= MAX_FIELDS:
+            return
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _leaf(path: str, holder: str, kind: JsonType | None, example: JsonValue = None) -> OutputField:
+    name = path.replace("[]", "").rpartition(".")[2]
+    return OutputField(path, name, words(holder), kind, example)
+
+
+def _of_value(value: JsonValue, path: str, holder: str, depth: int) -> Iterator[OutputField]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        inner = _leaf(path, "", None).name or holder
+        for key, item in value.items():
+            yield from _of_value(item, _join(path, key), inner, depth + 1)
+    elif isinstance(value, list):
+        for item in value[:_MAX_ITEMS]:
+            yield from _of_value(item, path + "[]", holder, depth + 1)
+    elif value is not None:
+        yield _leaf(path, holder, json_type(value), value)
+
+
+def json_type(value: JsonValue) -> JsonType | None:
+    """The JSON type of a value; None for null."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def _of_types(schema: dict[str, JsonValue], path: str = "", holder: str = "", depth: int = 0) -> Iterator[OutputField]:
+    """ToolBench's own form: names to names of types, nested as the response is."""
+    for key, kind in schema.items():
+        inner = _join(path, key)
+        nested, listed = (kind[0], True) if isinstance(kind, list) and kind else (kind, False)
+        if listed or (isinstance(kind, dict) and key.endswith("_list")):
+            inner += "[]" if listed else ""
+        if isinstance(nested, dict) and depth < _MAX_DEPTH:
+            yield from _of_types(nested, inner, key, depth + 1)
+        elif isinstance(nested, str):
+            yield _leaf(inner, holder, _TYPES.get(nested.lower()))
+
+
+def _of_schema(
+    node: JsonValue,
+    root: dict[str, JsonValue],
+    path: str,
+    holder: str,
+    depth: int,
+    followed: frozenset[str] = frozenset(),
+) -> Iterator[OutputField]:
+    if not isinstance(node, dict) or depth > _MAX_DEPTH:
+        return
+    reference = node.get("$ref")
+    if isinstance(reference, str):
+        if reference not in followed:
+            yield from _of_schema(_resolve(root, reference), root, path, holder, depth, followed | {reference})
+        return
+    for way in ("anyOf", "oneOf", "allOf"):
+        options = node.get(way)
+        for option in options if isinstance(options, list) else ():
+            yield from _of_schema(option, root, path, holder, depth + 1, followed)
+    properties = node.get("properties")
+    if isinstance(properties, dict):
+        inner = _leaf(path, "", None).name or holder
+        for key, item in properties.items():
+            yield from _of_schema(item, root, _join(path, key), inner, depth + 1, followed)
+    elif "items" in node:
+        yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, followed)
+    else:
+        kind = _schema_type(node)
+        if kind not in (None, "object", "array"):
+            yield _leaf(path, holder, kind, node.get("example"))
+
+
+def _schema_type(node: dict[str, JsonValue]) -> JsonType | None:
+    kind = node.get("type")
+    if isinstance(kind, list):
+        kind = next((item for item in kind if item != "null"), None)
+    return _TYPES.get(kind.lower()) if isinstance(kind, str) else None
+
+
+def _resolve(root: dict[str, JsonValue], reference: str) -> JsonValue:
+    if not reference.startswith("#/"):
+        return None
+    node: JsonValue = root
+    for part in reference[2:].split("/"):
+        node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
+    return node

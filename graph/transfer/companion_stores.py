@@ -1,0 +1,122 @@
+"""The stores that lie beside the graph and move with it: memories, and where the arguments of recorded calls came from."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from domain.errors import UnavailableError
+from domain.memory import Memory, MemoryStore
+from domain.model import what_is_wrong
+from domain.tool import ToolId
+from graph.dataflow import FlowCount, FlowStore
+from graph.transfer.fields import LineError, field, text, whole
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FlowKey:
+    """The key under which recorded calls were looked through for flows."""
+
+    key: str
+
+
+CompanionItem = Memory | FlowKey | FlowCount
+
+
+@dataclass(frozen=True, slots=True)
+class CompanionStores:
+    """The stores beside the graph; None where there is none, which is as good as an empty one."""
+
+    memories: MemoryStore | None = None
+    flows: FlowStore | None = None
+
+    async def empty(self) -> bool:
+        """Whether they hold nothing."""
+        if self.memories is not None and await self.memories.count():
+            return False
+        return await anext(self.flow_keys(), None) is None and await anext(self.flow_counts(), None) is None
+
+    async def all_memories(self) -> AsyncIterator[Memory]:
+        """In the order of their ids."""
+        if self.memories is not None:
+            async for one in self.memories.all():
+                yield one
+
+    async def flow_keys(self) -> AsyncIterator[FlowKey]:
+        """In order."""
+        after = ""
+        while self.flows is not None and (page := await self.flows.keys(after, _PAGE)):
+            for key in page:
+                yield FlowKey(key)
+            after = page[-1]
+
+    async def flow_counts(self) -> AsyncIterator[FlowCount]:
+        """In the order of target, parameter, source."""
+        after: tuple[str, str, str] = ("", "", "")
+        while self.flows is not None and (page := await self.flows.counts(after, _PAGE)):
+            for one in page:
+                yield one
+            after = page[-1].place
+
+    async def write(self, chunk: Sequence[CompanionItem]) -> None:
+        """Items of one kind. Raises ``UnavailableError`` where there is no store for them."""
+        store = self.memories if isinstance(chunk[0], Memory) else self.flows
+        if store is None:
+            raise UnavailableError("the export holds memories or flows, and no place was given for them")
+        match chunk[0]:
+            case Memory():
+                await cast("MemoryStore", store).add(cast("Sequence[Memory]", chunk))
+            case FlowKey():
+                keys = [item.key for item in cast("Sequence[FlowKey]", chunk)]
+                await cast("FlowStore", store).restore(keys, [])
+            case FlowCount():
+                await cast("FlowStore", store).restore([], cast("Sequence[FlowCount]", chunk))
+
+
+def place_of(item: CompanionItem) -> tuple[str, ...]:
+    """What a section is sorted by."""
+    match item:
+        case Memory():
+            return (item.id,)
+        case FlowKey():
+            return (item.key,)
+        case FlowCount():
+            return item.place
+
+
+def content_of(item: CompanionItem) -> tuple[str, dict[str, object]]:
+    """Kind and content of the item's line."""
+    match item:
+        case Memory():
+            return "memory", item.model_dump(mode="json", exclude_defaults=True)
+        case FlowKey():
+            return "flow_key", {"key": item.key}
+        case FlowCount():
+            ends = {"target": item.target, "parameter": item.parameter, "source": item.source}
+            return "flow", {**ends, "total": item.total, "fields": dict(item.fields)}
+
+
+def item_of(content: dict[str, Any]) -> CompanionItem:
+    """The item of a parsed line. Raises :class:`LineError`."""
+    match content["kind"]:
+        case "memory":
+            return _memory({name: value for name, value in content.items() if name != "kind"})
+        case "flow_key":
+            return FlowKey(text(content, "key"))
+        case "flow":
+            counted = cast("dict[str, Any]", field(content, "fields", dict))
+            fields = tuple((name, whole(counted, name)) for name in counted)
+            ends = ToolId(text(content, "target")), text(content, "parameter"), ToolId(text(content, "source"))
+            return FlowCount(*ends, whole(content, "total"), fields)
+        case other:
+            raise LineError(f"{other!r} is no kind that belongs here")
+
+
+def _memory(content: dict[str, Any]) -> Memory:
+    try:
+        return Memory.model_validate(content)
+    except ValidationError as error:
+        raise LineError(f"no memory: {what_is_wrong(error)}") from error

@@ -1,0 +1,66 @@
+"""What was written or made up, put beside the requests of trajectories: as further negatives, and as further requests."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from domain.tool import ToolDoc, ToolId, tool_id
+from retriever.documents import dense_text, digest
+from retriever.training.examples import Corpus, Example
+from retriever.training.recipe import Recipe
+from retriever.training.written_negatives import WrittenNegative, as_document
+from retriever.training.written_requests import SyntheticRequest
+
+_WRITTEN = "written"
+"""The category of written documents: no name of theirs is a real tool's."""
+
+
+def with_negatives(
+    corpus: Corpus, examples: Sequence[Example], written: Sequence[WrittenNegative], documents: Mapping[ToolId, ToolDoc]
+) -> tuple[Corpus, list[Example]]:
+    """The corpus with the written documents behind its own, each a negative of its request and drawn for no other.
+
+    They have no words for BM25 and a tool set of their own, so that none is found or drawn as a real document's neighbour; other
+    requests meet them only in a step that one of its own has drawn them for.
+    """
+    against: dict[str, list[int]] = {}
+    requests = {example.request for example in examples}
+    texts: dict[str, int] = {}
+    for one in written:
+        solved = documents.get(ToolId(one.tool))
+        if solved is None or one.request not in requests:
+            continue
+        row = texts.setdefault(dense_text(as_document(one, solved)), len(corpus.ids) + len(texts))
+        against.setdefault(one.request, []).append(row)
+    names = [digest(text) for text in texts]
+    grown = Corpus(
+        ids=(*corpus.ids, *(tool_id(_WRITTEN, _WRITTEN, name) for name in names)),
+        texts=(*corpus.texts, *texts),
+        lexical=(*corpus.lexical, *("" for _ in texts)),
+        names=(*corpus.names, *(("", name) for name in names)),
+    )
+    told = [replace(one, against=tuple(dict.fromkeys(against.get(one.request, ())))) for one in examples]
+    return grown, told
+
+
+def with_requests(
+    corpus: Corpus, examples: Sequence[Example], made_up: Sequence[SyntheticRequest], recipe: Recipe
+) -> list[Example]:
+    """The examples, and after them as many made-up requests as the recipe lets in, drawn by its seed; none of them is judged by."""
+    of_tool: dict[str, list[SyntheticRequest]] = {}
+    for one in made_up:
+        if one.tool in corpus.row:
+            of_tool.setdefault(one.tool, []).append(one)
+    chance = random.Random(recipe.seed)
+    fit = [
+        one
+        for tool in sorted(of_tool)
+        for one in chance.sample(of_tool[tool], min(recipe.synthetic_per_api, len(of_tool[tool])))
+    ]
+    own = sum(not example.foreign for example in examples)
+    learnt = len(examples) - round(recipe.held_out * own)
+    most = int(recipe.synthetic_share / (1 - recipe.synthetic_share) * learnt)
+    drawn = chance.sample(fit, min(most, len(fit)))
+    known = {example.request for example in examples}
+    added = [Example(one.request, (corpus.row[ToolId(one.tool)],), foreign=True, made_up=True) for one in drawn]
+    return [*examples, *(one for one in added if one.request not in known)]

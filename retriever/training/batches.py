@@ -1,0 +1,56 @@
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+"""What a step compares: some requests, and the documents that solved them with those that they must be told apart from."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from retriever.training.encoder import TrainedEncoder
+from retriever.training.examples import Corpus, Example
+from retriever.training.negatives import Negatives
+from retriever.training.recipe import Recipe
+
+NEGATIVE, POSITIVE, LEFT_OUT = 0, 1, -1
+"""A document to a request; what is left out solved it, too, but is not the one that is drawn."""
+
+
+class Batches:
+    """Collates examples, which the trainer knows by their places. Draws by seed, epoch and first place, so that a training that goes on draws the same."""
+
+    valid_label_columns = ("label",)
+
+    def __init__(
+        self, encoder: TrainedEncoder, corpus: Corpus, examples: Sequence[Example], negatives: Negatives, recipe: Recipe
+    ) -> None:
+        self._encoder = encoder
+        self._corpus = corpus
+        self._examples = examples
+        self._negatives = negatives
+        self._recipe = recipe
+        self.epoch = 0
+
+    def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+        """Tokens of requests and documents, and as ``label`` what each document is to each request: shape (requests, documents)."""
+        import torch
+
+        places = [row["place"] for row in rows]
+        examples, corpus = [self._examples[place] for place in places], self._corpus
+        chance = random.Random(f"{self._recipe.seed} {self.epoch} {places[0]}")
+        hard = [self._negatives.draw(place, chance) for place in places]
+        chosen = [chance.sample(one.solved, min(self._recipe.positives, len(one.solved))) for one in examples]
+        documents = list(dict.fromkeys(row for group in (*chosen, *hard) for row in group))
+        label = torch.full((len(places), len(documents)), NEGATIVE)
+        for number, (example, positives) in enumerate(zip(examples, chosen, strict=True)):
+            solved = {corpus.names[row] for row in example.solved}
+            for column, row in enumerate(documents):
+                if row in positives:
+                    label[number, column] = POSITIVE
+                elif corpus.names[row] in solved:
+                    label[number, column] = LEFT_OUT
+        asked = self._encoder.read([one.request for one in examples], requests=True)
+        told = self._encoder.read([corpus.texts[row] for row in documents], requests=False)
+        return {
+            **{f"request_{name}": one for name, one in asked.items()},
+            **{f"document_{name}": one for name, one in told.items()},
+            "label": label,
+        }

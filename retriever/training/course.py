@@ -1,0 +1,163 @@
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
+# pyright: reportUnknownParameterType=false
+"""A training by sentence-transformers' trainer: what is ours in it are the batches, the loss, the judging and the mining of negatives. Imports torch."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+from transformers import PrinterCallback, TrainerCallback
+from transformers.trainer_callback import ExportableState
+
+from retriever.training.batches import Batches
+from retriever.training.checkpoints import Checkpoints, Standing
+from retriever.training.encoder import TrainedEncoder, settled
+from retriever.training.examples import Corpus, Example
+from retriever.training.loss import SeveralPositives
+from retriever.training.negatives import Negatives
+from retriever.training.progress import Progress
+from retriever.training.recipe import Recipe
+from retriever.training.validation import Judge, Judgement, best_of, stalled
+
+
+class _Trainer(SentenceTransformerTrainer):
+    def add_model_card_callback(self, *_: object) -> None:
+        """None: a card would tell requests, which may be private."""
+
+
+class _Evaluator(SentenceEvaluator):
+    def __init__(self, judge: Judge, encoder: TrainedEncoder) -> None:
+        super().__init__()
+        self._judge = judge
+        self._encoder = encoder
+
+    def __call__(self, *_: object, **__: object) -> dict[str, float]:
+        return {"ndcg": self._judge.ndcg(self._encoder)}
+
+
+class Course(TrainerCallback, ExportableState):
+    """The trainer's callback, too: ``standing`` goes with what happens, and into each checkpoint."""
+
+    def __init__(
+        self,
+        encoder: TrainedEncoder,
+        corpus: Corpus,
+        examples: Sequence[Example],
+        negatives: Negatives,
+        judge: Judge,
+        standing: Standing,
+        checkpoints: Checkpoints,
+        model: Path,
+        progress: Progress,
+    ) -> None:
+        recipe = checkpoints.recipe
+        self._encoder = encoder
+        self._negatives = negatives
+        self._batches = Batches(encoder, corpus, examples, negatives, recipe)
+        self._standing = standing
+        self._checkpoints = checkpoints
+        self._recipe = recipe
+        self._model = model
+        self._progress = progress
+        self._per_epoch = recipe.steps_of(len(examples))
+        self._losses: list[float] = []
+        self._stepped = False
+        self._began = time.perf_counter()
+        self._trainer: Any = _Trainer(
+            model=encoder.model,
+            args=_arguments(
+                recipe, checkpoints.folder, recipe.epochs * self._per_epoch, begins=not standing.judgements
+            ),
+            train_dataset=Dataset.from_dict({"place": list(range(len(examples)))}),
+            data_collator=self._batches,
+            loss=SeveralPositives(encoder.model, recipe.scale),
+            evaluator=_Evaluator(judge, encoder),
+            callbacks=[self],
+        )
+        self._trainer.remove_callback(PrinterCallback)
+
+    def run(self) -> None:
+        """Train to the end. Raises as :meth:`Checkpoints.undamaged` where the last checkpoint cannot be gone on from."""
+        last = self._checkpoints.last
+        try:
+            self._trainer.train(resume_from_checkpoint=str(last) if last else None)
+        except Exception as error:
+            if self._stepped:
+                raise
+            with self._checkpoints.undamaged():
+                raise error
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it."""
+        return {"args": {}, "attributes": asdict(self._standing)}
+
+    def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: object) -> None:
+        standing, epoch = self._standing, state.global_step // self._per_epoch
+        self._batches.epoch = epoch
+        if standing.mined < epoch:
+            self._progress.tell(f"epoch {epoch + 1}: mining negatives")
+            standing.left_out.append(self._negatives.mine(self._encoder.encode))
+            standing.mined, standing.negatives = epoch, self._negatives.state
+
+    def on_step_begin(self, *_: object, **__: object) -> None:
+        self._stepped = True
+
+    def on_step_end(self, _args: Any, state: Any, control: Any, **_: object) -> None:
+        every = max(1, self._per_epoch // self._recipe.judged)
+        due = state.global_step % every == 0 or state.global_step == state.max_steps
+        control.should_evaluate = control.should_save = due
+
+    def on_log(self, _args: Any, state: Any, _control: Any, logs: Mapping[str, float], **_: object) -> None:
+        if "loss" in logs:
+            self._losses.append(logs["loss"])
+            self._progress.step(state.global_step, state.max_steps, logs["loss"])
+
+    def on_evaluate(self, _args: Any, state: Any, control: Any, metrics: Mapping[str, float], **_: object) -> None:
+        standing, losses = self._standing, self._losses
+        loss = sum(losses) / len(losses) if losses else 0.0
+        judgement = Judgement(state.global_step, metrics["eval_ndcg"], loss)
+        standing.judgements.append(judgement)
+        self._losses = []
+        if best_of(standing.judgements) is judgement:
+            self._encoder.save(self._model)
+        if losses:
+            self._progress.tell(f"step {judgement.step}: NDCG@5 {judgement.ndcg:.4f}, loss {judgement.loss:.3f}")
+        if stalled(standing.judgements, self._recipe.patience):
+            control.should_training_stop = True
+        now = time.perf_counter()
+        standing.seconds, self._began = standing.seconds + now - self._began, now
+
+    def on_save(self, *_: object, **__: object) -> None:
+        self._checkpoints.sign()
+
+
+def _arguments(recipe: Recipe, folder: Path, steps: int, *, begins: bool) -> Any:
+    """The recipe as the trainer has it. When it judges and keeps a checkpoint, :class:`Course` says."""
+    return SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=recipe.epochs,
+        per_device_train_batch_size=recipe.batch,
+        learning_rate=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+        warmup_steps=max(1, round(recipe.warm_up * steps)),
+        lr_scheduler_type="linear",
+        max_grad_norm=1.0,
+        bf16=settled(recipe).precision == "bfloat16",
+        use_cpu=not torch.cuda.is_available(),
+        seed=recipe.seed,
+        eval_on_start=begins,
+        eval_strategy="no",
+        save_strategy="no",
+        save_total_limit=1,
+        logging_steps=1,
+        disable_tqdm=True,
+        report_to="none",
+        dataloader_pin_memory=False,
+    )

@@ -1,0 +1,41 @@
+"""How the page is started: Streamlit's options, on loopback, without its telemetry."""
+
+import os
+
+from _processes import ROOT
+
+from playground.serve import bind
+from ui import SERVER_ADDRESS
+
+
+def page_command(port: int) -> list[str]:
+    """For this interpreter."""
+    options = {
+        "server.address": "127.0.0.1",
+        "server.port": str(port),
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+        "client.toolbarMode": "minimal",
+        "client.showErrorDetails": "none",
+        "theme.base": "light",
+        "theme.primaryColor": "#1f7a4d",
+    }
+    flags = [part for name, value in options.items() for part in (f"--{name}", value)]
+    return ["-m", "streamlit", "run", str(ROOT / "ui" / "app.py"), *flags]
+
+
+def page_environment(server: str) -> dict[str, str]:
+    """Where the server is; and where our packages are, since Streamlit looks beside the page only."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH", "")])])
+    return {SERVER_ADDRESS: server, "PYTHONPATH": path}
+
+
+def free_port(port: int) -> int:
+    """``port``, or for 0 one that is free now: Streamlit takes none by itself.
+
+    Raises:
+        UnavailableError: it is taken.
+    """
+    with bind("127.0.0.1", port) as listener:
+        return int(listener.getsockname()[1])

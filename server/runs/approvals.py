@@ -1,0 +1,174 @@
+"""Calls that wait for their user: those that change something, and those that carry what one host answered to another.
+
+A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
+the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and every change of another's
+template ask whatever the list says.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, cast
+
+from agent.execution.approval import IntendedCall, why_asked
+from agent.execution.approvers import refused
+from agent.execution.validation import checked
+from agent.text import clean
+from domain.errors import NotAllowedError
+from domain.event import InputNeeded
+from domain.model import JsonObject
+from domain.origin import COVERABLE, Crossing, ValueKind
+from domain.plan_document import PlanDocument
+from domain.tool import ToolDoc
+from server.runs.ledger import call_key
+from server.runs.questions import Questions
+from server.storage.allowed_tools import reach_of
+from server.storage.inputs import Input
+from server.storage.shielded import shielded
+
+_log = logging.getLogger(__name__)
+_CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedPlan:
+    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept."""
+
+    document: PlanDocument
+    reach: Mapping[str, Mapping[str, str]]
+
+    def covers(self, call: IntendedCall) -> bool:
+        """Whether a step of it is this very call, to where it went then."""
+        same = self.reach.get(call.tool.id) == reach_of(call.tool).model_dump()
+        return same and stands_in(self.document, call.tool, call.arguments)
+
+
+class UserApprover:
+    """One run's. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
+
+    Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
+    """
+
+    def __init__(self, questions: Questions, *, ask_transfers: bool = True, by_another: bool = False) -> None:
+        self._questions = questions
+        self._ask_transfers = ask_transfers
+        self._by_another = by_another
+
+    @asynccontextmanager
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+        """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
+        crossings = call.judged.crossings if self._ask_transfers else ()
+        if call.tool.safe:
+            if crossings:
+                async with self._questions.in_turn:
+                    await self._questions.told()
+                    await self._may_go(call, crossings)
+            yield
+            return
+        async with self._questions.in_turn:
+            await self._questions.told()
+            run, key = self._questions.run, call_key(call.tool.id, call.arguments)
+            if await shielded(self._questions.storage.effects.get(run.id, key)) is None:
+                await self._may_go(call, crossings)
+                await self._may_change(call, key)
+            yield  # what was begun was allowed: what became of it is another question
+
+    async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
+        """Ask about each pair of hosts once, and keep to what was said of it."""
+        storage, run = self._questions.storage, self._questions.run
+        for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
+            decided = await shielded(storage.host_transfers.get(run.user_id, one.source, one.target))
+            allowed = decided.allowed if decided else await self._asked_to_go(call, one)
+            _log.info(
+                "%s of an answer of %s to %s: %s",
+                one.parameter,
+                one.source,
+                one.target,
+                "sent" if allowed else "not sent",
+            )
+            if not allowed:
+                raise NotAllowedError(
+                    f"{refused(one)} You said so; DELETE /api/v1/me/host-transfers/{one.source}/{one.target} has it asked again."
+                )
+
+    async def _asked_to_go(self, call: IntendedCall, crossing: Crossing) -> bool:
+        tool = call.tool
+        pair = sha256(f"{crossing.source}\n{crossing.target}".encode()).hexdigest()
+        question = InputNeeded(
+            input=f"flow-{pair}",
+            asks="flow",
+            tool=tool.id,
+            arguments=call.arguments,
+            host=tool.host,
+            origins=call.judged.origins,
+            reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
+            f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
+        )
+        hosts = {"source": crossing.source, "target": crossing.target}
+        return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
+
+    async def _may_change(self, call: IntendedCall, key: str) -> None:
+        tool = call.tool
+        asked = await shielded(self._questions.storage.inputs.get(self._questions.run.id, key))
+        if asked is None and await self._has_leave(call):
+            return
+        if asked is not None and _moved(asked, tool):
+            raise NotAllowedError(
+                f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
+            )
+        question = InputNeeded(
+            input=key,
+            asks="call",
+            tool=tool.id,
+            arguments=call.arguments,
+            host=tool.host,
+            origins=call.judged.origins,
+            reason=_reason(call) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
+        )
+        besides = {"reach": reach_of(tool).model_dump()}
+        if (await self._questions.answered(question, besides))["decision"] != "allow":
+            raise NotAllowedError("You did not allow this call, so it was not made.")
+
+    async def _has_leave(self, call: IntendedCall) -> bool:
+        """By the user's list, or by a plan of theirs; that holds no words out of a response's prose that its user did not see as such."""
+        kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
+        if not self._by_another and await self._is_listed(call, kinds):
+            return True
+        if kinds & {"prose", "others"}:
+            return False
+        return any(one.covers(call) for one in await self._approved())
+
+    async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
+        listed = await shielded(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
+        return listed is not None and listed.covers(reach_of(call.tool), kinds)
+
+    async def _approved(self) -> list[ApprovedPlan]:
+        """The plans of this run that its user approved."""
+        asked = await shielded(self._questions.storage.inputs.all(self._questions.run.id))
+        answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
+        return [
+            ApprovedPlan(PlanDocument.model_validate(answer["document"]), answer.get("reach", {}))
+            for answer in answers
+            if "document" in answer
+        ]
+
+
+def _reason(call: IntendedCall) -> str:
+    """The question, with what asks whatever the list says."""
+    told = [one for one in call.judged.origins if one.kind not in COVERABLE]
+    looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
+    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{looks}"
+
+
+def _moved(asked: Input, tool: ToolDoc) -> bool:
+    """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
+    told = cast("dict[str, Any]", asked.question).get("reach")
+    return told is not None and told != reach_of(tool).model_dump()
+
+
+def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
+    """Whether a step of a plan is this very call, with all its values fixed."""
+    steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
+    return any(checked(tool, step.arguments)[0] == arguments for step in steps)

@@ -1,0 +1,88 @@
+"""What a run has from before it: the earlier runs of its conversation, what its user said in them, and what another's template holds."""
+
+from collections.abc import Collection, Sequence
+from typing import cast
+
+from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
+from agent.execution.provenance import Fixed, Voices
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument
+from domain.tool import ToolId
+from server.runs.journal import records_of
+from server.storage.runs import Run
+from server.storage.storage import Storage
+
+_LOOKED_AT = 20
+_KINDS = ("subtask.started", "step.backtracked", "call.finished")
+
+
+async def runs_before(run: Run, storage: Storage) -> list[EarlierRun]:
+    """The latest ones that had got as far as asking anything, the oldest first."""
+    found: list[EarlierRun] = []
+    for one in await storage.runs.page(
+        run.user_id, conversation_id=run.conversation_id, before=run.id, limit=_LOOKED_AT
+    ):
+        if one.finished_at is None or one.finished_at > run.created_at:
+            continue
+        events = await storage.events.of_run(one.id, _KINDS)
+        if events:
+            found.append(earlier_run(await records_of(events)))
+        if len(found) == MOST_RUNS:
+            break
+    return found[::-1]
+
+
+_OTHERS = "others"
+"""Of a run's settings: the values that the author of its template fixed, where that is another user. Runs of earlier versions lack it."""
+_MESSAGES = 50
+"""Messages of a conversation that count as its user's word, the latest ones."""
+
+
+def by_another(template: PlanDocument, filled: PlanDocument, given: Collection[str]) -> JsonObject:
+    """What the settings of a run say of a template of another user. ``filled``: with the user's values for the parameters ``given``.
+
+    It is kept with the run: the template may change hands, change or go before the run ends.
+    """
+    fixed: list[JsonObject] = [
+        {"tool": step.tool, "parameter": name, "value": value}
+        for own, step in zip(template.steps, filled.steps, strict=True)
+        for name, value in step.arguments.items()
+        if own.named.get(name) not in given
+    ]
+    return {_OTHERS: [*fixed]}
+
+
+async def voices_of(run: Run, storage: Storage) -> Voices:
+    """The same however often a run is taken up: messages after it do not count."""
+    before = await storage.runs.before(run, _MESSAGES)
+    asked = [*before[::-1], run]
+    by_others = await _by_others(asked, storage)
+    others = _fixed_by_others(run) if run.id in by_others else []
+    return Voices(
+        said=[one.request for one in asked if one.id not in by_others],
+        fixed=[one for one in _fixed(run) if one not in others],
+        others_said=[run.request] if run.id in by_others else [],
+        others_fixed=others,
+    )
+
+
+async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:
+    """The runs of one user's that are of another's template."""
+    untold = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
+    theirs = await storage.templates.of_others(untold, runs[0].user_id) if untold else set[str]()
+    return {one.id for one in runs if _OTHERS in one.settings or one.template_id in theirs}
+
+
+def _fixed(run: Run) -> list[Fixed]:
+    """The values that stand in the plan that a run was asked for with."""
+    given = run.settings.get("document")
+    steps = PlanDocument.model_validate(given).steps if given is not None else ()
+    return [(step.tool, name, value) for step in steps for name, value in step.arguments.items()]
+
+
+def _fixed_by_others(run: Run) -> list[Fixed]:
+    """Of a run of another's template. Where the run does not tell them from the user's values for its parameters: all of its plan."""
+    if _OTHERS not in run.settings:
+        return _fixed(run)
+    told = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])
+    return [(ToolId(str(one["tool"])), str(one["parameter"]), one["value"]) for one in told]

@@ -1,0 +1,69 @@
+"""The events of a run as they are stored, for who follows it; from any number on, as often as one likes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from server.runs.broker import EventBroker
+from server.storage.events import StoredEvent
+from server.storage.shielded import shielded
+from server.storage.storage import Storage
+
+LAST = "run.finished"
+_AT_ONCE = 500
+
+
+Allowed = AbstractContextManager[Callable[[], bool]]
+"""Held while one follows: whether one still may."""
+_ANYONE: Allowed = nullcontext(lambda: True)
+
+
+async def stream_events(
+    storage: Storage,
+    broker: EventBroker,
+    run_id: str,
+    after: int = 0,
+    *,
+    allowed: Allowed = _ANYONE,
+    heartbeat: float = 15.0,
+    poll: float = 1.0,
+) -> AsyncGenerator[StoredEvent | None]:
+    """Those after number ``after``, then new ones as they come, to the run's last. None: nothing new for ``heartbeat`` seconds.
+
+    ``poll``: seconds after which ``allowed`` is asked at the latest, and the rows for a run that another process makes. Ends early where the
+    server stops, the run is removed or who follows may no more, and at once where the run has ended and has told nothing after that number.
+    """
+    clock = asyncio.get_running_loop().time
+    with broker.subscribe(run_id) as news, allowed as may:
+        told_at, ended = clock(), False
+        while True:
+            news.clear()
+            if not may():
+                return
+            here = broker.after(run_id, after)
+            found = await shielded(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
+            for event in found:
+                after, told_at = event.seq, clock()
+                yield event
+                if event.kind == LAST:
+                    return
+            if broker.closed or (ended and not found):
+                return
+            if here is None and not found and await _has_ended(storage, run_id):
+                ended = True  # its last events may have been stored since they were read
+                continue
+            if len(found) >= _AT_ONCE:
+                continue
+            try:
+                async with asyncio.timeout(min(poll, heartbeat)):
+                    await news.wait()
+            except TimeoutError:
+                if clock() - told_at >= heartbeat:
+                    told_at = clock()
+                    yield None
+
+
+async def _has_ended(storage: Storage, run_id: str) -> bool:
+    """Whether all its events are stored; a run that is gone has none."""
+    run = await shielded(storage.runs.get(run_id))
+    return run is None or run.status == "finished"

@@ -1,0 +1,248 @@
+"""The execution of one run by a worker: from its stored events to its end, or to where it is put down."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+from agent.scheduler import closing
+from domain.errors import FootpathError, PassingError, StoreBusyError
+from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
+from domain.usage import Usage
+from server.runs.agents import BeginRun, RunControl
+from server.runs.broker import EventBroker
+from server.runs.journal import AppendEvents, Journal, as_stored, reasoned, records_of
+from server.runs.outage import RetryWait
+from server.runs.questions import subtask_of
+from server.storage.events import StoredEvent
+from server.storage.runs import Run
+from server.storage.storage import Storage
+from server.watching import secrecy
+from server.watching.logs import RUN_ID
+
+_log = logging.getLogger(__name__)
+_PAGE = 500
+_AWAY = "a store is out of reach"
+Stored = Callable[[Run, EventRecord], None]
+"""Told of an event of a run that has been stored, once."""
+
+
+def unwatched(_run: Run, _record: EventRecord) -> None:
+    """Where nobody wants to know."""
+
+
+Left = Literal["", "put down", "put back", "waiting", "lost"]
+"""Why a worker lets go of a run that has not ended: it is to be taken up by any, at once, when a store is within reach or when its user
+has answered, or another has it."""
+
+
+class RunExecution:
+    """BeginRun at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
+
+    ``barred``: it was let go of because this process cannot make runs just now, though another can. ``out_of_reach``: because nobody can.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        worker: str,
+        storage: Storage,
+        begin: BeginRun,
+        broker: EventBroker,
+        events: AppendEvents,
+        stored: Stored,
+        retry_wait: RetryWait,
+    ) -> None:
+        self._run = run
+        self._worker = worker
+        self._storage = storage
+        self._begin = begin
+        self._left: Left = ""
+        self.barred = False
+        self.out_of_reach: FootpathError | None = None
+        self._retry_wait = retry_wait
+        self._cancelled = run.cancel_at is not None
+        self._why = run.cancel_why or ""
+        self._broker = broker
+        self._journal = Journal(events, self._stored, self.lose)
+        self._tell_stored = stored
+        self._told: deque[EventRecord] = deque()
+        self._seq = 0
+        self._end: RunFinished | None = None
+        self._last: EventRecord | None = None
+        self._to_store: EventRecord | None = None
+        self._asked: set[str] = set()
+        self._question: InputNeeded | None = None
+        self._calls: list[tuple[EventRecord, CallStarted]] = []
+        self._stream: asyncio.Task[None] | None = None
+        self.task = asyncio.create_task(self._make())
+
+    def cancel(self, why: str = "") -> None:
+        """It is to end: its user wants that, or may not go on, as ``why`` says."""
+        if not self._cancelled:
+            self._cancelled, self._why = True, why
+            self._stop()
+
+    def put_down(self) -> None:
+        """Let go of it, for any worker to take up."""
+        self._leave("put down")
+
+    def _wait(self, question: InputNeeded) -> None:
+        """Let go of it until its user has answered; the question is told once, however often it is taken up."""
+        if not self._left:
+            self._question = question if question.input not in self._asked else None
+            self._leave("waiting")
+
+    def lose(self) -> None:
+        """Let go of it: it is another worker's, or its events cannot be stored."""
+        self._leave("lost")
+
+    def _leave(self, how: Left) -> None:
+        if not self._left:
+            self._left = how
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._stream is not None:
+            self._stream.cancel()
+
+    async def _make(self) -> None:
+        """See the events through to the end; nothing that happens to them ends the worker."""
+        RUN_ID.set(self._run.id)
+        secrecy.begin()
+        _log.info("taken up: planner %s, policy %s", self._run.planner, self._run.policy)
+        try:
+            past = [record async for record in self._past()]
+            self._note(past)
+            self._broker.begin(self._run.id, self._seq)
+            if self._end is None and not self._cancelled and not self._left:
+                self._stream = asyncio.create_task(self._events(past))
+                await asyncio.gather(self._stream, return_exceptions=True)
+            if self.out_of_reach is not None and not self._left and not self._cancelled:
+                await self._put_back(self.out_of_reach)
+            if not self._left:
+                await self._finish()
+            if self._left in ("put down", "waiting"):
+                self._ask()
+                await self._journal.flush()
+                status = "waiting" if self._left == "waiting" else "queued"
+                await self._storage.held.put_down(self._run.id, self._worker, status)
+        except FootpathError as error:
+            _log.warning("let go of: %s", error)
+        except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
+            _log.exception("let go of")
+        finally:
+            self._broker.end(self._run.id)
+            _log.info("over: %s", self._left or (self._end.outcome if self._end else "not ended"))
+
+    async def _events(self, past: list[EventRecord]) -> None:
+        """Take the run's events and have them stored, from where it was left."""
+        try:
+            if (begun := await self._begun(past)) is None:
+                return
+            async with closing(begun) as records:
+                async for record in records:
+                    if self._left:
+                        return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
+                    self._add(record)
+        except PassingError as error:
+            self.out_of_reach = error
+        except FootpathError as error:
+            self._ended("failed", f"{error.code}: {error}")
+        except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
+            _log.exception("failed")
+            self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
+
+    async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
+        """The run's events; None where what they are made with is another process's, to which the run is left."""
+        control = RunControl(self._journal.flush, lambda: not self._left, self._wait, self.cancel)
+        try:
+            return await self._begin(self._run, past, control)
+        except StoreBusyError as error:
+            _log.warning("runs are left to other processes for a while: %s", error)
+            self.barred = True
+            self.put_down()
+            return None
+
+    async def _put_back(self, error: FootpathError) -> None:
+        """Have it taken up again after a pause, told of once; or end it, where it has been tried for long enough and went no further."""
+        _log.warning("%s: %s", _AWAY, error)  # where it is, is not for users
+        at = datetime.now(UTC)
+        since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
+        waited = at - since
+        if waited >= self._retry_wait.whole:
+            self._ended("failed", f"{error.code}: {_AWAY}; it was tried again for {waited.total_seconds():.0f} seconds")
+            return
+        if since is at:
+            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {_AWAY}"))
+        await self._journal.flush()
+        self._left = "put back"
+        pause, trying = self._retry_wait.pause(waited), self._retry_wait.whole - waited
+        await self._storage.held.put_back(self._run.id, self._worker, pause, trying)
+
+    async def _past(self) -> AsyncIterator[EventRecord]:
+        after = 0
+        while page := await self._storage.events.after(self._run.id, after, _PAGE):
+            for record in await records_of(page):
+                yield record
+            after = page[-1].seq
+
+    def _note(self, records: list[EventRecord]) -> None:
+        for record in records:
+            self._seq, self._last = record.seq, record
+            match record.event:
+                case RunFinished():
+                    self._end = record.event
+                case CallStarted():
+                    self._calls.append((record, record.event))
+                case InputNeeded():
+                    self._asked.add(record.event.input)
+                case _:
+                    continue
+
+    def _add(self, record: EventRecord) -> None:
+        """Have an event stored: soon, or, the last one, with the run's end."""
+        record = reasoned(record, self._why)
+        self._told.append(record)
+        if isinstance(record.event, RunFinished):
+            self._to_store = record
+        else:
+            self._journal.add(record)
+        self._note([record])
+
+    def _stored(self, stored: Sequence[StoredEvent]) -> None:
+        """These are in the rows: everybody who wants to know may."""
+        self._broker.publish(self._run.id, stored)
+        for _ in stored:
+            self._tell_stored(self._run, self._told.popleft())
+
+    def _ask(self) -> None:
+        """Tell the question that the run waits with, as of the subtask whose call it is about."""
+        if (asked := self._question) is not None:
+            call = (asked.tool, asked.arguments)
+            about = [one.subtask for one, event in self._calls if (event.tool, event.arguments) == call]
+            self._tell(asked, subtask=subtask_of(asked.input) or (about[-1] if about else 0))
+
+    def _ended(self, outcome: Outcome, error: str = "") -> None:
+        """It ends without having told so itself."""
+        if self._end is None and not self._left:
+            self._tell(RunFinished(outcome=outcome, answer="", usage=Usage(), error=error))
+
+    def _tell(self, event: Event, subtask: int = 0) -> None:
+        """An event that the run does not tell itself."""
+        record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
+        self._add(record)
+
+    async def _finish(self) -> None:
+        self._ended("cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off")
+        await self._journal.flush()
+        end = self._end
+        if end is None:
+            return
+        usage = end.usage.model_dump(mode="json")
+        last = as_stored(self._to_store) if self._to_store else None
+        run_id, worker = self._run.id, self._worker
+        if await self._storage.held.finish(run_id, worker, end.outcome, usage, answer=end.answer, last=last) and last:
+            self._stored([last])

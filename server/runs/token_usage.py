@@ -1,0 +1,70 @@
+"""What a run's language model takes, counted for its user while the run is made: by whom it is made, or how it ends, does not matter."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from agent.policy.protocol import Cost
+from domain.errors import FootpathError, OverLimitError
+from server.quotas import Quotas, until
+from server.storage.daily_usage import DailyUsage, Used
+from server.storage.shielded import shielded
+
+_log = logging.getLogger(__name__)
+
+
+class TokenUsage:
+    """One run's. Made by :func:`token_usage` only."""
+
+    def __init__(self, days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, used: Used, *, model: bool) -> None:
+        self._days = days
+        self._user_id = user_id
+        self._quotas = quotas
+        self._cost = cost
+        self._used = used
+        self._model = model
+        self._counted = (0, 0)
+
+    def used_up(self) -> str:
+        """Why no more may be taken; empty while more may, or none is. What other runs take is known as of :meth:`count`."""
+        if not self._model:
+            return ""
+        refusal = self._quotas.used_up(self._used.plus(*self._uncounted))
+        return f"{refusal}; {until(self._used)}" if refusal else ""
+
+    def most_tokens(self, most: int) -> int:
+        """What this run may take at most."""
+        return self._quotas.most_tokens(self._used, most)
+
+    async def count(self) -> None:
+        """Count what was taken since the last time. Where the rows cannot be reached, the next time counts it, too."""
+        prompt, completion = self._uncounted
+        if not prompt and not completion:
+            return
+        try:
+            used = await self._days.add(self._user_id, prompt_tokens=prompt, completion_tokens=completion)
+        except FootpathError as error:
+            _log.warning("%d tokens could not be counted: %s", prompt + completion, error)
+            return
+        self._used, self._counted = used, (self._counted[0] + prompt, self._counted[1] + completion)
+
+    @property
+    def _uncounted(self) -> tuple[int, int]:
+        return self._cost.prompt_tokens - self._counted[0], self._cost.completion_tokens - self._counted[1]
+
+
+@asynccontextmanager
+async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
+    """However the run is left, what it has taken until then is counted."""
+    try:
+        yield
+    finally:
+        await shielded(spent.count())
+
+
+async def token_usage(days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> TokenUsage:
+    """Of a run that begins, or goes on. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
+    begun = TokenUsage(days, user_id, quotas, cost, await days.today(user_id), model=model)
+    if refusal := begun.used_up():
+        raise OverLimitError(refusal, 0)
+    return begun

@@ -1,0 +1,77 @@
+"""Calls that may have had an effect and whose answer nobody has: their user says what became of them."""
+
+from dataclasses import replace
+
+from agent.execution.call_cache import CUT_OFF
+from agent.execution.executor import CallResult
+from agent.text import clean
+from domain.errors import FootpathError, NotAllowedError, PassingError
+from domain.event import InputNeeded
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+from server.runs.ledger import LedgerExecutor, call_key
+from server.runs.questions import Questions
+
+HAPPENED = "Its answer is lost; you said that it took effect."
+_REPEATED = "An earlier attempt was cut off, so it is not known whether it took effect."
+
+
+class UnknownOutcomeExecutor:
+    """One run's, around its ledger. Called with the turn to ask in hand (``Questions.in_turn``).
+
+    Each attempt has its own entry in the ledger and its own question, so that a run that is taken up again goes the same way: an attempt
+    that is cut off in its turn is asked about, and never made a second time unasked. None goes elsewhere than the first
+    (``NotAllowedError``).
+    """
+
+    def __init__(self, ledger: LedgerExecutor, questions: Questions) -> None:
+        self.name = ledger.name
+        self._ledger = ledger
+        self._questions = questions
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        """The call's result; unknown where its user leaves it at that."""
+        if tool.safe:
+            return await self._ledger.call(tool, arguments)
+        number, result = await self._made(tool, arguments, 1)
+        while result.outcome == "unknown":
+            match await self._decision(tool, arguments, number, result):
+                case "happened":
+                    return CallResult("ok", "", note=HAPPENED)
+                case "did_not_happen":
+                    number, result = await self._made(tool, arguments, number + 1)
+                case _:
+                    break
+        return result
+
+    async def _made(self, tool: ToolDoc, arguments: JsonObject, first: int) -> tuple[int, CallResult]:
+        """The attempt of this number; where it was cut off and repeating is harmless, the next that was not, with its number."""
+        number = first
+        while (made := await self._attempt(tool, arguments, number, first)) is None and tool.harmless_again:
+            number += 1
+        if made is None:
+            return number, CallResult("unknown", "", note=CUT_OFF)
+        if number == first or made.outcome == "ok":
+            return number, made
+        return number, replace(made, outcome="unknown", note=f"{made.note} {_REPEATED}".strip())
+
+    async def _attempt(self, tool: ToolDoc, arguments: JsonObject, number: int, first: int) -> CallResult | None:
+        try:
+            return await self._ledger.attempt(tool, arguments, number)
+        except FootpathError as error:
+            if number == first or isinstance(error, NotAllowedError | PassingError):
+                raise
+            return CallResult("caller_fault", "", attempts=0, note=str(error))
+
+    async def _decision(self, tool: ToolDoc, arguments: JsonObject, number: int, result: CallResult) -> str:
+        question = InputNeeded(
+            input=f"outcome-{number}:{call_key(tool.id, arguments)}",
+            asks="unknown_outcome",
+            tool=tool.id,
+            arguments=arguments,
+            reason=f"Did {clean(tool.api, 80)} take effect? {clean(result.note, 300)}",
+        )
+        return (await self._questions.answered(question))["decision"]
+
+    async def close(self) -> None:
+        """Nothing: the executor that makes the calls belongs to all of a user's runs."""

@@ -1,0 +1,71 @@
+"""A pool of executors, one for each user: kept for the user's next run, closed when nobody has needed it for a while."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+
+class Closable(Protocol):
+    """What is lent."""
+
+    async def close(self) -> None: ...
+
+
+T = TypeVar("T", bound=Closable)
+
+
+@dataclass
+class _Kept(Generic[T]):
+    thing: T
+    lent: int
+    since: float
+
+
+class UserPool(Generic[T]):
+    """At most ``most`` things that nobody has are kept, each ``seconds`` at the longest; what somebody has is never closed.
+
+    ``make`` makes a user's. :meth:`close` closes all, at the end.
+    """
+
+    def __init__(self, make: Callable[[str], Awaitable[T]], *, most: int = 32, seconds: float = 300.0) -> None:
+        self._make = make
+        self._most = most
+        self._seconds = seconds
+        self._kept: OrderedDict[str, _Kept[T]] = OrderedDict()
+        self._making = asyncio.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @asynccontextmanager
+    async def borrowed(self, user_id: str) -> AsyncGenerator[T]:
+        """The user's thing, for the time of the block; several of the user's runs may have it at once."""
+        async with self._making:  # or two runs that begin together would make two
+            if user_id not in self._kept:
+                self._kept[user_id] = _Kept(await self._make(user_id), 0, 0.0)
+            kept = self._kept[user_id]
+            kept.lent += 1
+        try:
+            yield kept.thing
+        finally:
+            kept.lent -= 1
+            kept.since = asyncio.get_running_loop().time()
+            if self._kept.get(user_id) is kept:
+                self._kept.move_to_end(user_id)
+            await self._clear()
+
+    async def _clear(self) -> None:
+        """Close those that have lain too long, and the oldest of those that are too many."""
+        idle = [user_id for user_id, kept in self._kept.items() if not kept.lent]
+        oldest = asyncio.get_running_loop().time() - self._seconds
+        for number, user_id in enumerate(idle):
+            if len(idle) - number > self._most or self._kept[user_id].since < oldest:
+                await self._kept.pop(user_id).thing.close()
+
+    async def close(self) -> None:
+        """Close all."""
+        while self._kept:
+            await self._kept.popitem()[1].thing.close()

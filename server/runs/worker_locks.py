@@ -1,0 +1,69 @@
+"""Locks on files that tell which workers of a home are alive: each is held as long as its worker's process lives, however that ends."""
+
+import asyncio
+import fcntl
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def worker_lock(home: Path, worker: str) -> AsyncGenerator[None]:
+    """Be known as alive. The file goes with an orderly end; after another one it stays, unlocked, and tells of it.
+
+    Where nothing can be written there, the worker's runs are taken up when its lease has ended.
+    """
+    sign = _signs(home) / worker
+    try:
+        held = await asyncio.to_thread(_held, sign)
+    except OSError as error:
+        why = "no sign of life in %s (%s): after a kill, runs wait for the end of their lease"
+        _log.warning(why, home, error.strerror)
+        yield
+        return
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(_let_go, sign, held)
+
+
+def _held(sign: Path) -> TextIO:
+    sign.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held = sign.open("w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held
+
+
+def _let_go(sign: Path, held: TextIO) -> None:
+    sign.unlink(missing_ok=True)
+    held.close()
+
+
+def dead_workers(home: Path) -> list[str]:
+    """The workers that have ended without letting go of their runs. ``forget_workers`` them when those are queued."""
+    signs = _signs(home)
+    return [sign.name for sign in sorted(signs.iterdir()) if _is_free(sign)] if signs.is_dir() else []
+
+
+def forget_workers(home: Path, workers: list[str]) -> None:
+    """Nothing is left to do for them."""
+    for worker in workers:
+        (_signs(home) / worker).unlink(missing_ok=True)
+
+
+def _signs(home: Path) -> Path:
+    return home / "workers"
+
+
+def _is_free(sign: Path) -> bool:
+    with suppress(FileNotFoundError), sign.open() as file:  # it may have ended in order meanwhile
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+    return False

@@ -1,0 +1,84 @@
+"""What each user has used today, of all servers on these rows. What is removed meanwhile stays counted."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from domain.model import Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.rows.days import DayRow
+
+
+class Used(Model):
+    """In one day (UTC). ``until``: when the next begins."""
+
+    until: datetime
+    runs: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """In and out."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def plus(self, prompt_tokens: int, completion_tokens: int) -> "Used":
+        """With so many tokens more."""
+        prompt, completion = self.prompt_tokens + prompt_tokens, self.completion_tokens + completion_tokens
+        return Used(until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion)
+
+
+class DailyUsage:
+    """Those of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def today(self, user_id: str) -> Used:
+        """What this user has used until now."""
+        at = self._clock().astimezone(UTC)
+        chosen = select(DayRow).where(DayRow.user_id == user_id, DayRow.day == at.date())
+        row = await self._database.read(lambda session: session.scalar(chosen))
+        return Used(until=next_day(at)) if row is None else _used(row, at)
+
+    async def add(self, user_id: str, *, prompt_tokens: int, completion_tokens: int) -> Used:
+        """Count more tokens; what it comes to. Of a user who is gone nothing is counted: ``ConflictError``."""
+        at = self._clock()
+        tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
+        return await self._database.write(lambda session: count(session, user_id, at, tokens))
+
+    async def forget(self, before: timedelta) -> None:
+        """Remove the counts of days so long ago."""
+        gone = delete(DayRow).where(DayRow.day < (self._clock().astimezone(UTC) - before).date())
+        await self._database.write(lambda session: session.execute(gone))
+
+
+def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int]) -> Used:
+    """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to."""
+    added = {"runs": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    counted = (
+        insert(DayRow)
+        .values(user_id=user_id, day=at.astimezone(UTC).date(), **added)
+        .on_conflict_do_update(
+            index_elements=[DayRow.user_id, DayRow.day],
+            set_={name: getattr(DayRow, name) + amount for name, amount in added.items()},
+        )
+        .returning(DayRow)
+    )
+    return _used(session.scalars(counted, execution_options={"populate_existing": True}).one(), at)
+
+
+def next_day(at: datetime) -> datetime:
+    """When the next day (UTC) begins."""
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+def _used(row: DayRow, at: datetime) -> Used:
+    tokens = {"prompt_tokens": row.prompt_tokens, "completion_tokens": row.completion_tokens}
+    return Used(until=next_day(at), runs=row.runs, **tokens)

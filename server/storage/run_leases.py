@@ -1,0 +1,151 @@
+"""Runs in the hands of workers: taken, held by a lease, put down, ended."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy.orm import Session
+
+from domain.event import Outcome
+from domain.model import JsonObject
+from server.storage.clock import Clock
+from server.storage.conversations import said
+from server.storage.database import Database
+from server.storage.events import StoredEvent
+from server.storage.fair_queue import next_runs
+from server.storage.rows.accounts import UserRow
+from server.storage.rows.conversations import ConversationRow
+from server.storage.rows.runs import EventRow, InputRow, RunRow
+from server.storage.runs import Run, run_of
+from server.storage.users import DISABLED
+
+
+class HeldRuns:
+    """Those of a database. Who lost a run meanwhile is told by False."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def claim(
+        self,
+        worker: str,
+        lease: timedelta,
+        limit: int = 1,
+        *,
+        of_one: int | None = None,
+        ending: bool = False,
+    ) -> list[Run]:
+        """Take queued runs, and running ones whose worker has not renewed its lease, users in turn. No two get the same.
+
+        ``of_one``: how many of one user's runs this worker may have at a time. ``ending``: only those that are to end whatever they find: they were
+        cancelled, or tried for long enough.
+        """
+        at = self._clock()
+        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
+        if ending:
+            due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at)
+        free = next_runs(worker, at, limit, due, of_one)
+        held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
+
+        def claimed(session: Session) -> list[Run]:
+            ids = list(session.scalars(free))
+            taken = update(RunRow).where(RunRow.id.in_(ids)).values(held)
+            rows = session.scalars(taken.returning(RunRow)).all()
+            for row in rows:
+                row.started_at = row.started_at or at
+            return sorted((run_of(row) for row in rows), key=lambda run: run.id)
+
+        return await self._database.write(claimed)
+
+    async def renew(self, worker: str, lease: timedelta) -> set[str]:
+        """Go on holding all that this worker holds; their ids. What is missing was lost."""
+        held = (RunRow.worker == worker) & (RunRow.status == "running")
+        renewed = update(RunRow).where(held).values(lease_until=self._clock() + lease).returning(RunRow.id)
+        async with self._database.writing() as session:
+            return set(await session.scalars(renewed))
+
+    async def put_down(self, run_id: str, worker: str, status: Literal["queued", "waiting"]) -> bool:
+        """Let go of it: to be taken up by any worker, or to wait for a person. False: it was not this worker's.
+
+        It does not wait where its questions are answered or its end was asked for meanwhile: then it is queued.
+        """
+        still_open = select(InputRow.key).where(InputRow.run_id == run_id, InputRow.answered_at.is_(None)).limit(1)
+        async with self._database.writing() as session:
+            row = await session.scalar(select(RunRow).where(_held(run_id, worker)).with_for_update())
+            if row is None:
+                return False
+            waits = status == "waiting" and row.cancel_at is None and await session.scalar(still_open) is not None
+            row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
+        return True
+
+    async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta) -> bool:
+        """Let go of it, to be taken up after a pause; ``trying``: for how long yet. False: it was not this worker's."""
+        at = self._clock()
+        put = update(RunRow).where(_held(run_id, worker)).returning(RunRow.id)
+        waits: dict[str, Any] = {"not_before": at + pause, "tried_until": at + trying}
+        async with self._database.writing() as session:
+            row = await session.scalar(put.values(status="queued", worker=None, lease_until=None, **waits))
+        return row is not None
+
+    async def finish(
+        self,
+        run_id: str,
+        worker: str,
+        outcome: Outcome,
+        usage: JsonObject,
+        *,
+        answer: str = "",
+        last: StoredEvent | None = None,
+    ) -> bool:
+        """It has ended. ``answer``: said in its conversation; ``last``: its last event; both with it or not at all.
+
+        False: it was not this worker's. ``ConflictError``: the event's number is taken.
+        """
+        at = self._clock()
+        ended: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
+        held = _held(run_id, worker)
+        async with self._database.writing() as session:
+            conversation = await session.scalar(select(RunRow.conversation_id).where(held))
+            if conversation is None:
+                return False
+            if answer:  # the conversation first: the order in which a removal takes them
+                told = update(ConversationRow).where(ConversationRow.id == conversation).values(updated_at=at)
+                await session.execute(told)
+            chosen = update(RunRow).where(held).values(worker=None, lease_until=None, **ended).returning(RunRow)
+            row = await session.scalar(chosen)
+            if row is not None and answer:
+                session.add(said(row, "assistant", answer, at))
+            if row is not None and last is not None:
+                session.add(EventRow(**last.model_dump()))
+        return row is not None
+
+    async def cancelled(self, worker: str) -> dict[str, str]:
+        """Those of this worker's runs whose end was asked for, and why; empty where their users wanted it."""
+        asked = (RunRow.worker == worker) & (RunRow.status == "running") & RunRow.cancel_at.is_not(None)
+        async with self._database.reading() as session:
+            found = await session.execute(select(RunRow.id, RunRow.cancel_why).where(asked))
+            return {row.id: row.cancel_why or "" for row in found}
+
+    async def stopped(self, run_id: str) -> str | None:
+        """Why a run is to make no further call, None where it may: its end was asked for, its user is disabled, it is gone."""
+        statement = select(RunRow.cancel_at, RunRow.cancel_why, UserRow.disabled_at)
+        chosen = statement.join(UserRow, UserRow.id == RunRow.user_id).where(RunRow.id == run_id)
+        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        if found is None:
+            return "the run was removed"
+        if found.cancel_at is not None:
+            return found.cancel_why or ""
+        return DISABLED if found.disabled_at is not None else None
+
+    async def release(self, workers: Sequence[str]) -> int:
+        """Queue the runs of workers that are no more; how many."""
+        theirs = RunRow.worker.in_(workers) & (RunRow.status == "running")
+        queued = update(RunRow).where(theirs).values(status="queued", worker=None, lease_until=None)
+        async with self._database.writing() as session:
+            return len((await session.scalars(queued.returning(RunRow.id))).all())
+
+
+def _held(run_id: str, worker: str) -> ColumnElement[bool]:
+    return (RunRow.id == run_id) & (RunRow.worker == worker) & (RunRow.status == "running")

@@ -1,0 +1,62 @@
+"""Streams end with their sessions, and many of them ask the rows no oftener than one."""
+
+import pytest
+
+from domain.errors import StoreBusyError
+from server.runs.stream_sessions import StreamSessions
+from server.storage.storage import Storage
+from tests.contract.rows.people import user
+
+
+async def test_one_question_for_all_streams(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada, bob = await user(storage, "ada"), await user(storage, "bob")
+    await user(storage, "boss", "admin")
+    for one in (ada, bob):
+        await storage.tokens.open(one.id, "a test")
+    sessions = {one.id: (await storage.tokens.sessions(one.id))[0].id for one in (ada, bob)}
+    asked: list[set[str]] = []
+    real = storage.tokens.roles
+
+    async def counted(session_ids: set[str]) -> dict[str, str]:
+        asked.append(session_ids)
+        return await real(session_ids)
+
+    monkeypatch.setattr(storage.tokens, "roles", counted)
+    followed = StreamSessions(storage)
+    await followed.look()
+    assert asked == [], "nobody follows"
+    with (
+        followed.following(sessions[ada.id], "user") as first,
+        followed.following(sessions[ada.id], "user") as second,
+        followed.following(sessions[bob.id], "user") as third,
+        followed.following(sessions[bob.id], "author") as more,
+    ):
+        assert [may() for may in (first, second, third, more)] == [True] * 4
+        await followed.look()
+        assert asked == [set(sessions.values())]
+        assert [may() for may in (first, second, third, more)] == [True, True, True, False]
+        await storage.tokens.revoke_all(ada.id, "a test")
+        await followed.look()
+        assert [may() for may in (first, second, third)] == [False, False, True]
+        await storage.users.change(bob.id, disabled=True)
+        await followed.look()
+        assert not third()
+    await followed.look()
+    assert len(asked) == 3
+
+
+async def test_where_the_rows_do_not_answer_nobody_is_known_to_count(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await user(storage)
+    await storage.tokens.open(ada.id, "a test")
+    (session,) = await storage.tokens.sessions(ada.id)
+
+    async def busy(_: object) -> dict[str, str]:
+        raise StoreBusyError("another program writes")
+
+    followed = StreamSessions(storage)
+    with followed.following(session.id, "user") as may:
+        monkeypatch.setattr(storage.tokens, "roles", busy)
+        await followed.look()
+        assert not may()

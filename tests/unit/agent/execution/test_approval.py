@@ -1,0 +1,171 @@
+"""Calls are approved before they are sent, and changes are counted."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agent.budget import Budget, Meter
+from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
+from agent.execution.approvers import AllowChanges, DenyChanges, DryRun, KeepHostsApart
+from agent.execution.executor import CallResult
+from agent.execution.provenance import Judged, Provenance, Voices
+from agent.policy.protocol import Cost
+from domain.errors import ForbiddenAddressError, NotAllowedError
+from domain.model import JsonObject
+from domain.origin import Crossing
+from domain.tool import ToolDoc
+from tests.flows.small_world import BOOKS, REMOVE
+
+OK = CallResult("ok", "{}")
+AMBIGUOUS = BOOKS.model_copy(update={"id": "c/t/purge_books", "api": "purge_books"})
+"""Called by GET, and its name says otherwise."""
+
+
+class Calls:
+    """An executor that answers as it is told; ``made``: what came to be sent."""
+
+    name = "scripted"
+
+    def __init__(self, answer: Callable[[], CallResult] = lambda: OK) -> None:
+        self._answer = answer
+        self.made: list[tuple[str, JsonObject]] = []
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        await asyncio.sleep(0)
+        answer = self._answer()
+        self.made.append((tool.api, arguments))
+        return answer
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def approved(calls: Calls, approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, Meter]:
+    meter = Meter(Budget(changes=changes), Cost())
+    return ApprovedExecutor(calls, approver, Provenance(Voices(said=("Delete Dune",))), meter), meter
+
+
+@pytest.mark.parametrize("tool", [REMOVE, AMBIGUOUS], ids=["known to change", "unknown"])
+@pytest.mark.parametrize(
+    "approver", [DenyChanges("Ask nicely."), DryRun(lambda call: None), AllowChanges({"a.example"})]
+)
+async def test_what_is_not_known_to_read_is_not_sent(tool: ToolDoc, approver: Approver) -> None:
+    executor, meter = approved(calls := Calls(), approver)
+    with pytest.raises(NotAllowedError, match=f"{tool.api} was not called"):
+        await executor.call(tool, {"title": "Dune"})
+    assert (calls.made, meter.changes) == ([], 0)
+    await executor.call(BOOKS, {"title": "Dune"})
+    assert calls.made == [("search_books", {"title": "Dune"})]
+
+
+async def test_who_denies_says_how_it_is_allowed() -> None:
+    executor, _ = approved(Calls(), DenyChanges("Ask nicely."))
+    with pytest.raises(NotAllowedError, match=r"called by DELETE\. Nobody could be asked\. Ask nicely\."):
+        await executor.call(REMOVE, {"title": "Dune"})
+
+
+async def test_changes_are_allowed_at_the_given_hosts() -> None:
+    for hosts in (None, {"127.0.0.1"}):
+        executor, meter = approved(calls := Calls(), AllowChanges(hosts))
+        await executor.call(REMOVE, {"title": "Dune"})
+        assert (calls.made, meter.changes) == ([("delete_book", {"title": "Dune"})], 1)
+
+
+async def test_a_dry_run_shows_the_call_with_the_origins_of_its_values() -> None:
+    shown: list[IntendedCall] = []
+    executor, _ = approved(Calls(), DryRun(shown.append))
+    with pytest.raises(NotAllowedError, match="dry run"):
+        await executor.call(REMOVE, {"title": "Dune"})
+    (call,) = shown
+    assert (call.tool, call.arguments) == (REMOVE, {"title": "Dune"})
+    assert [(one.parameter, one.kind) for one in call.judged.origins] == [("title", "said")]
+
+
+async def test_a_value_of_another_host_is_kept_back_also_from_a_read_and_where_changes_are_allowed() -> None:
+    crossing = Crossing(source="a.example", target="b.example", parameter="title")
+    for tool in (BOOKS, REMOVE):
+        with pytest.raises(NotAllowedError, match="FOOTPATH_FLOWS=allow"):
+            async with KeepHostsApart(AllowChanges()).approval(IntendedCall(tool, {}, Judged((), (crossing,)))):
+                pass
+    with pytest.raises(NotAllowedError, match="Nobody could be asked"):
+        async with KeepHostsApart(DenyChanges()).approval(IntendedCall(REMOVE, {})):
+            pass
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_no_more_changes_are_sent_than_the_budget_has(at_once: bool) -> None:
+    executor, meter = approved(calls := Calls(), AllowChanges(), changes=2)
+    wanted = [executor.call(REMOVE, {"title": title}) for title in ("Dune", "Emma", "Ulysses")]
+    if at_once:
+        ended = await asyncio.gather(*wanted, return_exceptions=True)
+    else:
+        ended = [await asyncio.gather(one, return_exceptions=True) for one in wanted]
+        ended = [one for (one,) in ended]
+    refused = [one for one in ended if isinstance(one, NotAllowedError)]
+    assert (len(calls.made), len(refused), meter.changes) == (2, 1, 2)
+    assert "a run may make 2 changes (FOOTPATH_MAX_CHANGES), and may make no more" in str(refused[0])
+    assert (await executor.call(BOOKS, {"title": "Dune"})) == OK
+
+
+async def test_beyond_the_budget_nobody_is_asked() -> None:
+    shown: list[IntendedCall] = []
+    executor, _ = approved(Calls(), DryRun(shown.append), changes=0)
+    with pytest.raises(NotAllowedError, match="may make 0 changes"):
+        await executor.call(REMOVE, {"title": "Dune"})
+    assert shown == []
+
+
+def _forbidden() -> CallResult:
+    raise ForbiddenAddressError("not there")
+
+
+async def test_what_was_not_sent_is_not_counted() -> None:
+    for answer in (_forbidden, lambda: CallResult("caller_fault", "", attempts=0)):
+        executor, meter = approved(Calls(answer), AllowChanges())
+        await asyncio.gather(executor.call(REMOVE, {"title": "Dune"}), return_exceptions=True)
+        assert meter.changes == 0
+
+
+async def test_what_may_have_been_sent_is_counted() -> None:
+    executor, meter = approved(Calls(lambda: CallResult("unknown", "")), AllowChanges())
+    await executor.call(REMOVE, {"title": "Dune"})
+    assert meter.changes == 1
+
+
+async def test_what_was_cut_off_is_counted() -> None:
+    begun = asyncio.Event()
+
+    class Endless(Calls):
+        async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+            begun.set()
+            await asyncio.Event().wait()
+            return OK
+
+    executor, meter = approved(Endless(), AllowChanges())
+    task = asyncio.create_task(executor.call(REMOVE, {"title": "Emma"}))
+    await begun.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert meter.changes == 1
+
+
+class _Slow:
+    """Takes its time to answer, as people do."""
+
+    def __init__(self, now: list[float]) -> None:
+        self._now = now
+
+    @asynccontextmanager
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+        self._now[0] += 1_000
+        yield
+        self._now[0] += 1
+
+
+async def test_what_the_approver_takes_is_none_of_the_runs_time() -> None:
+    now = [0.0]
+    meter = Meter(Budget(), Cost(), clock=lambda: now[0])
+    await ApprovedExecutor(Calls(), _Slow(now), Provenance(Voices()), meter).call(BOOKS, {"title": "Dune"})
+    assert meter.elapsed == 1

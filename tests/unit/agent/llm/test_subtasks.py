@@ -1,0 +1,78 @@
+"""A split is the model's: it is asked for one whatever the request's language, and only its structure is checked."""
+
+import json
+
+import pytest
+
+from agent.llm.policy import LlmPolicy
+from agent.llm.subtasks import DecomposeAnswer, complaint_of
+from agent.policy.subtasks import AskedEarlier, AskedPart, DecomposeQuestion
+from domain.plan import StepResult
+from tests.flows.small_world import GEOCODE
+from tests.unit.agent.llm.test_policy import Told
+
+TALK = (AskedEarlier("Where is Paris?", ((3, GEOCODE, StepResult(tool=GEOCODE.id, status="ok", response='"here"')),)),)
+
+
+def question(request: str, earlier: tuple[AskedEarlier, ...] = ()) -> DecomposeQuestion:
+    return DecomposeQuestion(request, (AskedPart(request, ()),), earlier)
+
+
+def said(*subtasks: dict[str, object]) -> str:
+    return json.dumps({"reason": "so", "subtasks": [{"name": "n", **one} for one in subtasks]})
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Wie warm ist es in Oslo, und reserviere mir einen Tisch für vier?",
+        "奥斯陆有多热？请帮我订一张四人桌。",
+        "How warm is it in Oslo, and get me a table for four.",
+    ],
+)
+async def test_it_is_asked_whatever_rules_see_of_the_request(request_text: str) -> None:
+    model = Told(said({"description": "warmth in Oslo"}, {"description": "a table for 4", "depends_on": [1]}))
+    found = await LlmPolicy(model).decompose(question(request_text))
+    assert [(one.number, one.description, one.depends_on) for one in found.subtasks] == [
+        (1, "warmth in Oslo", ()),
+        (2, "a table for 4", (1,)),
+    ]
+    assert request_text in model.heard[0][1].text
+
+
+@pytest.mark.parametrize("reply", [said(), said({"description": "put otherwise"})])
+async def test_what_is_one_thing_keeps_its_words(reply: str) -> None:
+    found = await LlmPolicy(Told(reply)).decompose(question("How warm is it in Oslo?"))
+    assert [one.description for one in found.subtasks] == ["How warm is it in Oslo?"]
+
+
+async def test_what_leans_on_earlier_questions_is_said_in_full() -> None:
+    model = Told(said({"description": "How many people live in Paris?", "earlier": [3]}))
+    found = await LlmPolicy(model).decompose(question("And how many live there?", TALK))
+    assert [(one.description, one.earlier) for one in found.subtasks] == [("How many people live in Paris?", (3,))]
+    assert "asked: Where is Paris?" in model.heard[0][1].text
+
+
+@pytest.mark.parametrize(
+    ("subtasks", "told"),
+    [
+        ([{"description": f"part {n}"} for n in range(6)], "5 subtasks at most"),
+        ([{"description": " "}], "subtask 1 needs a description"),
+        ([{"description": "x" * 2_001}], "at most 2000 characters"),
+        ([{"description": "a", "depends_on": [2]}, {"description": "b"}], "subtask 1 may depend on earlier"),
+        ([{"description": "a"}, {"description": "b", "depends_on": [2]}], "subtask 2 may depend on earlier"),
+        ([{"description": "Find it"}, {"description": "find  it"}], "two subtasks have the same description"),
+        ([{"description": "a", "earlier": [3, 4]}], "earlier calls 4, which there are none of"),
+    ],
+)
+def test_a_split_must_be_one_that_can_be_served(subtasks: list[dict[str, object]], told: str) -> None:
+    answer = DecomposeAnswer.model_validate({"reason": "so", "subtasks": [{"name": "n", **one} for one in subtasks]})
+    assert told in complaint_of(answer, question("A request", TALK))
+
+
+async def test_a_split_that_is_none_twice_is_none() -> None:
+    bad = said({"description": "a", "depends_on": [7]})
+    model = Told(bad, bad)
+    found = await LlmPolicy(model).decompose(question("Find it and delete it"))
+    assert [one.description for one in found.subtasks] == ["Find it and delete it"]
+    assert "may depend on earlier subtasks only" in model.heard[1][-1].text

@@ -1,0 +1,152 @@
+"""Memories and flows move with the graph: between a file and a Qdrant server too, and older exports are read without them."""
+
+import json
+from collections.abc import AsyncGenerator
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from domain.errors import UnavailableError, UsageError
+from domain.memory import Memory, MemoryStore
+from domain.tool import ToolId
+from domain.trajectory import Taken
+from graph.backends.memory import MemoryGraph
+from graph.backends.sqlite_dataflow import SqliteFlows
+from graph.backends.sqlite_memories import SqliteMemories
+from graph.transfer.companion_stores import CompanionStores, item_of
+from graph.transfer.exporting import Exported, export_store
+from graph.transfer.fields import LineError
+from graph.transfer.importing import check_export, import_store
+from retriever.backends.qdrant_connection import QdrantAddress
+from retriever.backends.qdrant_memories import QdrantMemories
+from tests.contract.memory_store import memory
+from tests.unit.graph.transfer.small_stores import fill, quiet, run_changed
+
+A, B = ToolId("c/s/a"), ToolId("c/s/b")
+TAKEN = [Taken(A, B, "q", ("x[].id", "y")), Taken(A, B, "q", ("y",)), Taken(B, A, "ü\u2028", ("z",))]
+
+
+def memories_at(folder: Path, kind: str) -> MemoryStore:
+    return QdrantMemories(QdrantAddress(":memory:")) if kind == "qdrant" else SqliteMemories(folder / "memories.db")
+
+
+@pytest.fixture
+async def full(tmp_path: Path) -> AsyncGenerator[CompanionStores]:
+    """Three memories with judgements, and flows."""
+    beside = CompanionStores(memories_at(tmp_path, "sqlite"), SqliteFlows(tmp_path / "flows.db"))
+    assert beside.memories is not None
+    assert beside.flows is not None
+    await beside.memories.setup()
+    await beside.flows.setup()
+    kept = [memory("weather in <name>"), memory("weather in <name>", "ann"), memory("zug \u2028 ü")]
+    await beside.memories.add(kept)
+    for good in (True, True, False):
+        await beside.memories.judge(kept[1].id, good=good)
+    await beside.flows.add("k1", TAKEN)
+    await beside.flows.add("k2", [])
+    yield beside
+    await beside.memories.close()
+    await beside.flows.close()
+
+
+async def exported(path: Path, beside: CompanionStores) -> Exported:
+    graph = MemoryGraph()
+    await fill(graph)
+    return await export_store(graph, None, path, quiet, replace=True, companions=beside)
+
+
+async def imported(path: Path, beside: CompanionStores | None) -> int:
+    return await import_store(path, await check_export(path, quiet), MemoryGraph(), None, quiet, beside)
+
+
+async def all_of(store: MemoryStore | None) -> list[Memory]:
+    assert store is not None
+    return [one async for one in store.all()]
+
+
+@pytest.mark.parametrize("first", ["sqlite", "qdrant"])
+@pytest.mark.parametrize("then", ["sqlite", "qdrant"])
+async def test_judgements_and_flows_come_along(full: CompanionStores, first: str, then: str, tmp_path: Path) -> None:
+    path, known = tmp_path / "0", await exported(tmp_path / "0", full)
+    assert (known.counts.memories, known.counts.flow_keys, known.counts.flows) == (3, 2, 2)
+    for number, kind in enumerate((first, then)):
+        folder = tmp_path / f"in{number}"
+        folder.mkdir()
+        new = CompanionStores(memories_at(folder, kind), SqliteFlows(folder / "flows.db"))
+        assert new.memories is not None
+        assert new.flows is not None
+        await new.memories.setup()
+        await new.flows.setup()
+        assert await imported(path, new) == 16 + 7
+        assert await all_of(new.memories) == await all_of(full.memories)
+        assert {(m.owner, m.good, m.bad) for m in await all_of(new.memories)} == {("", 0, 0), ("ann", 2, 1)}
+        assert full.flows is not None
+        assert await new.flows.into([A, B]) == await full.flows.into([A, B])
+        assert not await new.flows.add("k1", TAKEN)
+        path = tmp_path / f"again{number}"
+        assert await exported(path, new) == known
+        await new.memories.close()
+        await new.flows.close()
+
+
+async def test_an_interrupted_import_goes_on_and_other_memories_are_refused(
+    full: CompanionStores, tmp_path: Path
+) -> None:
+    await exported(tmp_path / "e", full)
+    part = CompanionStores(SqliteMemories(tmp_path / "part.db"), SqliteFlows(tmp_path / "part.flows.db"))
+    assert part.memories is not None
+    assert part.flows is not None
+    await part.memories.setup()
+    await part.flows.setup()
+    first = (await all_of(full.memories))[0]
+    await part.memories.add([first])
+    assert await imported(tmp_path / "e", part) == 16 + 6
+    await part.memories.judge(first.id, good=False)
+    with pytest.raises(UsageError, match="Memory"):
+        await imported(tmp_path / "e", part)
+    await part.memories.close()
+    await part.flows.close()
+
+
+async def test_without_a_place_for_memories_nothing_is_lost_in_silence(full: CompanionStores, tmp_path: Path) -> None:
+    await exported(tmp_path / "e", full)
+    with pytest.raises(UnavailableError, match="no place"):
+        await imported(tmp_path / "e", None)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_exports_of_earlier_versions_are_read(version: int, tmp_path: Path) -> None:
+    await exported(tmp_path / "e", CompanionStores())
+    run_changed(tmp_path / "e", lambda lines: _as_of(version, lines))
+    assert await imported(tmp_path / "e", CompanionStores()) == (13 if version == 1 else 16)
+
+
+def _as_of(version: int, lines: list[bytes]) -> list[bytes]:
+    """The lines as that version wrote them: the first knew no lessons and no marks, the second counted neither memories nor flows."""
+    later = {"memories", "flow_keys", "flows", *(["lessons"] if version == 1 else [])}
+    rows = [json.loads(line) for line in lines]
+    rows[0]["version"] = version
+    if version == 1:
+        rows = [row for row in rows if row["kind"] != "lesson" and row.get("imported", 1) + row.get("live", 1)]
+        rows[-1]["counts"]["edges"] -= 1  # the one that a mark alone has made
+        rows = [{key: value for key, value in row.items() if key != "mark"} for row in rows]
+    written = [json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for row in rows[:-1]]
+    counts = {name: count for name, count in rows[-1]["counts"].items() if name not in later}
+    digest = blake2b(b"".join(written), digest_size=32).hexdigest()
+    return [*written, json.dumps({"kind": "end", "counts": counts, "digest": digest}).encode() + b"\n"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({"kind": "memory", "id": "x"}, "request"),
+        ({"kind": "flow", "target": "a", "parameter": "p", "source": "b", "total": 1, "fields": {"f": "1"}}, "f is"),
+        ({"kind": "flow", "target": "a", "parameter": "p", "source": "b", "total": 1, "fields": []}, "fields"),
+        ({"kind": "flow_key"}, "key"),
+        ({"kind": "dream"}, "'dream' is no kind"),
+    ],
+)
+def test_a_broken_line_says_what_is_wrong(line: dict[str, object], says: str) -> None:
+    with pytest.raises(LineError, match=says):
+        item_of(line)

@@ -1,0 +1,74 @@
+"""What is lent to runs: one thing a user, closed when nobody needs it, never while somebody has it."""
+
+import asyncio
+
+from server.runs.user_pool import UserPool
+
+
+class Thing:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Maker:
+    def __init__(self) -> None:
+        self.made: list[Thing] = []
+
+    async def __call__(self, user_id: str) -> Thing:
+        await asyncio.sleep(0)
+        self.made.append(Thing(user_id))
+        return self.made[-1]
+
+
+async def use(pool: UserPool[Thing], user: str) -> Thing:
+    async with pool.borrowed(user) as thing:
+        await asyncio.sleep(0)
+        assert not thing.closed
+        return thing
+
+
+async def test_runs_of_one_user_share_one_thing() -> None:
+    maker = Maker()
+    pool = UserPool(maker)
+    first, second, other = await asyncio.gather(use(pool, "ada"), use(pool, "ada"), use(pool, "eve"))
+    assert first is second is await use(pool, "ada")
+    assert other is not first
+    assert [thing.name for thing in maker.made] == ["ada", "eve"]
+
+
+async def test_only_so_many_are_kept_and_the_oldest_go_first() -> None:
+    maker = Maker()
+    pool = UserPool(maker, most=2)
+    for user in ("a", "b", "a", "c", "d"):
+        await use(pool, user)
+    assert len(pool) == 2
+    assert [thing.name for thing in maker.made if not thing.closed] == ["c", "d"]
+
+
+async def test_what_somebody_has_is_never_closed() -> None:
+    maker = Maker()
+    pool = UserPool(maker, most=0, seconds=0)
+    async with pool.borrowed("ada") as thing:
+        for number in range(5):
+            await use(pool, f"user {number}")
+        async with pool.borrowed("ada") as again:
+            assert again is thing
+        assert not thing.closed
+        assert all(one.closed for one in maker.made[1:])
+    assert thing.closed
+    assert len(pool) == 0
+
+
+async def test_what_lies_too_long_is_closed() -> None:
+    maker = Maker()
+    pool = UserPool(maker, seconds=0.01)
+    await use(pool, "ada")
+    await asyncio.sleep(0.02)
+    await use(pool, "eve")
+    assert [thing.closed for thing in maker.made] == [True, False]
+    await pool.close()
+    assert [thing.closed for thing in maker.made] == [True, True]

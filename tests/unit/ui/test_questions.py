@@ -1,0 +1,43 @@
+"""What can be said to what a run asks."""
+
+from domain.event import InputNeeded
+from domain.origin import ValueOrigin
+from domain.tool import ToolId
+from tests.unit.ui.telling import told
+from ui.run_state import run_state
+from ui.screens.questions import answers_to, whence
+
+
+def decisions(asks: str) -> list[tuple[str, bool]]:
+    return [(one.decision, one.always) for one in answers_to(asks)]
+
+
+def test_a_call_is_allowed_once_or_always_or_denied() -> None:
+    assert decisions("call") == [("allow", False), ("allow", True), ("deny", False)]
+
+
+def test_of_a_call_whose_end_nobody_knows_is_said_what_became_of_it() -> None:
+    assert decisions("unknown_outcome") == [("happened", False), ("did_not_happen", False), ("leave", False)]
+
+
+def test_what_is_not_known_here_is_never_allowed_for_good() -> None:
+    assert decisions("something new") == [("allow", False), ("deny", False)]
+
+
+def test_what_goes_from_host_to_host_is_allowed_until_it_is_taken_back_or_denied() -> None:
+    assert decisions("flow") == [("allow", False), ("deny", False)]
+
+
+def test_a_question_shows_where_the_call_goes_and_where_each_value_comes_from() -> None:
+    origin = ValueOrigin(parameter="account", kind="prose", words="words inside a text that read of a.example answered")
+    asked = InputNeeded(
+        input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"), host="b.example", origins=(origin,)
+    )
+    (question,) = run_state([told(1, asked)]).questions.values()
+    assert whence(question) == [
+        "goes to b.example",
+        "account: words inside a text that read of a.example answered",
+    ]
+    before = InputNeeded(input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"))
+    (question,) = run_state([told(1, before)]).questions.values()
+    assert whence(question) == []

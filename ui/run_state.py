@@ -1,0 +1,225 @@
+"""The state of a run that its events add up to: pure, the same for a live run, one of long ago and a replay."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from domain.event import (
+    AnswerDelta,
+    CallFinished,
+    CallStarted,
+    CandidatesConsidered,
+    Event,
+    EventRecord,
+    PathEnded,
+    PlanReady,
+    PolicyFellBack,
+    ReflectionMade,
+    RunDelayed,
+    RunFinished,
+    RunStarted,
+    StepBacktracked,
+    StepChosen,
+    SubtaskStarted,
+)
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.recalled import MemoryRecalled
+from domain.tool import ToolId
+from domain.usage import Usage
+from ui.stream import LAST, Told
+
+Place = tuple[int, tuple[ToolId, ...]]
+"""A node of the walk: the subtask's number and the path to it."""
+_STRANGE_END = RunFinished(
+    outcome="failed",
+    answer="",
+    usage=Usage(),
+    error="It has ended; how, this page cannot read: is it of the server's version?",
+)
+NodeState = Literal["considered", "chosen", "backtracked"]
+
+
+@dataclass
+class Node:
+    """A tool at a place of the walk. ``reason``: why it was chosen, or left."""
+
+    tool: ToolId
+    state: NodeState = "considered"
+    weight: float | None = None
+    relevance: float | None = None
+    reason: str = ""
+
+
+@dataclass
+class Call:
+    """A call; ``result`` None while it is under way."""
+
+    subtask: int
+    step: int
+    tool: ToolId
+    arguments: JsonObject
+    provenance: tuple[Binding, ...] = ()
+    result: StepResult | None = None
+
+
+class Origin(BaseModel):
+    """Where an argument really comes from, in words."""
+
+    parameter: str
+    words: str
+
+
+class Question(BaseModel):
+    """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes."""
+
+    input: str
+    asks: str = "call"
+    tool: ToolId = ToolId("")
+    arguments: JsonObject = Field(default_factory=dict)
+    reason: str = ""
+    host: str = ""
+    origins: list[Origin] = Field(default_factory=list[Origin])
+
+
+class _Asking(BaseModel):
+    event: Question
+
+
+@dataclass
+class RunState:
+    """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``skipped``: events of a kind not known here."""
+
+    seq: int = 0
+    subtasks: dict[int, SubtaskStarted] = field(default_factory=dict[int, SubtaskStarted])
+    nodes: dict[Place, Node] = field(default_factory=dict[Place, Node])
+    ends: dict[Place, PathEnded] = field(default_factory=dict[Place, PathEnded])
+    calls: list[Call] = field(default_factory=list[Call])
+    plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
+    questions: dict[str, Question] = field(default_factory=dict[str, Question])
+    notes: list[str] = field(default_factory=list[str])
+    answer: str = ""
+    finished: RunFinished | None = None
+    skipped: int = 0
+
+    def add(self, told: Told) -> None:
+        """Take in an event. One that cannot be read, or was taken in before, changes nothing else."""
+        if told.seq <= self.seq:
+            return
+        self.seq = told.seq
+        if told.kind == "input.needed":
+            self._ask(told.text)
+            return
+        try:
+            record = EventRecord.model_validate_json(told.text)
+        except ValidationError:
+            self.skipped += 1
+            if told.kind == LAST:
+                self.finished = _STRANGE_END
+            return
+        self._take(record.event, record.subtask)
+
+    def _take(self, event: Event, subtask: int) -> None:
+        match event:
+            case RunStarted():
+                return
+            case SubtaskStarted():
+                self.subtasks[event.subtask] = event
+            case CallStarted():
+                self.calls.append(Call(subtask, event.step, event.tool, event.arguments, event.provenance))
+            case CallFinished():
+                self._result(event, subtask)
+            case AnswerDelta():
+                self.answer += event.text
+            case RunFinished():
+                self.questions.clear()
+                for call in self.calls:
+                    call.result = call.result or _left(call, "The run ended before its answer came.")
+                self.finished, self.answer = event, event.answer
+            case _:
+                self._walk(event, subtask)
+
+    def _walk(self, event: Event, subtask: int) -> None:
+        match event:
+            case CandidatesConsidered():
+                for one in event.candidates:
+                    node = self._node(subtask, (*event.path, one.tool))
+                    node.weight, node.relevance = one.weight, one.relevance
+            case StepChosen():
+                node = self._node(subtask, event.path)
+                node.state, node.reason = "chosen", event.reason
+            case StepBacktracked():
+                node = self._node(subtask, (*event.path, event.dropped))
+                node.state, node.reason = "backtracked", event.reason
+            case PathEnded():
+                self.ends[subtask, event.path] = event
+            case PlanReady():
+                self.plans[subtask] = event.plan.path
+                for length in range(1, len(event.plan.path) + 1):
+                    self._node(subtask, event.plan.path[:length]).state = "chosen"
+            case _:
+                self._note(event)
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case MemoryRecalled(note=note) if note:
+                self.notes.append(note)
+            case ReflectionMade(resumed=True):
+                self.notes.append(f"Judged its path a {event.verdict} failure and walked again: {event.reason}")
+            case RunDelayed():
+                self.notes.append(event.reason)
+            case PolicyFellBack():
+                self.notes.append(f"Went on with {event.to}: {event.reason}")
+            case _:
+                return
+
+    def _node(self, subtask: int, path: tuple[ToolId, ...]) -> Node:
+        return self.nodes.setdefault((subtask, path), Node(path[-1]))
+
+    def _result(self, event: CallFinished, subtask: int) -> None:
+        """Into the call that it ends; one that was never made (a missing argument) is told by its result alone.
+
+        A step may be called several times with other values, and has one result: that of the call that it tells of.
+        """
+        told = event.result
+        tried = [one for one in self.calls if (one.subtask, one.step, one.result) == (subtask, event.step, None)]
+        if tried:
+            own = next((one for one in reversed(tried) if one.arguments == told.arguments), tried[-1])
+            for call in tried:
+                call.result = told if call is own else _left(call, "It was made again with other values.")
+            return
+        self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told))
+
+    def _ask(self, text: str) -> None:
+        try:
+            asked = _Asking.model_validate_json(text).event
+        except ValidationError:
+            self.skipped += 1
+            return
+        self.questions[asked.input] = asked
+
+
+def given_values(story: RunState) -> list[str]:
+    """``name: value`` of all that was fixed before the run: its request may still name others."""
+    given = [
+        f"{one.parameter}: {call.arguments[one.parameter]}"
+        for call in story.calls
+        for one in call.provenance
+        if one.origin == "user" and one.parameter in call.arguments
+    ]
+    return list(dict.fromkeys(given))
+
+
+def run_state(events: Iterable[Told]) -> RunState:
+    """The story that these events tell, in the order of their numbers."""
+    story = RunState()
+    for told in events:
+        story.add(told)
+    return story
+
+
+def _left(call: Call, note: str) -> StepResult:
+    """What is told of a call whose own result was not."""
+    return StepResult(tool=call.tool, arguments=call.arguments, status="unknown", attempts=1, note=note)

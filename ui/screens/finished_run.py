@@ -1,0 +1,130 @@
+"""What can be done with a run that has ended: the same again, with other values, or kept as a template."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from ui.client import Client
+from ui.plan_edits import filled
+from ui.problems import ServerError
+from ui.replies import Run
+from ui.reruns import Done, Offered, done, rerun, save
+from ui.run_view import unmarked
+from ui.screens.fields import field
+from ui.screens.questions import told
+from ui.walk_graph import tool_name
+
+Panel = Literal["changes", "template"]
+_RERUN = "/runs/{run_id}/rerun"
+
+
+def after(client: Client, run: Run) -> None:
+    """Below a run. What a server does not have is not offered."""
+    if not client.can(_RERUN):
+        return
+    with st.container(horizontal=True, gap="small"):
+        if st.button("Run again", key=f"again-{run.id}", icon=":material/replay:", type="tertiary"):
+            _anew(lambda: rerun(client, run.id), run)
+        if run.outcome == "answered":
+            _opens("Run again with changes", "edit", "changes", run)
+            if client.can("/templates"):
+                _opens("Save as template", "bookmark_add", "template", run)
+    panel = st.session_state.get(_key(run))
+    if panel:
+        _panel(client, run, panel)
+
+
+def _panel(client: Client, run: Run, panel: Panel) -> None:
+    try:
+        made = _done(client, run)
+    except ServerError as error:
+        st.error(unmarked(str(error)))
+        return
+    if not made.document.steps:
+        st.caption("This run called nothing that could be called again.")
+    elif panel == "changes":
+        _changes(client, run, made)
+    else:
+        _template(client, run, made)
+
+
+def _changes(client: Client, run: Run, made: Done) -> None:
+    """Its calls with other values, in their order."""
+    document = made.document
+    with st.form(f"changes-{run.id}"):
+        st.markdown(
+            "**The same calls with other values.** Nothing else is planned; a value that is left empty is found anew."
+        )
+        for number, step in enumerate(made.document.steps, 1):
+            st.text(f"{number}. {tool_name(step.tool)}")
+            for name, value in step.arguments.items():
+                given = field(name, made.schema_of(number, name), f"again-{run.id}-{number}-{name}", value)
+                if given != value:
+                    document = filled(document, number, name, given)
+            for name, take in step.takes.items():
+                st.caption(unmarked(f"{name}: from step {take.step}, {take.field or 'its answer'}"))
+        if st.form_submit_button("Run these calls", type="primary"):
+            _anew(lambda: rerun(client, run.id, document), run)
+
+
+def _template(client: Client, run: Run, made: Done) -> None:
+    """A name, and which of the request's values may differ."""
+    with st.form(f"template-{run.id}"):
+        st.markdown("**Keep this run, to run it with other values.**")
+        name = st.text_input("Name of the template", run.request[:80], max_chars=120)
+        if made.choices:
+            st.caption(
+                "What may differ next time, and by which name? Letters, digits and _; left empty, it stays as it is."
+            )
+        names = [_named(run, one) for one in made.choices]
+        if not st.form_submit_button("Save", type="primary"):
+            return
+    if problem := wrong_names([called for called in names if called]):
+        st.error(unmarked(problem))
+        return
+    chosen = {called: one for called, one in zip(names, made.choices, strict=True) if called}
+    if told(lambda: save(client, run.id, name, chosen)):
+        st.session_state.pop(_key(run), None)
+        st.toast("Saved; it is under Templates.")
+        st.rerun()
+
+
+def wrong_names(names: list[str]) -> str:
+    """What is wrong with the names of a template's parameters; empty where nothing is."""
+    for name in names:
+        if not (name.isascii() and name.isidentifier()):
+            return f"{name} cannot be a name: take letters, digits and _, and no digit first."
+        if names.count(name) > 1:
+            return f"Two values have the name {name}; give each its own."
+    return ""
+
+
+def _named(run: Run, one: Offered) -> str:
+    label = unmarked(f"Name for {one.value!s:.60} ({one.parameter} of step {one.step})")
+    return st.text_input(label, one.name, max_chars=80, key=f"name-{run.id}-{one.step}-{one.parameter}").strip()
+
+
+def _opens(label: str, icon: str, panel: Panel, run: Run) -> None:
+    """A button that unfolds a panel, or folds it again."""
+    if st.button(label, key=f"{panel}-{run.id}", icon=f":material/{icon}:", type="tertiary"):
+        opened = st.session_state.get(_key(run)) == panel
+        st.session_state[_key(run)] = None if opened else panel
+
+
+def _anew(what: Callable[[], object], run: Run) -> None:
+    if told(what):
+        st.session_state.pop(_key(run), None)
+        st.rerun()
+
+
+def _done(client: Client, run: Run) -> Done:
+    """Asked for once: a run that has ended stays as it is."""
+    known: dict[str, Done] = st.session_state.setdefault("done", {})
+    if run.id not in known:
+        known[run.id] = done(client, run.id)
+    return known[run.id]
+
+
+def _key(run: Run) -> str:
+    return f"after-{run.id}"

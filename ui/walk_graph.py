@@ -1,0 +1,97 @@
+"""The walk as a graph in Graphviz' language. Names and reasons are strangers' texts: all of them go through :func:`quoted`."""
+
+from collections import defaultdict
+
+from domain.tool import ToolId, tool_id_parts
+from ui.run_state import Node, Place, RunState
+
+_LINE = 32
+_SHOWN = 4
+"""Considered candidates that are drawn at a node; the others are counted."""
+_LOOK = {
+    "chosen": 'style="filled,rounded" fillcolor="#d6f0e0" color="#1f7a4d" penwidth=1.6',
+    "backtracked": 'style="filled,rounded,dashed" fillcolor="#fdeccf" color="#b26a00"',
+    "considered": 'style="filled,rounded" fillcolor="#f6f7f9" color="#c3c8d0" fontcolor="#5b6470"',
+}
+_HEAD = (
+    'digraph walk { rankdir=LR; bgcolor="transparent"; nodesep=0.12; ranksep=0.45;'
+    ' node [shape=box fontname="sans-serif" fontsize=11 margin="0.12,0.06" height=0.3];'
+    ' edge [color="#9aa3af" arrowsize=0.6];'
+)
+
+
+def walk_dot(story: RunState) -> str:
+    """The graph: what was considered with its weight, what was chosen, what was left again, the reasons as tooltips."""
+    children: defaultdict[Place, list[Place]] = defaultdict(list)
+    for subtask, path in story.nodes:
+        children[subtask, path[:-1]].append((subtask, path))
+    names: dict[Place, str] = {}
+    lines = [_HEAD]
+    for subtask in sorted({subtask for subtask, _ in story.nodes}):
+        root: Place = (subtask, ())
+        names[root] = f"n{len(names)}"
+        told = story.subtasks.get(subtask)
+        title = told.name or told.description if told and len(story.subtasks) > 1 else "request"
+        lines.append(f'{names[root]} [label={quoted(title, 40)} shape=ellipse style=filled fillcolor="#e4ebf7"];')
+        waiting = [root]
+        while waiting:
+            parent = waiting.pop(0)
+            drawn, left = _drawn(story, children[parent])
+            for place in drawn:
+                names[place] = f"n{len(names)}"
+                lines.append(_node(names[place], story.nodes[place]))
+                lines.append(_edge(names[parent], names[place], story.nodes[place]))
+            if left:
+                more = f"{names[parent]}m"
+                lines.append(f'{more} [label="{left} more" shape=plaintext fontcolor="#8a93a0"];')
+                lines.append(f'{names[parent]} -> {more} [style=dotted arrowhead=none color="#c3c8d0"];')
+            waiting += drawn
+    return "\n".join([*lines, "}"])
+
+
+def quoted(text: str, most: int = 200) -> str:
+    """A string of Graphviz' language that is shown as ``text``: no escape, entity or end of string of its own."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    short = plain if len(plain) <= most else plain[: most - 1] + "…"
+    return '"' + short.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"').replace("<", "&lt;") + '"'
+
+
+def tool_name(tool: ToolId) -> str:
+    """Tool set and API; what is no tool's id, as it is."""
+    try:
+        _, toolset, api = tool_id_parts(tool)
+    except ValueError:
+        return tool
+    return f"{toolset} / {api}"
+
+
+def _two_lines(tool: ToolId) -> str:
+    """The API above its tool set: real names are long, and a graph of wide boxes is read by nobody."""
+    toolset, slash, api = tool_name(tool).rpartition(" / ")
+    if not slash:
+        return quoted(tool, _LINE)
+    return quoted(api, _LINE)[:-1] + r"\n" + quoted(toolset, _LINE)[1:]
+
+
+def _drawn(story: RunState, places: list[Place]) -> tuple[list[Place], int]:
+    """What is drawn below a node, and how many are not: all that the walk went to, and the heaviest of the others."""
+    taken = [place for place in places if story.nodes[place].state != "considered"]
+    others = [place for place in places if story.nodes[place].state == "considered"]
+    others.sort(key=lambda place: story.nodes[place].weight or 0.0, reverse=True)
+    room = max(1, _SHOWN - len(taken))
+    return taken + others[:room], len(others[room:])
+
+
+def _node(name: str, node: Node) -> str:
+    weight = "" if node.weight is None else f"weight {node.weight:.2f}"
+    relevance = "" if node.relevance is None else f"relevance {node.relevance:.2f}"
+    tooltip = " · ".join(part for part in (node.state, weight, relevance, node.reason) if part)
+    return f"{name} [label={_two_lines(node.tool)} tooltip={quoted(tooltip, 400)} {_LOOK[node.state]}];"
+
+
+def _edge(source: str, target: str, node: Node) -> str:
+    label = (
+        "" if node.weight is None else f'label="{node.weight:.2f}" fontsize=9 fontname="sans-serif" fontcolor="#7a828e"'
+    )
+    taken = {"chosen": 'color="#1f7a4d" penwidth=1.8', "backtracked": 'color="#b26a00" style=dashed'}
+    return f"{source} -> {target} [{label} {taken.get(node.state, '')}];"

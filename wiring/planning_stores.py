@@ -1,0 +1,54 @@
+"""Where the stores that planning reads besides the graph lie, flows and kept fields: with the graph. On its server every machine plans with the same; in the store's folder otherwise."""
+
+import asyncio
+
+from graph.dataflow import FlowStore
+from graph.kept_fields import KeptFields
+from wiring.layout import StoreFolder
+from wiring.settings import Settings
+from wiring.store_servers import graph_connection
+
+_PAGE = 500
+
+
+def flows_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> FlowStore:
+    """A store of flows that is not open yet."""
+    if on_server:
+        from graph.backends.neo4j_planning import Neo4jFlows
+
+        return Neo4jFlows(graph_connection(settings))
+    from graph.backends.sqlite_dataflow import SqliteFlows
+
+    return SqliteFlows(folder.flows)
+
+
+def kept_fields_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> KeptFields:
+    """Opened when first asked."""
+    if on_server:
+        from graph.backends.neo4j_planning import Neo4jKeptFields
+
+        return Neo4jKeptFields(graph_connection(settings))
+    from graph.backends.sqlite_kept_fields import SqliteKeptFields
+
+    return SqliteKeptFields(folder.kept_fields)
+
+
+async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
+    """Flows that this machine counted before they lay on the server: brought there, where there are none yet."""
+    if not await asyncio.to_thread(folder.flows.exists) or await flows.keys("", 1):
+        return
+    from graph.backends.sqlite_dataflow import SqliteFlows
+
+    mine = SqliteFlows(folder.flows)
+    await mine.setup()
+    try:
+        place = ("", "", "")
+        while page := await mine.counts(place, _PAGE):
+            await flows.restore([], page)
+            place = page[-1].place
+        after = ""
+        while keys := await mine.keys(after, _PAGE):  # last: where they are, all of it is
+            await flows.restore(keys, [])
+            after = keys[-1]
+    finally:
+        await mine.close()

@@ -1,0 +1,68 @@
+"""The servers that hold a part of the store: their addresses by the settings, and whether they answer."""
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from wiring.lazy import Lazy
+from wiring.settings import Settings
+
+if TYPE_CHECKING:
+    from graph.backends.bolt import Connection
+    from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+
+
+def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
+    """A connection to the graph's server that is not open yet."""
+    from graph.backends.bolt import Connection
+    from graph.backends.bolt_errors import Server
+
+    server = Server(settings.graph_url, settings.graph_user, settings.graph_database)
+    return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)
+
+
+def vector_address(settings: Settings) -> "QdrantAddress":
+    """The address of the vectors' server."""
+    from retriever.backends.qdrant_connection import QdrantAddress
+
+    key = settings.vector_api_key.get_secret_value()
+    return QdrantAddress(settings.vector_url, key, settings.vector_grpc, settings.vector_grpc_port)
+
+
+class StoreServers:
+    """Those that the settings name, asked over connections of their own; an embedded part is always there. Connections are closed with the stack."""
+
+    def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
+        self._settings = settings
+        self._stack = stack
+        self._graph = Lazy(self._open_graph)
+        self._vectors = Lazy(self._open_vectors)
+
+    async def graph(self) -> None:
+        """Raises ``UnavailableError`` where the graph's server does not answer."""
+        if self._settings.graph_url:
+            await (await self._graph.get()).reach()
+
+    async def vectors(self) -> None:
+        """Raises ``UnavailableError`` where the vectors' server does not answer."""
+        if self._settings.vector_url:
+            connection = await self._vectors.get()
+            await connection.call("reach the vectors", lambda client: client.get_aliases())
+
+    async def all(self) -> None:
+        """Raises as both."""
+        await self.graph()
+        await self.vectors()
+
+    async def _open_graph(self) -> "Connection":
+        connection = graph_connection(self._settings, retry_seconds=0)
+        await connection.open()
+        self._stack.push_async_callback(connection.close)
+        return connection
+
+    async def _open_vectors(self) -> "QdrantConnection":
+        from retriever.backends.qdrant_connection import QdrantConnection
+
+        connection = QdrantConnection(vector_address(self._settings))
+        await connection.open()
+        self._stack.push_async_callback(connection.close)
+        return connection

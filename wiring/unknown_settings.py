@@ -1,0 +1,41 @@
+"""Unknown settings: variables that look like settings and are none, mostly a slip of the pen, which would otherwise be ignored in silence."""
+
+import re
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from agent.execution.secrets import PREFIX as SECRET
+from wiring.settings import Settings
+
+_PREFIX = "FOOTPATH_"
+_LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
+
+
+def unknown_settings(names: Iterable[str]) -> list[str]:
+    """A warning for each variable with the project's prefix that is no setting and no secret, with the setting it is nearest to."""
+    known = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
+    said: list[str] = []
+    for name in sorted({name.upper() for name in names}):
+        if not name.startswith(_PREFIX) or name.startswith(SECRET) or name in known:
+            continue
+        near = get_close_matches(name, [*known, SECRET + "NAME"], n=1, cutoff=0.75)
+        hint = f"; is {near[0]} meant?" if near else "; .env.example lists the settings"
+        said.append(f"{name} is no setting and is ignored{hint}")
+    return said
+
+
+def warn_of_unknown_settings(names: Iterable[str]) -> None:
+    """Tell the warnings of :func:`unknown_settings` on stderr."""
+    for warning in unknown_settings(names):
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def named_in(file: Path) -> list[str]:
+    """The variables that a ``.env`` file sets, as far as it can be read."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [hit[1] for line in lines if (hit := _LINE.match(line))]
