@@ -6,25 +6,23 @@ from collections.abc import Sequence
 from domain.tool import ToolDoc
 from graph.identifiers import text_words, words
 from offline.nlp.clauses import clauses
+from offline.nlp.gazetteer import word_set, word_sets
 
-_CHANGES: tuple[frozenset[str], ...] = tuple(
-    frozenset(group.split())
-    for group in (
-        "create add make new insert register open start save store write upload put enter",
-        "update edit change modify set rename move replace patch correct mark reschedule postpone shift",
-        "delete remove cancel drop clear erase close stop unsubscribe",
-        "send post publish message email notify submit share tweet reply",
-        "book reserve schedule plan arrange appoint",
-        "buy order pay purchase checkout transfer donate charge subscribe",
-        "remind alarm",
-        "follow like vote rate join block invite",
-        "complete finish mark tick done resolve accomplish fulfil fulfill",
-        "apply enrol enroll sign",
-        "confirm approve accept reject decline deny",
-        "assign unassign delegate",
-        "pause resume enable disable activate deactivate lock unlock archive restore",
-        "rent hire borrow refund withdraw",
-    )
+_CHANGES = word_sets(
+    "create add make new insert register open start save store write upload put enter; "
+    "update edit change modify set rename move replace patch correct mark reschedule postpone shift; "
+    "delete remove cancel drop clear erase close stop unsubscribe; "
+    "send post publish message email notify submit share tweet reply; "
+    "book reserve schedule plan arrange appoint; "
+    "buy order pay purchase checkout transfer donate charge subscribe; "
+    "remind alarm; "
+    "follow like vote rate join block invite; "
+    "complete finish mark tick done resolve accomplish fulfil fulfill; "
+    "apply enrol enroll sign; "
+    "confirm approve accept reject decline deny; "
+    "assign unassign delegate; "
+    "pause resume enable disable activate deactivate lock unlock archive restore; "
+    "rent hire borrow refund withdraw"
 )
 _LOOSE = frozenset({0, 1})
 """Kinds whose words ask for reading as often: "open the page", "set the scene", "make a list"."""
@@ -33,62 +31,23 @@ _KEEPS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """``put the meeting into my diary``: told so, the loose words order a change as well."""
-_EITHER = frozenset(
-    {
-        "make",
-        "open",
-        "start",
-        "change",
-        "set",
-        "write",
-        "put",
-        "save",
-        "store",
-        "replace",
-        "add",
-        "plan",
-        "rate",
-        "share",
-        "like",
-    }
-)
+_EITHER = word_set("make open start change set write put save store replace add plan rate share like")
 """Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
-_TAKES_AWAY = _CHANGES[2] - {"stop"}
-"""What is stopped is still there."""
-_OFTEN_NOUNS = frozenset({"mark", "sign", "finish", "rent", "lock", "archive", "resume", "block"})
-_NOUNS = _OFTEN_NOUNS | {
-    "book",
-    "order",
-    "post",
-    "message",
-    "email",
-    "share",
-    "tweet",
-    "alarm",
-    "schedule",
-    "charge",
-    "purchase",
-    "transfer",
-    "register",
-    "upload",
-    "patch",
-    "drop",
-}
+_OFTEN_NOUNS = word_set("mark sign finish rent lock archive resume block")
+_NOUNS = _OFTEN_NOUNS | word_set(
+    "book order post message email share tweet alarm schedule charge purchase transfer register upload patch drop"
+)
 """Words of a change that name things as often: an order puts an article, a pronoun or a quotation behind them."""
 _OBJECT = re.compile(
     r"\s+(?:(?:a|an|the|me|my|us|our|it|its|this|that|these|those|them|their|his|her|all|any|some|both|for|to|up)\b|[\"'“‘«])",
     re.I,
 )
 _NAME = re.compile(r"\s+[A-Z]")
-_READS = frozenset(
-    {
-        "get", "search", "find", "list", "look", "fetch", "query", "convert", "translate", "analyze", "analyse",
-        "check", "calculate", "compute", "detect", "generate", "classify", "summarize", "summarise", "extract",
-        "validate", "verify", "compare", "predict", "recommend", "suggest", "lookup", "parse", "estimate", "score",
-        "identify", "recognize", "recognise", "transform", "format", "encode", "decode", "solve", "evaluate", "read",
-        "show", "count",
-    }
-)  # fmt: skip
+_READS = word_set(
+    "get search find list look fetch query convert translate analyze analyse check calculate compute detect generate classify summarize summarise "
+    "extract validate verify compare predict recommend suggest lookup parse estimate score identify recognize recognise transform format encode "
+    "decode solve evaluate read show count"
+)
 _FIRST = re.compile(r"\W*(?:please\s+|kindly\s+|just\s+|go ahead and\s+)?(\w+)", re.I)
 _TOLD = re.compile(
     r"\b(?:please|kindly|(?:could|can|would|will) you|(?:want|need|like|love|wish|have|going|help me|ask you|you|remember|forget)(?: you)? to|let'?s|let us"
@@ -122,11 +81,6 @@ def changes_asked(text: str) -> frozenset[str]:
 def changes(tool: ToolDoc) -> bool:
     """Whether a call may change something: its tool is not known to read, nor says the name of one that is posted to that it does."""
     return not tool.safe and (tool.effect.by != "method" or bool(_changes(words(tool.api))) or not _only_reads(tool))
-
-
-def undoes(tool: ToolDoc) -> bool:
-    """Whether a tool takes away what is there, by its name."""
-    return bool(_TAKES_AWAY & set(words(tool.api)[:1]))
 
 
 def orders(tool: ToolDoc, clause: str) -> bool:

@@ -1,18 +1,16 @@
 """The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.offer.candidates import COVERED, Candidate, answerable
 from agent.policy.protocol import ArgumentsQuestion, Choice, Situation
 from domain.tool import ToolDoc
 from graph.coupling import best_field
-from offline.change_words import makes, may_call, told_to_change
-from offline.coverage import bare
+from offline.change_words import changes, makes, may_call, told_to_change
+from offline.coverage import answers, unsaid
 from offline.routes import Missing, Route, available, route
 from offline.slots.binding import bind
-from offline.turns import in_turn
-from offline.unsaid import onward
 
 _NEAR = 0.75
 
@@ -37,7 +35,6 @@ class ChoiceParameters:
     passed: float = 0.7
     walked: float = 0.3
     step: float = 0.88
-    ungrounded: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +61,16 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
     able = _able(situation, ways, parameters, share or _unknown)
     done = served(situation, ways, able, parameters)
     unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
-    options = [_option(situation, ways, i, parameters, share or _unknown) for i in able if i not in done]
-    best = _first_worthy(in_turn(situation.clauses, [option for option in options if option]))
+    options = [o for i in able if i not in done and (o := _option(situation, ways, i, parameters, share or _unknown))]
+    later = told_later(situation.clauses, [option.clause for option in options])
+    best = _first_worthy([option for option in options if option.clause not in later])
     if best is not None:
         choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
-        return Verdict(choice, _purpose(situation, best), unserved)
+        return Verdict(choice, purpose_of(situation, best.way.first.relevance, best.clause), unserved)
     further = onward(situation, missing) if done else None
     if further is not None:
         reason = f"{further.goal.tool.api} knows more of what is asked{fed_by(situation.path, further.first)}"
         return Verdict(Choice("advance", reason, situation.candidates.index(further.first)), "", unserved)
-    relaxed = None if done or not situation.memory else _without_the_dead(situation, missing, parameters)
-    if relaxed is not None:
-        return decide(relaxed, missing, parameters, share)
     return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
 
 
@@ -100,31 +95,10 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
 
 
-def _without_the_dead(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Situation | None:
-    """The situation measured by what can still be reached: what failed is no measure for what is left. None where nothing changes."""
-    usable = [c for c in situation.candidates if may_call(c.tool, situation.request)]
-    left = [c.relevance for c in usable if route(c, situation.path, usable, missing) is not None]
-    best = tuple(
-        max((relevance[i] for relevance in (*left, *situation.path_relevance)), default=0.0)
-        for i in range(len(situation.clauses))
-    )
-    if best == situation.best_relevance or max(best, default=0.0) < parameters.fitting:
-        return None
-    return replace(situation, best_relevance=best, memory=())
-
-
 def _first_worthy(options: Sequence[_Option]) -> _Option | None:
     """The first clause's way unless another's is clearly better: requests are told in the order of their parts."""
     most = max((option.worth for option in options), default=0.0)
     return next((option for option in options if option.worth >= _NEAR * most), None)
-
-
-def _purpose(situation: Situation, option: _Option) -> str:
-    """The clause a tool is called for: of a producer, the one that it serves best itself, else the one it leads to."""
-    relevance = option.way.first.relevance
-    shares = [value / (best or 1.0) for value, best in zip(relevance, situation.best_relevance, strict=True)]
-    own = max(range(len(shares)), key=lambda i: shares[i])
-    return situation.clauses[own if shares[own] > shares[option.clause] else option.clause]
 
 
 def _end(
@@ -211,7 +185,6 @@ def _option(
             (way.goal.relevance[clause] / best) ** 2
             * (1 - parameters.walked + parameters.walked * way.share(most))
             * parameters.step ** (len(way.steps) - 1)
-            * _grounded(situation, way, clause, parameters)
             * (parameters.locked if any(_locked(step.tool) for step in way.steps) else 1.0)
             * (
                 1
@@ -227,15 +200,6 @@ def _option(
 def _locked(tool: ToolDoc) -> bool:
     """Whether a tool cannot be called without a secret, which may not be there."""
     return any(credential.required for credential in tool.credentials)
-
-
-def _grounded(situation: Situation, way: Route, clause: int, parameters: ChoiceParameters) -> float:
-    """Less for a clause that names no value, as "the city" in "the population of the city where the author was born", while
-    other clauses do: what it is about is not known before those are served.
-    """
-    text = situation.clauses[clause]
-    waits = bare(text) == text and len(situation.clauses) > 1 and way.first.tool.parameters
-    return parameters.ungrounded if waits and not way.first.feeds_from else 1.0
 
 
 def _why(situation: Situation, option: _Option) -> str:
@@ -297,3 +261,42 @@ def finished(situation: Situation, done: frozenset[int], able: Sequence[int]) ->
         return "every part of the request is covered"
     known = "no tool at hand serves" if any(i in able for i in left) else "no tool fits"
     return f"{len(done)} of {len(situation.clauses)} parts are covered; {known} {', '.join(left.values())}"
+
+
+def onward(situation: Situation, missing: Missing) -> Route | None:
+    """The way to a tool that answers to most of what is unsaid, and takes something from the path; None where there is none.
+
+    It must be a safe one: what is unsaid is a reason to look further, never to change anything.
+    """
+    open_words = unsaid(situation.clauses, situation.path)
+    if not open_words or not situation.path:
+        return None
+    usable = [c for c in situation.candidates if c.tool.safe and may_call(c.tool, situation.request)]
+    best: tuple[tuple[int, float], Route] | None = None
+    for candidate in usable:
+        said = sum(answers(candidate.tool, group) for group in open_words)
+        way = route(candidate, situation.path, usable, missing) if said else None
+        if way is not None and way.first.feeds_from:
+            worth = (said, max(candidate.relevance, default=0.0) - 0.1 * len(way.steps))
+            if best is None or worth > best[0]:
+                best = (worth, way)
+    return best[1] if best else None
+
+
+def told_later(clauses: Sequence[str], still_open: Sequence[int]) -> frozenset[int]:
+    """Of the open clauses, those to changes that are told behind another change that is still to be made."""
+    return frozenset([at for at in still_open if told_to_change(clauses[at])][1:])
+
+
+def purpose_of(situation: Situation, relevance: Sequence[float], clause: int | None = None) -> str:
+    """The clause that a tool of this relevance is called for: the one that it serves best, compared with others, or ``clause`` where it serves that as well."""
+    shares = [value / (best or 1.0) for value, best in zip(relevance, situation.best_relevance, strict=True)]
+    own = max(range(len(shares)), key=lambda at: shares[at])
+    return situation.clauses[own if clause is None or shares[own] > shares[clause] else clause]
+
+
+def out_of_turn(situation: Situation, choice: Choice, own: Choice) -> bool:
+    """Whether a choice would make another change than the one whose turn it is."""
+    if choice.index is None or own.index is None or choice.index == own.index:
+        return False
+    return changes(situation.candidates[choice.index].tool) and changes(situation.candidates[own.index].tool)

@@ -1,43 +1,39 @@
-"""Whether a tool's own words speak of what a clause asks for: a check on similarity, which finds something for everything."""
+"""How much of what a clause asks and tells a tool answers to: its words by the tool's names and fields, its values by the calls it would make."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 from graph.identifiers import text_words, words
 from graph.response_fields import output_fields
-from offline.nlp.asked_words import asked_groups, asked_pairs, compact
-from offline.nlp.entities import spans
-from offline.nlp.gazetteer import UNITS
+from offline.nlp.asked_words import asked_groups, asked_pairs, compact, match
+from offline.nlp.coordination import atoms
+from offline.nlp.entities import Span, SpanKind, spans
+from offline.nlp.gazetteer import UNITS, word_set
+from offline.slots.binding import uses
 
-_VALUES = frozenset(
-    {"quoted", "name", "number", "email", "url", "domain", "ip", "phone", "coordinates", "code", "time", "date"}
+_VALUES = word_set("quoted name number email url domain ip phone coordinates code time date")
+_ASKING = word_set(
+    "provide need want like help information detail data please using use api tool retrieve fetch obtain return display let know look see make sure "
+    "available specific certain various different first second last name id day number difference compare comparison between versus more less most "
+    "least far have has had got lie live stay happen exist mean say think come keep exactly away going able there approximately roughly total overall "
+    "altogether expect wonder curious interested put pick read just present find write buy did getting called call possible early left both each same "
+    "third fourth fifth here today tomorrow yesterday currently current best worst top later earlier take out up one two three thing if off back "
+    "whether bring bad until till"
 )
-_ASKING = frozenset(
-    {
-        "provide", "need", "want", "like", "help", "information", "detail", "data", "please", "using", "use",
-        "api", "tool", "retrieve", "fetch", "obtain", "return", "display", "let", "know", "look", "see", "make",
-        "sure", "available", "specific", "certain", "various", "different", "first", "second", "last", "name", "id",
-        "day", "number", "difference", "compare", "comparison", "between", "versus", "more", "less", "most", "least", "far",
-        "have", "has", "had", "got", "lie", "live", "stay", "happen", "exist", "mean", "say", "think", "come", "keep", "exactly", "away",
-        "going", "able", "there", "approximately", "roughly", "total", "overall", "altogether", "expect", "wonder", "curious", "interested",
-        "put", "pick", "read", "just", "present", "find", "write", "buy", "did", "getting", "called", "call", "possible", "early", "left",
-        "both", "each", "same", "third", "fourth", "fifth", "here", "today", "tomorrow", "yesterday", "currently", "current",
-        "best", "worst", "top", "later", "earlier", "take", "out", "up", "one", "two", "three", "thing",
-        "if", "off", "back", "whether", "bring", "bad", "until", "till",
-    }
-)  # fmt: skip
-_HOLLOW = frozenset({"have", "has", "had", "got", "lie", "live", "there", "here", "come", "keep", "exactly", "take", "out", "up", "thing", "want",
-                     "need", "like", "please", "more", "bring", "most", "s", "mean", "say"})  # fmt: skip
+_HOLLOW = word_set(
+    "have has had got lie live there here come keep exactly take out up thing want need like please more bring most s mean say"
+)
 """Words that tell nothing even where they stand alone."""
-_SET = {"date": frozenset({"date", "day", "from", "start", "year"}), "time": frozenset({"time", "hour", "slot"})}
+_SET = {"date": word_set("date day from start year"), "time": frozenset({"time", "hour", "slot"})}
 """What a day or an hour in digits asks of a tool: that it can be told one."""
 _TYPED = {"date": "date", "time": "time","currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
 """What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
 
-_SPELLS = frozenset({"day", "week", "month", "year", "hour", "minute", "second"})
+_SPELLS = word_set("day week month year hour minute second")
 _ANY_DAY = date(2000, 1, 1)
 _DOTTED = re.compile(r"[^\W\d_]+\d+\.\d+")
 """``PM2.5`` is what is asked, and no value."""
@@ -123,30 +119,52 @@ def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
     return bool(stems) and any(word[:5] in stems for word in vocabulary if len(word) >= 5)
 
 
-_VALUE = re.compile(r"\W*(?:(?:and|so|but|then|ok|okay)\W+)?(?:what|which|who|whom|whose|where|when)\b", re.IGNORECASE)
-_WHETHER = re.compile(r"\W*(?:is|are|was|were|do|does|did|has|have|had)\s+(?!there\b|you\b|i\b|we\b)\S", re.IGNORECASE)
-"""``Is there a hotel``, ``do you know``: what is asked for so is a thing."""
-_TOLD = re.compile(r"\bwhether\b[^.;:]*", re.IGNORECASE)
-_SMALL = frozenset({"is", "has", "are", "was", "can", "the", "of", "a"})
+_HEAVY: frozenset[SpanKind] = frozenset({"date", "time", "coordinates", "email", "url"})
+_TELLING: frozenset[SpanKind] = frozenset({"quoted", "unit", "currency", "name"})
 
 
-def wants_value(clause: str) -> bool:
-    """Whether a clause asks what, which, who, where or when."""
-    return _VALUE.match(clause) is not None
+class Uses:
+    """The values of one request that tools use, each worked out once."""
+
+    def __init__(self, request: str) -> None:
+        self._request = request
+        self._known: dict[tuple[ToolId, str], tuple[Span, ...]] = {}
+
+    def share(self, tools: Sequence[ToolDoc], clause: str) -> float:
+        """The share of a clause's values (of the request's, where the clause tells none) that calls of the tools take, in [0, 1]; 1 where there are none."""
+        text = self._request if bare(clause) == clause else clause
+        told = atoms(text)
+        if not told:
+            return 1.0
+        used = [span for tool in tools for span in self._of(tool, text)]
+        taken = [atom for atom in told if any(atom.overlaps(span) for span in used)]
+        return sum(map(_weight, taken)) / sum(map(_weight, told))
+
+    def _of(self, tool: ToolDoc, text: str) -> tuple[Span, ...]:
+        key = (tool.id, text)
+        if key not in self._known:
+            self._known[key] = uses(tool, text)
+        return self._known[key]
 
 
-def asks_whether(request: str) -> bool:
-    """Whether a request is answered by yes or no."""
-    return _WHETHER.match(request) is not None
+def _weight(atom: Span) -> float:
+    return 2.0 if atom.kind in _HEAVY else 1.5 if atom.kind in _TELLING else 1.0
 
 
-def told_only_whether(doc: ToolDoc) -> frozenset[str]:
-    """The words of which a tool tells no more than yes or no: ``is_capital`` names no capital."""
-    fields = output_fields(doc)
-    told = {word for field in fields if field.type == "boolean" for word in words(field.name)} - _SMALL
-    if not told:
-        return frozenset()
-    named = {*words(doc.api), *words(doc.toolset), *words(doc.category), *text_words(_TOLD.sub(" ", doc.description))}
-    valued = {word for field in fields if field.type != "boolean" for word in (*words(field.name), *field.holder)}
-    taken = {word for parameter in doc.parameters for word in words(parameter.name)}
-    return frozenset(told - named - valued - taken)
+def unsaid(clauses: Sequence[str], path: Sequence[ToolDoc]) -> list[frozenset[str]]:
+    """The telling words of clauses, each with what it may stand for, that neither names nor fields of a path's tools know."""
+    asked = dict.fromkeys(group for clause in clauses for group in telling(clause))
+    return [group for group in asked if not any(speaks(tool, group) for tool in path)]
+
+
+def answers(tool: ToolDoc, group: frozenset[str]) -> bool:
+    """Whether a field of the tool's response is named by one of the words."""
+    return any(match(field.name, group) for field in output_fields(tool))
+
+
+def speaks(tool: ToolDoc, group: frozenset[str]) -> bool:
+    """Whether a tool's names, parameters or fields know one of the words."""
+    named = {*words(tool.api), *words(tool.toolset)}
+    named |= {word for parameter in tool.parameters for word in words(parameter.name)}
+    named |= {word for field in output_fields(tool) for word in field.holder}
+    return bool(group & named) or answers(tool, group)

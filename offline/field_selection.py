@@ -1,7 +1,7 @@
 """Which fields of a long response to keep, without a model: by name, by what the document speaks of, by what values look like."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pydantic.types import JsonValue
 
@@ -11,54 +11,31 @@ from graph.coupling import subject
 from graph.identifiers import text_words, words
 from graph.lenient_json import read_value
 from offline.nlp.asked_words import match
+from offline.nlp.gazetteer import word_set
 
 _ROOM = 900
 """Characters that the kept fields of a long list's first items may take: somewhat more than is shown, for shorter items."""
 _ROWS = 5
 _LEAST = 2
 
-_LABELS = frozenset(
-    {"name", "title", "label", "headline", "summary", "text", "description", "answer", "result", "message"}
+_LABELS = word_set("name title label headline summary text description answer result message")
+_KEYS = word_set("id code symbol slug isbn iata icao doi sku asin email username")
+_FIGURES = word_set(
+    "price amount total count rate value score rating number quantity population temperature latitude longitude duration distance percent average "
+    "minimum maximum unit currency"
 )
-_KEYS = frozenset({"id", "code", "symbol", "slug", "isbn", "iata", "icao", "doi", "sku", "asin", "email", "username"})
-_FIGURES = frozenset(
-    {"price", "amount", "total", "count", "rate", "value", "score", "rating", "number", "quantity", "population", "temperature",
-     "latitude", "longitude", "duration", "distance", "percent", "average", "minimum", "maximum", "unit", "currency"}
-)  # fmt: skip
-_TIMES = frozenset({"date", "time", "day", "year", "month", "start", "end", "deadline", "datetime", "timestamp"})
-_BOOKKEEPING = frozenset(
-    {"version", "cursor", "etag", "hash", "checksum", "signature", "token", "took", "elapsed", "latency", "debug", "trace",
-     "cache", "pagination", "paging", "schema", "meta", "metadata", "copyright", "license", "attribution", "disclaimer", "thumbnail",
-     "icon", "logo", "image", "picture", "avatar", "banner", "html", "css", "sprite", "tracking", "sql"}
-)  # fmt: skip
-_BOOKKEEPING_ALONE = frozenset(
-    {"next", "previous", "page", "per", "limit", "offset", "self", "request", "query", "session"}
+_TIMES = word_set("date time day year month start end deadline datetime timestamp")
+_BOOKKEEPING = word_set(
+    "version cursor etag hash checksum signature token took elapsed latency debug trace cache pagination paging schema meta metadata copyright "
+    "license attribution disclaimer thumbnail icon logo image picture avatar banner html css sprite tracking sql"
 )
+_BOOKKEEPING_ALONE = word_set("next previous page per limit offset self request query session")
 """Bookkeeping only as a whole name: ``next`` is, ``next_draw_date`` is not."""
-_RECORD_KEEPING = frozenset({"created", "updated", "modified", "inserted", "crawled", "fetched", "generated", "synced"})
+_RECORD_KEEPING = word_set("created updated modified inserted crawled fetched generated synced")
 _ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/|<|[A-Za-z0-9+/=_-]{200})")
 """What tells a reader nothing: addresses, markup, encoded bytes."""
 _OF_A_TEXT = 300
 """Characters that one long text counts for: it is cut to what room there is."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What the example shows of a field: how often it has a value, and how long its values are in all and at most."""
-
-    filled: int = 0
-    empty: int = 0
-    size: int = 0
-    longest: int = 0
-    address: bool = False
-
-    def with_value(self, value: JsonValue) -> "_Seen":
-        """One more value taken into account."""
-        text = value if isinstance(value, str) else str(value)
-        if value in (None, "", [], {}):
-            return _Seen(self.filled, self.empty + 1, self.size, self.longest, self.address)
-        address = self.address or (isinstance(value, str) and bool(_ADDRESS.match(value)))
-        return _Seen(self.filled + 1, self.empty, self.size + len(text), max(self.longest, len(text)), address)
 
 
 def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
@@ -69,17 +46,16 @@ def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
     """
     tool = question.tool
     about = text_words(tool.description) | subject(tool.api) | text_words(tool.toolset_description)
-    seen = _example(read_value(question.response))
-    ranked = sorted(
-        ((_score(path, about, seen.get(path)), -place, path) for place, path in enumerate(question.fields)),
-        reverse=True,
-    )
+    seen: dict[str, list[JsonValue]] = {}
+    for path, leaf in leaves_of(read_value(question.response)):
+        seen.setdefault(path, []).append(leaf)
+    scored = [(_score(path, about, seen.get(path, [])), -place, path) for place, path in enumerate(question.fields)]
     kept: list[str] = []
     room = _ROOM
-    for score, _, path in ranked:
-        values = seen.get(path, _Seen())
-        rows = min(_ROWS, values.filled + values.empty)
-        each = min(_OF_A_TEXT, values.size // max(1, values.filled))
+    for score, _, path in sorted(scored, reverse=True):
+        sizes = _sizes(seen.get(path, []))
+        rows = min(_ROWS, len(seen.get(path, [])))
+        each = min(_OF_A_TEXT, sum(sizes) // max(1, len(sizes)))
         cost = rows * (len(path.rpartition(".")[2]) + 6 + each)
         if score <= 0 and len(kept) >= _LEAST:
             break
@@ -89,7 +65,7 @@ def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _score(path: str, about: frozenset[str], seen: _Seen | None) -> float:
+def _score(path: str, about: frozenset[str], values: Sequence[JsonValue]) -> float:
     """How telling a field is; what is not above 0 is not worth showing."""
     named = words(path.replace(ITEMS, "").rpartition(".")[2]) or ("value",)
     holders = frozenset(word for step in steps_of(path)[:-1] for word in words(step))
@@ -102,23 +78,20 @@ def _score(path: str, about: frozenset[str], seen: _Seen | None) -> float:
         score -= 2.0
     if holders & (_BOOKKEEPING | {"query", "request"}):
         score -= 1.2
-    return score + _of_values(seen, last)
+    return score + _of_values(values, last)
 
 
-def _of_values(seen: _Seen | None, last: str) -> float:
+def _of_values(values: Sequence[JsonValue], last: str) -> float:
     """What the values say against a field."""
-    seen = seen or _Seen()
-    score = -2.0 if seen.address or last == "url" else 0.0
-    if seen.empty and not seen.filled:
+    address = any(isinstance(value, str) and _ADDRESS.match(value) for value in values)
+    score, sizes = -2.0 if address or last == "url" else 0.0, _sizes(values)
+    if values and not sizes:
         return score - 0.8
-    if seen.filled <= 1:
+    if len(sizes) <= 1:
         return score  # one long text is cut to what room there is; one in every item leaves room for few items
-    return score - (1.5 if seen.longest > 600 else 0.3 if seen.longest > 200 else 0.0)
+    return score - (1.5 if max(sizes) > 600 else 0.3 if max(sizes) > 200 else 0.0)
 
 
-def _example(value: JsonValue) -> dict[str, _Seen]:
-    """What the example shows, by path."""
-    seen: dict[str, _Seen] = {}
-    for path, leaf in leaves_of(value):
-        seen[path] = seen.get(path, _Seen()).with_value(leaf)
-    return seen
+def _sizes(values: Sequence[JsonValue]) -> list[int]:
+    """Characters of the values that are not empty."""
+    return [len(str(value)) for value in values if value not in (None, "", [], {})]

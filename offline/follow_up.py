@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent.conversation import NOTE
 from agent.parameters.needs import need_of
-from agent.policy.subtasks import AskedEarlier
+from agent.policy.protocol import Results
+from agent.policy.subtasks import NAMED, AskedEarlier, DecomposeQuestion, Decomposition, Subtask
+from agent.text import clean
 from domain.plan import StepResult
-from offline.list_filter import things_of
+from offline.list_filter import held, narrowed, things_of
 from offline.nlp.coordination import atoms
 from offline.nlp.entities import Span
+from offline.nlp.gazetteer import word_set
 
-_NAMES = frozenset({"name", "country", "quoted", "code", "currency", "language", "email", "domain", "url", "ip"})
+_NAMES = word_set("name country quoted code currency language email domain url ip")
 _SORTS = {"number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time"}
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DAYS = "Mondays?|Tuesdays?|Wednesdays?|Thursdays?|Fridays?|Saturdays?|Sundays?"
@@ -37,7 +41,7 @@ _THAT = re.compile(
     r"restaurant|parcel|order|word|currency|airport|employer|job|player|share|stock)\b",
     re.IGNORECASE,
 )
-_PERSONAL = frozenset({"he", "she", "him", "his", "her"})
+_PERSONAL = word_set("he she him his her")
 _LIST = re.compile(
     r"\b(?:of|among|from|between) (?:them|those|these|the results|the list)\b|\b(?:those|these|ones)\b|\bwhich one\b|"
     r"\bthe (?:\w+ )?(?:one|first|second|third|fourth|last|other|others)\b(?=\s*(?:$|[^\w\s]|one\b|of\b))|"
@@ -196,3 +200,27 @@ def _point(last: AskedEarlier) -> str:
 
 def _calls_for(thing: str, result: StepResult) -> bool:
     return bool(thing) and thing in result.arguments.values()
+
+
+def followed(question: DecomposeQuestion) -> Decomposition | None:
+    """One subtask that stands alone with the earlier calls that it builds on; None where the request leans on nothing earlier."""
+    found = meant(question.request, question.earlier)
+    if found is None:
+        return None
+    one = Subtask(1, clean(found.description, NAMED), found.description, earlier=found.steps)
+    if found.listed:
+        made = [(number, result) for asked in question.earlier for number, _, result in asked.steps]
+        holding = next((number for number, result in reversed(made) if held(found.description, result)), None)
+        if holding is not None:
+            one = replace(one, earlier=(holding,), reread=True)
+    return Decomposition((one,), found.reason)
+
+
+def narrowed_to(request: str, steps: Results) -> Results:
+    """The steps, of those of earlier questions only what this one means."""
+    return [
+        (tool, result.model_copy(update={"response": left}))
+        if result.note == NOTE and (left := narrowed(request, result)) is not None
+        else (tool, result)
+        for tool, result in steps
+    ]

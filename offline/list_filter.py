@@ -26,6 +26,8 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _MORE = r"over|above|more than|at least|longer than|higher than|better than|older than|later than|after|from"
 _LESS = r"under|below|less than|fewer than|at most|up to|shorter than|lower than|cheaper than|earlier than|before|until"
 _BOUND = re.compile(rf"\b(?:({_MORE})|({_LESS}))\s+(\d[\d,]*(?:\.\d+)?)\s*(\w+)?", re.I)
+_BESIDE = {"before": operator.lt, "until": operator.le, "after": operator.gt, "from": operator.ge, "since": operator.ge}
+_REACHED = ("at least", "at most", "up to", "from", "until")
 _COUNT = re.compile(
     r"^\W*(?:and\s+|so\s+)?how many (?:of (?:them|those|these)|are there|(?:are|were|is) (?:they|that))\b", re.I
 )
@@ -121,14 +123,7 @@ def _by_day(request: str, things: Sequence[Thing]) -> list[Thing] | None:
         return None
     hit = told[0][1]
     day = date(int(hit[1]), int(hit[2]), int(hit[3]))
-    fits = {
-        "before": operator.lt,
-        "until": operator.le,
-        "after": operator.gt,
-        "from": operator.ge,
-        "since": operator.ge,
-    }
-    compare = fits.get(told[0][0].cue, operator.eq)
+    compare = _BESIDE.get(told[0][0].cue, operator.eq)
     return _where(things, lambda one: any(compare(own, day) for own in _days(one)), dated=True)
 
 
@@ -138,12 +133,8 @@ def _by_bound(request: str, things: Sequence[Thing]) -> list[Thing] | None:
     field = _measured(request, things) if hit else ""
     if hit is None or not field:
         return None
-    bound, equal = (
-        float(hit[3].replace(",", "")),
-        (hit[1] or hit[2]).lower() in ("at least", "at most", "up to", "from", "until"),
-    )
-    above = operator.ge if equal else operator.gt
-    below = operator.le if equal else operator.lt
+    bound, equal = float(hit[3].replace(",", "")), (hit[1] or hit[2]).lower() in _REACHED
+    above, below = (operator.ge, operator.le) if equal else (operator.gt, operator.lt)
     return _where(things, lambda one: (above if hit[1] else below)(_numbers(one).get(field, float("nan")), bound))
 
 

@@ -4,7 +4,7 @@ Memories vote for what came next on their paths, each by its similarity. It is a
 request, where the graph's own does not (thesis 4.3.2.4).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.memory.long_term import vote
@@ -15,13 +15,9 @@ from agent.policy.protocol import Choice, Situation
 from domain.memory import Recalled
 from domain.tool import FINISH, ToolDoc, ToolId
 from offline.change_words import makes, may_call, told_to_change
-from offline.coverage import asks_whether, wants_value
+from offline.coverage import unsaid
 from offline.nlp.clauses import clauses
-from offline.slots.binding import uses
-from offline.slots.given_coordinates import finds_what_is_given
-from offline.unsaid import unsaid
-
-Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
+from offline.routes import Missing
 
 TRUSTED = 0.57
 """Similarity from which a memory may decide: the lowest at which nine of ten trajectories of the playground, each left out
@@ -70,11 +66,9 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         if candidate.tool.id in votes
         and working(candidate.availability)
         and may_call(candidate.tool, situation.request)
-        and not finds_what_is_given(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
-        and _told_enough(candidate.tool, situation, votes[candidate.tool.id].best)
     }
-    ends = bool(situation.path) and _done(situation)
+    ends = bool(situation.path) and _makes_all(situation.path, situation.clauses)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
     if not open_ways:
         return None
@@ -84,7 +78,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         return None
     like = f'"{best.memory.request}" ({best.similarity:.2f})'
     if tool == FINISH:
-        told = not unsaid(situation)
+        told = not unsaid(situation.clauses, situation.path)
         end = Choice("finish", f"the path that served {like}", memory=best.memory.id)
         return Remembered(end, best.similarity, told)
     choice = Choice("advance", f"the next step of what served {like}", usable[tool], best.memory.id)
@@ -98,39 +92,16 @@ def adoptable(proposal: Proposal) -> Adoption:
         return Adoption(
             adopted=False, reason=f"{barred.api} would change something, which the request does not ask for"
         )
-    if any(finds_what_is_given(tool, proposal.request) for tool in proposal.path):
-        return Adoption(adopted=False, reason="it would look up the coordinates that the request gives")
     if not _makes_all(proposal.path, clauses(proposal.request) or (proposal.request,)):
         return Adoption(adopted=False, reason="it would not change what the request tells to")
     one = proposal.recalled
-    if _asks_other(proposal.request, one):
-        return Adoption(adopted=False, reason=f'"{one.memory.request}" was answered by yes or no')
     return Adoption(adopted=True, reason=f'as for "{one.memory.request}" ({one.similarity:.2f})')
 
 
-def _done(situation: Situation) -> bool:
-    """Whether the path makes every change that the request tells: what only read never served "book me a table"."""
-    return _makes_all(situation.path, situation.clauses)
-
-
 def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
+    """Whether a path makes every change that is told: what only read never served "book me a table"."""
     told = [kinds for part in parts if (kinds := told_to_change(part))]
     return all(any(makes(tool, kinds) for tool in path) for kinds in told)
-
-
-def _told_enough(tool: ToolDoc, situation: Situation, recalled: Recalled) -> bool:
-    """Whether the request tells a tool a value of its own, as the one that is remembered did: what that one asked beyond this is not done."""
-
-    def own(request: str) -> bool:
-        taken = [span for step in situation.path for span in uses(step, request)]
-        return any(not any(span.overlaps(other) for other in taken) for span in uses(tool, request))
-
-    return own(situation.request) or not own(recalled.memory.request)
-
-
-def _asks_other(request: str, recalled: Recalled) -> bool:
-    """Whether a value is asked for where what is remembered asked whether something is so."""
-    return wants_value(request) and asks_whether(recalled.memory.request)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
@@ -138,8 +109,6 @@ def _votes(situation: Situation) -> dict[ToolId, _Vote]:
     path = [tool.id for tool in situation.path]
     votes: dict[ToolId, _Vote] = {}
     for one in situation.recalled:
-        if _asks_other(situation.request, one):
-            continue
         following = next_of(one.memory.path, path)
         if following is not None:
             weight = vote(one)

@@ -1,9 +1,10 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.learning.step_scores import scores
+from agent.offer.candidates import Candidate
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
     Arguments,
@@ -17,26 +18,19 @@ from agent.policy.protocol import (
     UnservedQuestion,
     WholePath,
 )
-from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from offline.change_words import unmet
-from offline.choice import ChoiceParameters, Verdict, decide
-from offline.conversation import followed, narrowed_to
-from offline.coverage import bare
-from offline.decomposition import decomposed
-from offline.documents import by_documents
+from offline.choice import ChoiceParameters, Verdict, decide, out_of_turn, purpose_of
+from offline.coverage import Uses, bare
 from offline.field_selection import telling_fields
-from offline.further_calls import Call, Prefix, calls, fresh, once_more
+from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
-from offline.reflection import reflected
+from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
-from offline.substitute import Handed, substituted
 from offline.template_answer import compose
 from offline.toolset_prior import kindred
-from offline.turns import out_of_turn, purpose_of
-from offline.value_uses import Uses
-from offline.whole_path import walked
 
 
 @dataclass(slots=True)
@@ -47,7 +41,6 @@ class _Worked:
     purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
     tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
-    handed: Handed = field(default_factory=Handed)
     unserved: tuple[str, ...] = ()
     finished: bool = False
 
@@ -71,10 +64,8 @@ class OfflinePolicy:
         return self._worked[request]
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """What it means after earlier questions, else parts that have nothing to do with each other; see
-        :func:`offline.conversation.followed` and :func:`offline.decomposition.decomposed`.
-        """
-        return followed(question) or decomposed(question)
+        """What it means after earlier questions (:func:`offline.follow_up.followed`); rules never split a request."""
+        return followed(question) or whole(question.request, "rules keep a request whole")
 
     async def choose(self, situation: Situation) -> Choice:
         """Weight, availability, relevance and executability decide; see :func:`offline.choice.decide`."""
@@ -86,7 +77,7 @@ class OfflinePolicy:
             return self._missing[key]
 
         now, worked = fresh(situation), self._of(situation.request)
-        known = substituted(now, worked.handed.completing(missing)) or kindred(now, missing)
+        known = kindred(now, missing)
         found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
         verdict = once_more(situation, found)
         worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
@@ -99,15 +90,20 @@ class OfflinePolicy:
     def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
         """The rules' own move, unless memory knows a better one."""
         share = worked.uses.share
-        own = decide(by_documents(situation, share), missing, self._parameters, share)
+        own = decide(situation, missing, self._parameters, share)
         known = remembered(situation, missing)
         if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
             return own
-        return Verdict(known.choice, purpose_of(situation, known.choice), ())
+        at = known.choice.index
+        if at is None or len(situation.clauses) < 2:
+            return Verdict(known.choice, "", ())
+        return Verdict(known.choice, purpose_of(situation, situation.candidates[at].relevance), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """By documents and relevance; see :func:`offline.reflection.reflected`."""
-        return reflected(question)
+        """A path is gone on with as it is: its steps were taken by these same rules, which would take them again."""
+        if question.path and question.how != "gave_up":
+            return Reflection("success", "every step was taken because it can be called and serves the request")
+        return Reflection("total", f"no path was found: {question.reason}")
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
@@ -125,10 +121,8 @@ class OfflinePolicy:
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         worked = self._of(question.request)
         tried = worked.tried.get(prefix, ()) if question.complaint else ()
-        handed = worked.handed.down(question.tool, prefix) if not question.complaint else None
-        found = handed or (self._bound(question, prefix, worked) if not tried else _another(question, tried))
+        found = self._bound(question, prefix, worked) if not tried else _another(question, tried)
         worked.tried[prefix] = (*tried, found)
-        worked.handed.note(question.tool, prefix, found)
         return found
 
     def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
@@ -181,3 +175,39 @@ def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Argum
     )
     found = bind(question, avoid=avoid) if avoid else tried[-1]
     return tried[-1] if found.missing or any(b.reference == WHOLE for b in found.provenance) else found
+
+
+async def walked(question: PathQuestion, choose: Callable[[Situation], Awaitable[Choice]]) -> WholePath:
+    """The steps that ``choose`` takes, each judged by what those before it give; there is no way back."""
+    taken: list[int] = []
+    reason = "no tool at hand serves the request"
+    while True:
+        left = [at for at in range(len(question.candidates)) if at not in taken and len(taken) < question.longest]
+        situation = _situation(question, taken, left)
+        choice = await choose(situation)
+        if choice.action != "advance" or choice.index is None:
+            reason = choice.reason if choice.action == "finish" or not taken else reason
+            return WholePath(tuple(taken), reason)
+        taken.append(left[choice.index])
+        reason = choice.reason
+
+
+def _situation(question: PathQuestion, taken: Sequence[int], left: Sequence[int]) -> Situation:
+    new = [question.candidates[at] for at in taken]
+    path = (*question.path, *(candidate.tool for candidate in new))
+    return Situation(
+        request=question.request,
+        clauses=question.clauses,
+        path=path,
+        path_relevance=(*question.path_relevance, *(candidate.relevance for candidate in new)),
+        best_relevance=question.best_relevance,
+        candidates=tuple(_behind(question.candidates[at], question.request, path) for at in left),
+        finish_weight=0.0,
+        memory=question.memory,
+    )
+
+
+def _behind(candidate: Candidate, request: str, path: tuple[ToolDoc, ...]) -> Candidate:
+    """A candidate as it stands behind a path."""
+    fill = fillable(candidate.tool, request, path)
+    return replace(candidate, missing=fill.missing, feeds=fill.feeds)

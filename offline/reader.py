@@ -9,21 +9,21 @@ from agent.policy.protocol import ArgumentsQuestion, Results
 from agent.request_reader import Fillable, Review
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, ToolId
-from offline.coverage import plain, supported, told_only_whether, vocabulary, wants_value
+from offline.coverage import plain, supported, vocabulary
 from offline.nlp.clauses import clauses
 from offline.nlp.entities import spans
 from offline.repeated_calls import asked_of
 from offline.request_match import beside_the_point, elsewhere, unused
 from offline.slots.binding import WHOLE, bind, fillable
-from offline.slots.request_values import today
+from offline.slots.candidates import today
 from offline.slots.slot_values import value_for
 
 
 class EnglishReader:
-    """One run's, which keeps each tool's words, and those of which the tool tells no more than yes or no."""
+    """One run's, which keeps each tool's words."""
 
     def __init__(self) -> None:
-        self._words: dict[ToolId, tuple[frozenset[str], frozenset[str]]] = {}
+        self._words: dict[ToolId, frozenset[str]] = {}
 
     def parts(self, request: str) -> tuple[str, ...]:
         """Its clauses."""
@@ -36,9 +36,8 @@ class EnglishReader:
     def relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:
         """The mean of the similarity and the share of the part's words that the tool's document knows."""
         if tool.id not in self._words:
-            self._words[tool.id] = vocabulary(tool), told_only_whether(tool)
-        known, only_whether = self._words[tool.id]
-        return supported(similarity, part, known - only_whether if wants_value(part) else known)
+            self._words[tool.id] = vocabulary(tool)
+        return supported(similarity, part, self._words[tool.id])
 
     def fillable(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> Fillable:
         """By the entities of the request and the documented outputs of the path."""

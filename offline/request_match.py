@@ -11,8 +11,8 @@ from domain.plan import Binding, Origin, StepResult
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words
 from offline.nlp.entities import Span, SpanKind, spans
-from offline.slots.kind_fits import FITS
-from offline.slots.request_values import today as current_day
+from offline.slots.candidates import today as current_day
+from offline.slots.span_scoring import FITS
 
 _OF_THE_REQUEST: frozenset[Origin] = frozenset({"request", "step", "user", "memory"})
 _POINTS: frozenset[NeedKind] = frozenset({"latitude", "longitude", "coordinates"})

@@ -1,7 +1,7 @@
 """The part of a response that a request asks about, as lines a person can read."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
@@ -19,7 +19,6 @@ _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
 )
 """Fields that stand beside an empty list without being a finding."""
-_SHORT, _STEM = 40, 6
 _UNITS = frozenset({"unit", "currency"})
 
 Leaf = tuple[str, JsonValue]
@@ -34,13 +33,10 @@ class View:
     matched: int
 
 
-def view(
-    response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "", units: Mapping[str, str] | None = None
-) -> View:
+def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "") -> View:
     """The fields that are asked about (``wording.asked_words``); where none is, the first telling ones.
 
-    A field whose value is what the request asks for ("who directed": *Director*) is told too, and its records come first. ``units``: what
-    numbers are counted in, by field (:func:`offline.slots.response_units.units_of`). ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
+    ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
     """
     value = read_value(response)
     if value is None or isinstance(value, str):
@@ -54,13 +50,7 @@ def view(
     matched = max(len(scored) for scored in fields)
     meant = _columns([_scored(record, weak) for record in records]) if not matched or len(records) == 1 else []
     names = [*_columns(fields), *meant] or _telling(records)
-    said = (
-        {name for record in records for name, value in record if _says(value, strong)}
-        if len(records) > 1
-        else set[str]()
-    )
-    records.sort(key=lambda record: not any(name in said and _says(value, strong) for name, value in record))
-    lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, [*names, *said], units or {}))]
+    lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, names))]
     if len(records) > MOST_ITEMS:
         lines.append(f"… and {len(records) - MOST_ITEMS} more")
     return View(tuple(dict.fromkeys(lines)), matched)
@@ -134,17 +124,6 @@ def _scored(record: list[Leaf], asked: frozenset[str]) -> dict[str, float]:
     return matched or {name: 0.5 for name, _ in record if "." in name and match(name, asked)}
 
 
-def _says(value: JsonValue, asked: frozenset[str]) -> bool:
-    """Whether a short text is another form of a word of the request: *Director* of *directed*."""
-    if not isinstance(value, str) or len(value) > _SHORT:
-        return False
-    return any(
-        word != other and min(len(word), len(other)) >= _STEM and word[:_STEM] == other[:_STEM]
-        for word in words(value)
-        for other in asked
-    )
-
-
 def _columns(fields: Sequence[dict[str, float]]) -> list[str]:
     best: dict[str, float] = {}
     for scored in fields:
@@ -159,7 +138,7 @@ def _telling(records: Sequence[list[Leaf]]) -> list[str]:
     return [name for name in names if not _NOISE.search(name)][:_MOST_FIELDS] or names[:_MOST_FIELDS]
 
 
-def _line(record: list[Leaf], names: Sequence[str], measured: Mapping[str, str]) -> str:
+def _line(record: list[Leaf], names: Sequence[str]) -> str:
     """One record: what it is called, then its chosen fields, in the record's own order."""
     chosen = [(name, value) for name, value in record if name in names]
     if not chosen:
@@ -172,15 +151,7 @@ def _line(record: list[Leaf], names: Sequence[str], measured: Mapping[str, str])
     told = [*([label] if label else []), *chosen, *units][: _MOST_FIELDS + 2]
     holders = {name.rpartition(".")[0] for name, _ in told}
     shared = len(f"{holders.pop()}.") if len(holders) == 1 and "" not in holders else 0
-    return "; ".join(
-        f"{_spoken(name[shared:])}: {_counted(name, value, measured)}" if name else shown(value) for name, value in told
-    )
-
-
-def _counted(name: str, value: JsonValue, measured: Mapping[str, str]) -> str:
-    unit = measured.get(name.rpartition(".")[2].lower(), "")
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return f"{shown(value)} {unit}" if unit and number else shown(value)
+    return "; ".join(f"{_spoken(name[shared:])}: {shown(value)}" if name else shown(value) for name, value in told)
 
 
 def _spoken(name: str) -> str:

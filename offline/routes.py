@@ -5,15 +5,11 @@ from dataclasses import dataclass
 
 from agent.offer.candidates import Candidate
 from agent.offer.exploration import ALIKE
-from agent.parameters.needs import need_of
 from domain.tool import ToolDoc
 from graph.weights import UNTESTED
 
 LONGEST = 3
 """Producers before a tool; longer ways are found step by step, as the walk goes on."""
-
-_SPEAKS = 0.25
-"""Relevance from which the request speaks of a tool."""
 
 Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
 """The required inputs of a tool that neither the request nor these steps before it can fill."""
@@ -87,7 +83,7 @@ def route(
         if other is goal:
             continue
         left = missing(goal.tool, (*path, other.tool))
-        if len(left) >= len(lacking) or _beside(other, goal, lacking - left):
+        if len(left) >= len(lacking):
             continue
         rest = [c for c in candidates if c is not goal]
         head = route(other, path, rest, missing, longest - 1)
@@ -98,14 +94,6 @@ def route(
         if tail is not None:
             options.append(Route((*head.steps, *tail.steps)))
     return max(options, key=_worth) if options else None
-
-
-def _beside(other: Candidate, goal: Candidate, gained: frozenset[str]) -> bool:
-    """Whether all that a tool of another set would give is a day, which many tools tell: no call is made for that alone."""
-    if other.tool.toolset == goal.tool.toolset or max(other.relevance, default=0.0) >= _SPEAKS:
-        return False
-    days = [p for p in goal.tool.required if p.name in gained and need_of(p).kind in ("date", "time", "year")]
-    return len(days) == len(gained) and not any(flow.source == other.tool.id for p in days for flow in p.flows)
 
 
 def _worth(way: Route) -> tuple[float, int]:

@@ -7,10 +7,8 @@ from agent.policy.protocol import Results
 from agent.step_notes import fit_to_tell
 from agent.text import clean, title
 from domain.plan import StepResult
-from offline.comparing import compared
 from offline.nlp.asked_words import asked_words
 from offline.response_summary import View, view
-from offline.slots.response_units import units_of
 
 _MOST_TEXT = 1_500
 """Characters of an answer, besides the line that names its calls."""
@@ -45,18 +43,15 @@ def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[st
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
     ends = [n for n in good if n not in used]
-    together = compared(request, steps, ends, asked[0])
-    if together:
-        yield together
     for number in ends:
         tool, result = steps[number - 1]
         if not tool.safe and (not result.response.strip() or is_empty(result.response)):
             continue
-        yield from _lines(number, view(result.response, asked, "", units_of(tool, result.arguments)))
+        yield from _lines(number, view(result.response, asked))
     on_the_way = [n for n in good if n in used]
     for number in on_the_way:
         tool, result = steps[number - 1]
-        found = view(result.response, asked, used[number], units_of(tool, result.arguments))
+        found = view(result.response, asked, used[number])
         if found.matched and not is_empty(steps[number - 1][1].response):
             yield from _lines(number, View(found.lines[:1], found.matched))
     yield from _open(steps, unanswered)

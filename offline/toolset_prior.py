@@ -1,15 +1,12 @@
 """The offline policy's move where paths went through few tools: the likeliest tool first, then what goes with it."""
 
-from collections.abc import Callable
 from statistics import median_high
 
 from agent.offer.candidates import Candidate
 from agent.offer.toolset_prior import log_odds, toolset_of
 from agent.policy.protocol import Choice, Situation
-from domain.tool import ToolDoc
 from offline.change_words import may_call
-
-Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
+from offline.routes import Missing
 
 _TOGETHER = 1.0
 """What the log-odds of a tool gain where one of its set is in the path already."""

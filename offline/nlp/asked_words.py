@@ -1,20 +1,16 @@
 """Which names of fields a request asks about: its words, and the names that its question words stand for."""
 
 import re
+from functools import lru_cache
 
 from graph.identifiers import words
-from offline.nlp.synonyms import synonyms
+from offline.nlp.gazetteer import word_set, word_sets
 
-_STOP = frozenset(
-    {
-        "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "is", "are", "was",
-        "were", "be", "been", "do", "does", "did", "can", "could", "would", "will", "should", "i", "me", "my", "we",
-        "you", "your", "it", "its", "this", "that", "these", "those", "what", "which", "who", "whom", "whose", "when",
-        "where", "why", "how", "please", "tell", "give", "show", "find", "get", "list", "next", "now", "right",
-        "there", "their", "his", "her", "any", "some", "all", "into", "as", "about", "than", "then", "also", "much",
-        "many", "like", "used", "use", "moment", "say", "go", "people",
-    }
-)  # fmt: skip
+_STOP = word_set(
+    "a an the of in on at to for from by with and or is are was were be been do does did can could would will should i me my we you your it its this "
+    "that these those what which who whom whose when where why how please tell give show find get list next now right there their his her any some "
+    "all into as about than then also much many like used use moment say go people"
+)
 _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), names)
     for pattern, names in (
@@ -26,10 +22,7 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwho\b|\bwhom\b", "name author"),
         (r"\bhow many\b", "count number total amount"),
         (r"\bhow old\b|\bborn\b|\bolder\b|\byounger\b|\boldest\b|\byoungest\b", "age birth"),
-        (
-            r"\bpeople (?:live|reside)\b|\bpopulous\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
-            "population",
-        ),
+        (r"\bpeople (?:live|reside)\b|\bpopulous\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b", "population"),
         (r"\bhigher\b|\btaller\b|\bhighest\b|\btallest\b|\bhow high\b|\bhow tall\b", "height elevation altitude"),
         (r"\bcheap|\bexpensive\b", "price cost fare amount rate"),
         (r"\bhumid", "humidity"),
@@ -56,14 +49,11 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\be-?mail", "email"),
         (r"\bsp(?:eak|oken)", "language"),
     )
-)
+)  # fmt: skip
 _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), names)
     for pattern, names in (
-        (
-            r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b",
-            "population",
-        ),
+        (r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b", "population"),
         (r"\bhow (?:high|tall)\b", "height elevation altitude"),
         (r"\bhow (?:far|distant)\b", "distance"),
         (r"\bhow old\b", "age birth founded"),
@@ -77,7 +67,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
         (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )
-)
+)  # fmt: skip
 """What several words together stand for."""
 
 _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
@@ -134,3 +124,36 @@ def _same(one: str, other: str) -> bool:
 def _compound(word: str, asked: frozenset[str]) -> bool:
     """``weekday`` for "day of the week"."""
     return any(word[:cut] in asked and word[cut:] in asked for cut in range(3, len(word) - 2))
+
+
+_GROUPS = word_sets(
+    "altitude elevation height; population inhabitant resident populace; price cost fare fee charge rate amount; telephone phone mobile; "
+    "prefix calling dialling dialing dial; email mail mailbox; film movie cinema picture; runtime duration running length; show series tv; "
+    "song track music tune; singer artist band musician; writer author novelist; book novel title; paper publication article study; "
+    "article news story headline; journalist reporter correspondent editor author; scholar researcher scientist professor academic; "
+    "doctorate phd doctoral degree thesis education; affiliation organization institution employer university; job vacancy position opening; "
+    "salary pay wage earning; company firm business enterprise corporation; ceo executive chief boss director officer; headquarters seat; "
+    "founded established foundation; share stock equity; trading trade quote; dividend payout; money currency cash; worth value amount; "
+    "exchange convert conversion; weather forecast climate; temperature warm hot cold heat; rain precipitation rainfall shower; "
+    "dust pm2 particle particulate pollution air; humid humidity; windy wind gust; hotel accommodation lodging stay inn; room bedroom; "
+    "guest visitor traveller; review opinion comment feedback; score rating star grade mark; flight plane fly airline; airport aerodrome iata; "
+    "train rail railway; restaurant eatery tavern diner eating; menu dish food meal course; recipe cook cooking dish meal; "
+    "calorie energy kcal nutrition nutritional; serving portion; vegetarian vegan diet; product item article goods; "
+    "stock availability available inventory piece quantity; shop store market merchant; order purchase buy; "
+    "parcel package shipment delivery tracking; carrier courier; book reserve reservation booking; appointment meeting event; task todo chore; "
+    "note memo; message mail text letter; contact address; team club squad side; player footballer athlete; match game fixture; "
+    "goal scorer scored; stadium venue ground arena capacity; spectator capacity seat attendance; league competition championship division; "
+    "standing table ranking; meaning definition define mean gloss dictionary sense; translate translation; language tongue; holiday festival; "
+    "weekday day; timezone zone offset utc; clock time hour; distance far kilometer mile crow; route directions road; "
+    "coordinate latitude longitude gps; nearest closest near nearby; place city town location village; region state province; "
+    "museum gallery exhibition; ticket admission entry; event concert festival; concert gig show; library loan copy borrow; plant flower tree; "
+    "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
+    "birthplace birth born hometown; lyrics text words; owner holder; abstract summary description; citation cited; publisher press published; "
+    "page pages; release released premiere; director directed; actor cast starring"
+)
+
+
+@lru_cache(maxsize=4096)
+def synonyms(word: str) -> frozenset[str]:
+    """Other words for what a word means; empty for most."""
+    return frozenset(other for group in _GROUPS if word in group for other in group) - {word}

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.parameters.kinds import GENERIC
-from offline.coverage import telling
-from offline.nlp.asides import is_wish_for_marks, without_headings, without_reasons
-from offline.nlp.coordination import atoms, coordinated
-from offline.nlp.stories import explains, is_occasion, tells
+from offline.nlp.coordination import coordinated
+from offline.nlp.gazetteer import word_set
 
 MOST = 6
-"""More clauses than this are joined into the last: each costs a look-up, and rules that split so much are wrong."""
+"""More clauses than this are joined into the last, and no more parts are told apart: each costs look-ups and calls."""
 
 _QUOTED = re.compile(r"\"[^\"]{1,300}\"|“[^”]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`]{1,300}`")
 _END = re.compile(r"(?<=[?!;\n])\s+|(?:(?<=[a-z0-9)\]\"'~]\.)|(?<=[A-Z][A-Z]\.))\s+(?=[A-Z\"'(~])")
@@ -43,24 +41,12 @@ _LEAD = re.compile(
     r"|i (?:also )?(?:want|need|wish)(?: you)?(?: to)?\s+|i(?:'m| am) looking for\s+|help me (?:to )?|let me know\s+|tell me\s+|give me\s+)+",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
-    rf"^(?:{_OPENER}|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)", re.IGNORECASE
-)
-_MEANS = re.compile(r"\b(?:it|its|they|them|their|there|ones?|both|the (?:two|same)|whichever)\b", re.IGNORECASE)
-"""What stands for something named before."""
-_IDENTIFIES = frozenset({"code", "email"})
-"""Kinds of values that are told for nothing but to be looked up; a place that is named may only be where somebody is."""
 _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
     re.IGNORECASE,
 )
 """What opens a part that only says when, where or under what condition the next one holds."""
-_EMPTY = frozenset(
-    {
-        "help", "with", "that", "this", "it", "me", "us", "you", "please", "do", "so", "thanks", "thank", "for",
-        "your", "assistance", "much", "very",
-    }
-)  # fmt: skip
+_EMPTY = word_set("help with that this it me us you please do so thanks thank for your assistance much very")
 _KIND = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC))})s?\b"
 _HOP = re.compile(
     rf"\s+(?=(?:of|by)\s+(?:the|a|an|his|her|its|their|whose)\s|(?:for|from|in|into|with|to)\s+(?:the|a|an|his|her|its|their|whose)\s+{_KIND}|of\s+(?-i:[A-Z~]))"
@@ -71,14 +57,6 @@ _ARTICLE = re.compile(
     r"^(?:of|by|for|from|in|into|with|to|where|whose|in which|at which|that wrote|who wrote)\s+", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
-_OF = r"(?:the|a|an|my|our)\s+(?:[a-z-]+\s+){1,4}(?:of|in|for|at|from|by|on)\s"
-_AND = re.compile(rf",?\s+(?:and|as well as|plus)(?:\s+also)?\s+(?={_OF})")
-_OWNED = re.compile(rf"(?<=\s)((?:its|their|his|her)(?:\s+[a-z-]+){{1,3}}?),?\s+(?:and|as well as)\s+(?={_OF})")
-"""``[its population] and [the mayor of the capital]``: what belongs to a thing named before is a thing of its own."""
-_PAIRS = re.compile(
-    r"\b(?:between|from|versus|compared?|comparison|differ\w*|than|both|either|distance)\b", re.IGNORECASE
-)
-"""What takes two things at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +70,7 @@ class Ask:
 def clauses(request: str) -> tuple[str, ...]:
     """What a request asks for, in order; at least one clause, verbatim but for leading pleasantries.
 
-    Parts that only tell a story ("I am planning a trip") are left out where another asks something. Quoted text is
-    never split. ``()`` for a request without words.
+    Quoted text is never split. ``()`` for a request without words.
     """
     return tuple(dict.fromkeys(clause for ask in asks(request) for clause in ask.clauses))
 
@@ -102,9 +79,7 @@ def clauses(request: str) -> tuple[str, ...]:
 def asks(request: str) -> tuple[Ask, ...]:
     """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
-    masked = without_reasons(without_headings(masked))
-    told = _without_story([part for sentence in _sentences(masked) for part in _parts(sentence)], quotes)
-    parts = [side for part in told for side in _sides(part, quotes)]
+    parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
     found: list[Ask] = []
     for count, part in enumerate(parts, start=1):
         text = _unmask(part, quotes)
@@ -114,41 +89,6 @@ def asks(request: str) -> tuple[Ask, ...]:
             return (*found, Ask(rest, (rest,)))
         found.append(Ask(text, _chain(text)[:room]))
     return tuple(found)
-
-
-def _without_story(parts: list[str], quotes: list[str]) -> list[str]:
-    """What asks something. Of what does not: said right after, as an explanation ("I mean the boss"), it belongs to what was asked; said
-    before a question that has no telling word of its own ("I lost my phone. What is Ada's?"), to that one, and so where it tells
-    identifiers and no question names anything, but "the lighter one" or "it", which they stand for.
-    """
-    kept: list[str] = []
-    before = ""
-    kinds = [{atom.kind for atom in atoms(_unmask(part, quotes))} - {"number"} for part in parts]
-    for at, part in enumerate(parts):
-        if not tells(part, asks=_QUESTION.match(part) is not None):
-            meant = before and kinds[at - 1] & _IDENTIFIES and not any(kinds[at:]) and _MEANS.search(part)
-            vague = before and (meant or not telling(_unmask(part, quotes)))
-            kept.append(f"{before}. {part}" if vague else part)
-            before = ""
-        elif kept and explains(part):
-            kept[-1] = f"{kept[-1]}. {part}"
-        else:
-            before = part
-    return [part for part in kept if not is_wish_for_marks(part)] or kept or parts
-
-
-def _sides(part: str, quotes: list[str]) -> list[str]:
-    """Of a part that names two things of two things ("the price of A and the author of B"), both; else the part."""
-    owned = _OWNED.search(f" {part}")
-    if owned and not _PAIRS.search(part):
-        end = owned.end(1) - 1
-        return [part[:end], part[owned.end() - 1 :]]
-    sides = [side.strip() for side in _AND.split(part)]
-    named = [{atom.text for atom in atoms(_unmask(side, quotes))} for side in sides]
-    apart = all(
-        values and not values & other for at, values in enumerate(named) for other in (named[:at] or [set[str]()])
-    )
-    return sides if len(sides) > 1 and apart and not _PAIRS.search(part) else [part]
 
 
 def _chain(text: str) -> tuple[str, ...]:
@@ -192,12 +132,7 @@ def _parts(sentence: str) -> list[str]:
     for count, piece in enumerate(pieces, start=1):
         clean = _LEAD.sub("", piece.strip()).strip(" \t\n,;:.?!")
         lone = len(_WORD.findall(clean)) == 1
-        if (
-            count < len(pieces)
-            and not parts
-            and not setting
-            and (lone or (_SETTING.match(clean) and not is_occasion(clean)))
-        ):
+        if count < len(pieces) and not parts and not setting and (lone or _SETTING.match(clean)):
             setting = f"{clean} and " if lone else f"{clean}, "
             continue
         clean, setting = setting + clean, ""
@@ -219,3 +154,30 @@ def _hops(part: str) -> list[str]:
     if len(things) < 3:
         return [part]
     return [f"{_ARTICLE.sub('', one)} {other}" for one, other in itertools.pairwise(things)]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``text``: what is asked, of one thing; ``whole``: the request with nothing but that thing where several stand side by side.
+
+    ``clauses``: the clauses (:func:`offline.nlp.clauses.clauses`) that it is made of. ``named``: the thing, where it is one of several.
+    """
+
+    text: str
+    whole: str
+    clauses: tuple[str, ...]
+    named: str = ""
+
+
+@lru_cache(maxsize=64)
+def parts(request: str) -> tuple[Part, ...]:
+    """The parts in order, at most ``MOST``."""
+    found: list[Part] = []
+    for ask in asks(request):
+        side_by_side = coordinated(ask.text)
+        if not side_by_side:
+            found.append(Part(ask.text, request, ask.clauses))
+        for text, named in side_by_side:
+            whole = request.replace(ask.text, text) if ask.text in request else text
+            found.append(Part(text, whole, ask.clauses, named))
+    return tuple(found[:MOST])

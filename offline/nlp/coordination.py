@@ -19,24 +19,17 @@ _SORTS: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
 """What may stand side by side: a currency's code may look like any other code, or like a name."""
 
 _JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)
-_THAN = re.compile(r"[\s,]+(?:[\w'-]+\s+){0,6}than\s+", re.I)
-_ENDS = re.compile(r"\s+(?:to|until|till)\s+", re.I)
 _STARTS = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
-_AGAIN = re.compile(r"(?:the\s+)?(?:that|those|one|ones)\s+(?:of|in|at|for|from|by|on)", re.I)
-_OF = re.compile(r"(?:the\s+)?(?:(?:that|those|one)\s+)?(?:in|of|at|for|on)?", re.I)
-_SPANNED: frozenset[SpanKind] = frozenset({"time", "date"})
-"""Of these, *from … to* and *between … and* name one stretch, which is one thing."""
+"""Before days and hours it begins one stretch, which is one thing."""
 _MOST_FILLER = 8
 _WORD = re.compile(r"[^\W_]+")
-_BOTH = re.compile(r"\b(?:both|either)\s+$", re.I)
-_BETWEEN = re.compile(r"\bbetween\s+(?=(?:the\s+)?$)", re.I)
 
 
 @lru_cache(maxsize=256)
 def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
     """The clause once per thing that it names side by side, with that thing; ``()`` where it names none so.
 
-    Side by side are values of one sort that a conjunction, a comma, *than*, or *from … to* puts there. What leads to the first may be
+    Side by side are values of one sort that a conjunction or a comma puts there. What leads to the first may be
     said again before the second: "in A and in B".
     """
     runs = _runs(clause, atoms(clause))
@@ -44,15 +37,7 @@ def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
         return ()
     members = max(runs, key=len)
     start, end = members[0][0], members[-1][1]
-    opening = _BETWEEN.sub("of ", _BOTH.sub("", clause[:start]))
-    closing = _kept_of_comparison(clause, members)
-    return tuple((f"{opening}{clause[a:b]}{closing}{clause[end:]}", clause[a:b]) for a, b in members)
-
-
-def _kept_of_comparison(clause: str, members: Sequence[tuple[int, int]]) -> str:
-    """Of ``[A] a bigger city than [B]``, what is compared, which every part keeps."""
-    between = clause[members[0][1] : members[1][0]]
-    return re.sub(r"\s*\bthan\s+.*$", "", between, flags=re.I) if _THAN.match(between) else ""
+    return tuple((f"{clause[:start]}{clause[a:b]}{clause[end:]}", clause[a:b]) for a, b in members)
 
 
 def atoms(clause: str) -> list[Span]:
@@ -99,8 +84,8 @@ def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tup
             continue
         start, end = _outer(clause, one[0].start, one[-1].end), _outer(clause, other[0].start, other[-1].end)
         before, between = clause[: start[0]], clause[start[1] : end[0]]
-        span = all(piece.kind in _SPANNED for piece in one) and _STARTS.search(before)
-        if not span and _side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
+        stretch = all(piece.kind in ("time", "date") for piece in one) and _STARTS.search(before)
+        if not stretch and _side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
             return start, end
     return None
 
@@ -113,13 +98,8 @@ def _outer(clause: str, start: int, end: int) -> tuple[int, int]:
 
 def _side_by_side(before: str, between: str) -> bool:
     joined = _JOINED.match(between)
-    if joined:
-        filler = between[joined.end() :].strip()
-        return not filler or bool(_AGAIN.fullmatch(filler)) or _repeats(before, filler)
-    compared = _THAN.match(between)
-    if compared:
-        return bool(_OF.fullmatch(between[compared.end() :].strip()))
-    return bool(_ENDS.fullmatch(between) and _STARTS.search(before))
+    filler = between[joined.end() :].strip() if joined else ""
+    return joined is not None and (not filler or _repeats(before, filler))
 
 
 def _repeats(before: str, filler: str) -> bool:

@@ -74,18 +74,9 @@ def _relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
         yield found.start(), found.end(), today + timedelta(days=-days if back else days)
 
 
-_WANTED = (
-    (re.compile(r"unix|epoch|timestamp", re.I), "unix"),
-    (re.compile(r"yyyy-mm-ddt|iso.?8601.*time|date-time", re.I), "date-time"),
-    (re.compile(r"yyyy-mm-dd", re.I), "%Y-%m-%d"),
-    (re.compile(r"yyyy/mm/dd", re.I), "%Y/%m/%d"),
-    (re.compile(r"yyyymmdd", re.I), "%Y%m%d"),
-    (re.compile(r"dd/mm/yyyy", re.I), "%d/%m/%Y"),
-    (re.compile(r"mm/dd/yyyy", re.I), "%m/%d/%Y"),
-    (re.compile(r"dd-mm-yyyy", re.I), "%d-%m-%Y"),
-    (re.compile(r"mm-dd-yyyy", re.I), "%m-%d-%Y"),
-    (re.compile(r"dd\.mm\.yyyy", re.I), "%d.%m.%Y"),
-)
+_UNIX = re.compile(r"unix|epoch|timestamp", re.I)
+_DAY_AND_HOUR = re.compile(r"yyyy-mm-ddt|iso.?8601.*time|date-time", re.I)
+_ORDER = re.compile(r"yyyy([-/]?)mm\1dd|dd([-/.])mm\2yyyy|mm([-/])dd\3yyyy", re.I)
 _SHAPES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d"),
     (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d"),
@@ -101,8 +92,14 @@ def wants_both(*, described: str, example: str) -> bool:
 
 
 def _form(described: str, example: str) -> str:
-    wanted = next((form for pattern, form in _WANTED if pattern.search(described)), None)
-    return wanted or next((form for pattern, form in _SHAPES if pattern.fullmatch(example)), "%Y-%m-%d")
+    if _UNIX.search(described):
+        return "unix"
+    if _DAY_AND_HOUR.search(described):
+        return "date-time"
+    order = _ORDER.search(described)
+    if order:
+        return order[0].lower().replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
+    return next((form for pattern, form in _SHAPES if pattern.fullmatch(example)), "%Y-%m-%d")
 
 
 def written(day: date, *, described: str, example: str, hour: str = "") -> str:

@@ -1,7 +1,7 @@
 """Typed spans of a request: what in it could be a value, where it stands, and the words around it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -14,11 +14,12 @@ from offline.nlp.gazetteer import (
     CURRENCIES,
     CURRENCY_WORDS_NEEDING_CAPITALS,
     LANGUAGES,
+    NUMBER_SCALES,
+    NUMBER_WORDS,
     SHORT_UNITS,
     UNITS,
 )
-from offline.nlp.noun_phrases import names_in, phrases_in, titles_in
-from offline.nlp.numerals import negated, spelled_in
+from offline.nlp.noun_phrases import names_in, titles_in
 
 SpanKind = Literal[
     "number", "date", "time", "quoted", "email", "url", "domain", "ip", "phone", "coordinates", "code", "currency", "language",
@@ -57,8 +58,6 @@ class Span:
 
 
 _AMOUNT = re.compile(r"(?:\d|\b(?:one|an?|two|three|five|ten))\s?([A-Z]{3})\b(?:\s+(?:to|in|into|for)\s+([A-Z]{3})\b)?")
-_EXCHANGE = re.compile(r"\b(?:from|of|between)\s+([A-Z]{3})\s+(?:to|in|into|and|against)\s+([A-Z]{3})\b")
-_WANTED = re.compile(r"\b[Hh]ow (?:many|much) ([A-Z]{3})()\s+(?:are|is|do|does|did|will|would|can|for)\b")
 _MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?|money|cash|costs?|worth|prices?)\b", re.I)
 _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
     ("email", re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
@@ -72,7 +71,6 @@ _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
 _LATITUDE_LONGITUDE = re.compile(
     r"\blat(?:itude)?\b\D{0,12}?(-?\d{1,2}(?:\.\d+)?)\b\s*°?\D{0,12}?\blon(?:gitude|g)?\b\D{0,12}?(-?\d{1,3}(?:\.\d+)?)\b", re.I
 )  # fmt: skip
-_COMPASS = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s*°?\s*([NS])\b[\s,and]{1,6}(\d{1,3}(?:\.\d+)?)\s*°?\s*([EW])\b")
 _QUOTED = re.compile(r"[\"“«]([^\"”»\n]{1,300})[\"”»]|(?<!\w)['‘`]([^'’`\n]{1,200})['’`](?!\w)")
 _TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b(?:1[0-2]|0?[1-9])\s*[ap]m\b", re.I)
 _NUMBER = re.compile(
@@ -106,23 +104,15 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
         _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
     for hit in _LATITUDE_LONGITUDE.finditer(request):
         _add(found, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
-    for hit in _COMPASS.finditer(request):
-        north, east = ("-" if hit[2] in "Ss" else "") + hit[1], ("-" if hit[4] in "Ww" else "") + hit[3]
-        _add(found, Span("coordinates", hit[0], f"{north},{east}", hit.start(), hit.end()))
     fixed = tuple(found)
     loose = (*_numbers(request), *_codes(request))
     found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
     found += [*_quoted(request), *_terms(request)]
     quotes = [span for span in found if span.kind == "quoted" and len(span.text.split()) <= _TITLE]
-    kinds: tuple[tuple[SpanKind, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
-        ("name", _names),
-        ("phrase", phrases_in),
-    )
-    for kind, places in kinds:
-        for start, end in places(request):
-            inside = any(quote.start <= start and end <= quote.end for quote in quotes)
-            if not inside and not _MEASURED.fullmatch(request[start:end]):
-                found.append(Span(kind, request[start:end], request[start:end], start, end))
+    for start, end in _names(request):
+        inside = any(quote.start <= start and end <= quote.end for quote in quotes)
+        if not inside and not _MEASURED.fullmatch(request[start:end]):
+            found.append(Span("name", request[start:end], request[start:end], start, end))
     found = _dated(found, today)
     found.sort(key=lambda span: (span.start, -span.end))
     return tuple(_with_context(request, found[:_MAX_SPANS]))
@@ -191,9 +181,8 @@ def _unit(tail: str, head: str) -> str:
 
 
 def _codes(request: str) -> Iterator[Span]:
-    """Codes; three capitals behind an amount, or on both sides of an exchange, are currencies as well, known ones or not."""
-    pairs = [_AMOUNT, _WANTED, _EXCHANGE] if _MONEY.search(request) else [_AMOUNT, _WANTED]
-    for hit in (hit for pattern in pairs for hit in pattern.finditer(request)):
+    """Codes; three capitals behind an amount are currencies as well, known ones or not."""
+    for hit in _AMOUNT.finditer(request):
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
                 yield Span("currency", hit[part], hit[part], hit.start(part), hit.end(part))
@@ -246,3 +235,40 @@ def _with_context(request: str, found: list[Span]) -> Iterator[Span]:
         yield Span(
             span.kind, span.text, span.value, span.start, span.end, tuple(before[-4:]), tuple(after[:3]), span.unit
         )
+
+
+_SPELLED = re.compile(
+    rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
+)  # fmt: skip
+_MINUS = re.compile(r"([^\W_]*|[)%])\s*\b(?:minus|negative)\s+$", re.IGNORECASE)
+"""*Minus* with what is before it: a number there makes it a difference."""
+
+
+def negated(text: str, start: int) -> str:
+    """``-`` where the number that starts here is said to be below zero ("minus 5"), else nothing."""
+    hit = _MINUS.search(text[max(0, start - 40) : start])
+    before = hit[1].lower() if hit else ")"
+    difference = before in (")", "%") or before[-1:].isdigit() or before in NUMBER_WORDS
+    return "" if difference or text[start : start + 1] in "-−" else "-"
+
+
+def spelled_in(text: str) -> Iterator[tuple[int, int, int]]:
+    """Start, end and value of each spelled number of a text."""
+    for hit in _SPELLED.finditer(text):
+        yield hit.start(), hit.end(), spelled_number(hit[0])
+
+
+def spelled_number(text: str) -> int:
+    """``seventy-two`` and ``three hundred and five`` as numbers."""
+    total = part = 0
+    for word in re.findall(r"[a-z]+", text.lower()):
+        value = NUMBER_WORDS.get(word)
+        if value is None:
+            continue
+        if word not in NUMBER_SCALES:
+            part += value
+        elif value > 100:
+            total, part = total + max(1, part) * value, 0
+        else:
+            part = max(1, part) * value
+    return total + part

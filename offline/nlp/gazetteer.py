@@ -1,8 +1,14 @@
 """Words with a fixed meaning in requests: number words, currencies, languages, countries, units, cues."""
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text: how tables of words are written down."""
     return frozenset(text.split())
+
+
+def word_sets(text: str) -> tuple[frozenset[str], ...]:
+    """Several such sets, parted by semicolons."""
+    return tuple(word_set(part) for part in text.split(";"))
 
 
 NUMBER_WORDS = {
@@ -23,7 +29,7 @@ CURRENCIES = {
     "hkd": "HKD", "thb": "THB", "baht": "THB", "idr": "IDR", "myr": "MYR", "php": "PHP", "ils": "ILS", "aed": "AED", "sar": "SAR",
     "bitcoin": "BTC", "btc": "BTC", "ethereum": "ETH", "eth": "ETH",
 }  # fmt: skip
-CURRENCY_WORDS_NEEDING_CAPITALS = frozenset({"try", "cad", "php", "won", "all"})
+CURRENCY_WORDS_NEEDING_CAPITALS = word_set("try cad php won all")
 
 LANGUAGES = {
     "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "portuguese": "pt", "dutch": "nl",
@@ -61,36 +67,26 @@ UNITS = {
 SHORT_UNITS = frozenset(unit for unit in UNITS if len(unit) <= 2)
 """Read as units directly after a number only."""
 
-FROM_CUES = frozenset({"from", "between", "since", "starting", "departing", "leaving", "after"})
-TO_CUES = frozenset({"to", "into", "until", "till", "through", "towards", "before", "by", "many"})
-PLACE_CUES = frozenset({"in", "at", "near", "from", "to", "around", "for", "of", "between", "and"})
+FROM_CUES = word_set("from between since starting departing leaving after")
+TO_CUES = word_set("to into until till through towards before by many")
+PLACE_CUES = word_set("in at near from to around for of between and")
 BOOKED_CUES = tuple((first, "the", "name", "of") for first in ("in", "on", "under"))
 """Before the name that something is booked under."""
-NAMING_CUES = frozenset({"named", "called", "titled", "name", "title", "entitled"})
-TOPIC_CUES = frozenset({"about", "on", "for", "regarding", "of", "with", "by", "to", "from", "in", "near", "at", "around", "like",
-                        "matching", "containing", "concerning", "into", "between", "using"}) | NAMING_CUES  # fmt: skip
+NAMING_CUES = word_set("named called titled name title entitled")
 
-
-STARTERS = _words(
+STARTERS = word_set(
     "a an and are as at be but by can check compare compute convert could did do does explain fetch find for from get give gives "
     "hello help hey hi how i if i'd i'm i've in is it its let list look make may me my need now of on or please provide recommend search "
     "show so some suggest tell than thank thanks that the their them then there these they this to translate use want was we what what's "
     "whats when where which while who who's whose why will with would you your additionally also finally first firstly next lastly "
     "second secondly give calculate generate retrieve display create send add count any all api apis our us lets let's weather"
 )
-OPENERS = STARTERS | _words(
+OPENERS = STARTERS | word_set(
     "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading"
 )
 """What a capital at the start of a sentence makes no name of; within a phrase some of them are nouns."""
-ORDERS = _words(
+ORDERS = word_set(
     "book reserve cancel order delete remove register schedule rent hire buy send move mark rename postpone reschedule"
 )
 """What opens an order where an article or a pronoun follows: a capital makes no name of it."""
-ARTICLES = frozenset(
-    {"the", "a", "an", "my", "our", "your", "his", "her", "its", "their", "some", "any", "all", "me", "us", "this"}
-)
-PHRASE_ENDS = STARTERS | _words(
-    "about after around as before between called containing during into like named near over published regarding since released "
-    "starting that through till titled today tomorrow tonight under until using via where which within without works written yesterday "
-    "worked has have had having were been being not only just using costs happening including"
-)
+ARTICLES = word_set("the a an my our your his her its their some any all me us this")

@@ -1,44 +1,24 @@
-"""Names and noun phrases of a request, found by capitals and by the words before them."""
+"""Names of a request, found by their capitals and by the words before them."""
 
 import re
 from collections.abc import Iterator
 
 from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS
 from graph.identifiers import singular
-from offline.nlp.asides import reasons_in
-from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, PHRASE_ENDS, TOPIC_CUES
+from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, word_set
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
-_JOINING = frozenset({"of", "de", "van", "von", "der", "la", "le", "del", "&", "the"})
-_NOT_NAMES = frozenset(
-    {
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "url", "id", "json", "iso",
-        "celsius", "fahrenheit",
-    }
-)  # fmt: skip
+_JOINING = word_set("of de van von der la le del & the")
+_NOT_NAMES = word_set(
+    "january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday "
+    "url id json iso celsius fahrenheit"
+)
 _OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
 _MAX_WORDS = 7
-_WITHIN = _JOINING | {
-    "in",
-    "on",
-    "to",
-    "with",
-    "from",
-    "for",
-    "at",
-    "by",
-    "and",
-    "a",
-    "an",
-    "over",
-    "under",
-    "into",
-    "without",
-    "or",
-}
-TITLED = WORK_WORDS | {"recipe", "show", "series", "game", "dish", "play", "opera", "magazine", "podcast", "course", "documentary", "product",
-                       "headline", "piece", "painting", "track", "called", "titled", "named", "entitled"}  # fmt: skip
+_WITHIN = _JOINING | word_set("in on to with from for at by and a an over under into without or")
+TITLED = WORK_WORDS | word_set(
+    "recipe show series game dish play opera magazine podcast course documentary product headline piece painting track called titled named entitled"
+)
 """What a title follows."""
 
 
@@ -150,36 +130,3 @@ def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
         elif tokens[step][0].lower() not in _WITHIN:
             break
     return end
-
-
-_AT = frozenset(
-    {"present", "most", "least", "last", "first", "once", "all", "home", "work", "night", "noon", "best", "worst"}
-)
-"""What *at* says of when or how much, and names nothing."""
-
-
-def phrases_in(request: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the noun phrases after a cue word: ``books about [machine learning] published in [2020]``."""
-    tokens = list(_TOKEN.finditer(request))
-    reasons = list(reasons_in(request))
-    for at, token in enumerate(tokens[:-1]):
-        if token[0].lower() not in TOPIC_CUES or any(start <= token.start() < end for start, end in reasons):
-            continue
-        first = at + 1
-        while first < len(tokens) and tokens[first][0].lower() in ARTICLES:
-            first += 1
-        last = _end_of_phrase(tokens, first, request)
-        said = token[0].lower() == "at" and first < len(tokens) and tokens[first][0].lower() in _AT
-        if last >= first and not said:
-            yield tokens[first].start(), tokens[last].end()
-
-
-def _end_of_phrase(tokens: list[re.Match[str]], first: int, request: str) -> int:
-    """Index of the last word of the phrase; ``first - 1`` where there is none."""
-    last = first - 1
-    for at in range(first, min(first + _MAX_WORDS, len(tokens))):
-        gap = request[tokens[at - 1].end() : tokens[at].start()]
-        if tokens[at][0].lower() in PHRASE_ENDS or re.search(r"[.,;:!?()\"“”\n]", gap):
-            break
-        last = at
-    return last

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from graph.identifiers import words
-from offline.nlp.gazetteer import NUMBER_WORDS
+from offline.nlp.gazetteer import NUMBER_WORDS, word_set
 
 _PLACES = {
     "first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "sixth": 5, "6th": 5,
@@ -21,64 +21,49 @@ _ORDINAL = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«‘'][^\"”»’']*[\"”»’'](?!\w)")
 
-_MONEY, _TIME, _AGE = "price cost fare amount total fee rate", "duration minutes time length hours", "age"
-_MOST: Mapping[str, tuple[str, bool]] = {
-    "cheap": (_MONEY, False), "expensive": (_MONEY, True), "costly": (_MONEY, True), "dear": (_MONEY, True),
-    "long": ("duration length distance pages minutes", True), "short": ("duration length distance pages minutes", False),
-    "fast": (_TIME, False), "quick": (_TIME, False), "slow": (_TIME, True),
-    "late": ("date year time published released day start due", True), "new": ("date year time published released founded", True),
-    "recent": ("date year time published released day", True), "early": ("date year time published released day start due", False),
-    "old": ("age founded year built date birth", False), "young": ("birth year founded date", True),
-    "near": ("distance", False), "close": ("distance", False), "far": ("distance", True), "warm": ("temperature", True),
-    "hot": ("temperature", True), "cold": ("temperature", False), "cool": ("temperature", False), "wet": ("precipitation rain", True),
-    "dry": ("precipitation rain humidity", False), "wind": ("wind", True), "humid": ("humidity", True), "rain": ("precipitation rain", True),
-    "heavy": ("weight mass", True), "light": ("weight mass", False), "tall": ("height elevation", True), "deep": ("depth", True),
-    "populous": ("population", True), "populat": ("population", True), "rich": ("income wealth gdp", True), "strong": ("strength magnitude power", True),
-    "big": ("population size area capacity count", True), "large": ("population size area capacity count", True),
-    "small": ("population size area capacity count", False), "good": ("rating score rank", True), "bad": ("rating score rank", False),
-    "popular": ("popularity rating votes count citation", True), "cit": ("citation", True), "rat": ("rating score", True),
-}  # fmt: skip
-_IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad", "farthest": "far", "furthest": "far", "farther": "far",
-              "further": "far", "biggest": "big", "bigger": "big", "hottest": "hot", "hotter": "hot", "wettest": "wet", "wetter": "wet",
-              "driest": "dry", "drier": "dry", "earliest": "early", "earlier": "early", "costliest": "costly", "heaviest": "heavy",
-              "heavier": "heavy", "windiest": "wind", "windier": "wind", "largest": "large", "larger": "large", "latest": "late", "later": "late",
-              "closest": "close", "closer": "close", "rainiest": "rain", "rainier": "rain"}  # fmt: skip
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
-_COUNTED = frozenset({"more", "most", "fewest", "fewer", "less", "least"})
-_FEW = frozenset({"fewest", "fewer", "less", "least", "lowest", "lower"})
-_HIGH = frozenset({"highest", "higher", "greatest", "greater", "maximum", "lowest", "lower", "minimum", "largest", "larger", "smallest",
-                   "smaller", "biggest", "bigger", "longest", "longer", "shortest", "shorter"})  # fmt: skip
-_LOW = frozenset({"lowest", "lower", "minimum", "smallest", "smaller", "shortest", "shorter"})
-_STOP = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "of",
-        "in",
-        "on",
-        "or",
-        "and",
-        "than",
-        "one",
-        "is",
-        "are",
-        "right",
-        "now",
-        "today",
-        "likely",
-        "recently",
-    }
+_MONEY, _TIME, _SIZE = (
+    "price cost fare amount total fee rate",
+    "duration minutes time length hours",
+    "population size area capacity count",
 )
+_LENGTH, _SINCE = "duration length distance pages minutes", "date year time published released day start due"
+_MOST: Mapping[str, tuple[frozenset[str], bool]] = {
+    word: (word_set(fields), most)
+    for adjectives, fields, most in (
+        ("expensive costly dear", _MONEY, True), ("cheap", _MONEY, False), ("long", _LENGTH, True), ("short", _LENGTH, False),
+        ("fast quick", _TIME, False), ("slow", _TIME, True), ("late", _SINCE, True), ("early", _SINCE, False),
+        ("new", "date year time published released founded", True), ("recent", "date year time published released day", True),
+        ("old", "age founded year built date birth", False), ("young", "birth year founded date", True), ("far", "distance", True),
+        ("near close", "distance", False), ("warm hot", "temperature", True), ("cold cool", "temperature", False),
+        ("wet rain", "precipitation rain", True), ("dry", "precipitation rain humidity", False), ("wind", "wind", True),
+        ("humid", "humidity", True), ("heavy", "weight mass", True), ("light", "weight mass", False), ("tall", "height elevation", True),
+        ("deep", "depth", True), ("populous populat", "population", True), ("rich", "income wealth gdp", True),
+        ("strong", "strength magnitude power", True), ("big large", _SIZE, True), ("small", _SIZE, False),
+        ("good", "rating score rank", True), ("bad", "rating score rank", False), ("cit", "citation", True), ("rat", "rating score", True),
+        ("popular", "popularity rating votes count citation", True),
+    )
+    for word in adjectives.split()
+}  # fmt: skip
+"""What an adjective, or the stem of a participle, measures, and whether it means the most of that."""
+_IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} | dict.fromkeys(
+    ("farthest", "furthest", "farther", "further"), "far"
+)
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
+_COUNTED = word_set("more most fewest fewer less least")
+_FEW = word_set("fewest fewer less least lowest lower")
+_HIGH = word_set(
+    "highest higher greatest greater maximum lowest lower minimum largest larger smallest smaller biggest bigger longest longer shortest shorter"
+)
+_LOW = word_set("lowest lower minimum smallest smaller shortest shorter")
+_STOP = word_set("the a an of in on or and than one is are right now today likely recently")
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The thing with the most (``most``) or least of a field that one of ``fields`` is in the name of. ``asked``: the request's own word."""
+    """The thing with the most (``most``) or least of a field that one of ``fields`` is in the name of."""
 
     fields: frozenset[str]
     most: bool
-    asked: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,47 +92,31 @@ def ranks(request: str) -> tuple[Rank, ...]:
         following = [word for word in tokens[at + 1 : at + 4] if word not in _STOP]
         head, _, tail = token.partition("-")
         if tail in ("rated", "ranked"):
-            found.append(Rank(frozenset({"rating", "score"}), head not in _LOW, token))
+            found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
         elif token in _COUNTED:
-            found += _counted(token, following)
+            if following:
+                fields, most = _measured(following[0]) or (frozenset(words(following[0])), True)
+                found.append(Rank(fields, most == (token not in _FEW)))
         elif token in _HIGH and following:
             nouns = frozenset(base for word in following[:2] for base in words(word))
-            known = next((_MOST[stem] for stem in _stems(following[0]) if stem in _MOST), None)
-            measured = Rank(frozenset(known[0].split()), True, "") if known else _measure(token)
-            also = measured.fields if measured else frozenset[str]()
-            found.append(Rank(nouns | also, token not in _LOW, token))
-        else:
-            measured = _measure(token)
-            found += [measured] if measured else []
+            fields, _ = _measured(following[0]) or _compared(token) or (frozenset[str](), True)
+            found.append(Rank(nouns | fields, token not in _LOW))
+        elif known := _compared(token):
+            found.append(Rank(*known))
     return tuple(found)
 
 
-def _counted(token: str, following: Sequence[str]) -> list[Rank]:
-    if not following:
-        return []
-    most = token not in _FEW
-    measured = next((_MOST[stem] for stem in _stems(following[0]) if stem in _MOST), None)
-    if measured:
-        fields, up = measured
-        return [Rank(frozenset(fields.split()), up == most, f"{token} {following[0]}")]
-    return [Rank(frozenset(words(following[0])), most, f"{token} {following[0]}")]
+def _measured(word: str) -> tuple[frozenset[str], bool] | None:
+    stems = (word, *(word[: -len(end)] for end in ("ed", "y", "ing") if word.endswith(end)))
+    return next((_MOST[stem] for stem in stems if stem in _MOST), None)
 
 
-def _measure(token: str) -> Rank | None:
-    base = _IRREGULAR.get(token)
-    if base is None:
-        stem = next(
-            (token[: -len(end)] for end in ("est", "er") if token.endswith(end) and len(token) > len(end) + 2), ""
-        )
-        base = next((word for word in (stem, f"{stem}e", stem[:-1]) if stem and word in _MOST), None)
-    if base is None:
-        return None
-    fields, most = _MOST[base]
-    return Rank(frozenset(fields.split()), most, token)
-
-
-def _stems(word: str) -> tuple[str, ...]:
-    return (word, *(word[: -len(end)] for end in ("ed", "y", "ing") if word.endswith(end)))
+def _compared(token: str) -> tuple[frozenset[str], bool] | None:
+    """Of a comparative or a superlative, what its adjective measures."""
+    if token in _IRREGULAR:
+        return _MOST[_IRREGULAR[token]]
+    stem = next((token[: -len(end)] for end in ("est", "er") if token.endswith(end) and len(token) > len(end) + 2), "")
+    return next((_MOST[word] for word in (stem, f"{stem}e", stem[:-1], f"{stem[:-1]}y") if word in _MOST), None)
 
 
 def ranked(values: Sequence[Mapping[str, JsonValue]], rank: Rank) -> tuple[int, str] | None:

@@ -15,25 +15,23 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import Span
+from offline.nlp.gazetteer import word_set
 from offline.request_match import left_to_defaults
-from offline.slots.field_units import unit_of
-from offline.slots.producer_outputs import feeding, unmeasured
-from offline.slots.request_values import today as current_day
-from offline.slots.request_values import told
-from offline.slots.response_binding import fed, pointed
-from offline.slots.write_slots import asker_decides
+from offline.slots.candidates import asker_decides, told
+from offline.slots.candidates import today as current_day
+from offline.slots.response_binding import fed, feeding
 
 WHOLE = "the whole request"
 """The reference of a value that is the request's own text, for want of anything better."""
 
-_WHOLE_REQUEST = frozenset({"q", "query", "question", "prompt", "search", "utterance"})
+_WHOLE_REQUEST = word_set("q query question prompt search utterance")
 _REUSED = 0.7
 """So well a span must fit to be bound to a second parameter of one call."""
-_NAMES = frozenset({"place", "person", "organization", "query", "entity", "symbol", "country"})
+_NAMES = word_set("place person organization query entity symbol country")
 Avoid = frozenset[tuple[str, str]]
 """Parameters and values, as text, that are not to be bound."""
 
-_PLACES = frozenset({"city", "town", "destination", "place", "country", "address"})
+_PLACES = word_set("city town destination place country address")
 """What a query that looks for such a thing wants is a name, not a sentence."""
 
 
@@ -60,7 +58,6 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
     choices = _choices(question, needs, today or current_day(), avoid)
     bound = _assign(choices, needs)
-    bound |= _measured(question, needs, bound)
     values: JsonObject = {}
     provenance: list[Binding] = []
     missing: list[str] = []
@@ -89,9 +86,9 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     missing: list[str] = []
     feeds: list[Feed] = []
     taken: list[tuple[Span, Need]] = []
-    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), tool, request, day)):
+    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
         need = need_of(parameter)
-        best = next((c for c in told(need, tool, request, day) if not _taken(c.span, need, taken)), None)
+        best = next((c for c in told(need, request, day) if not _taken(c.span, need, taken)), None)
         decided = asker_decides(need, tool, told=best is not None)
         source = None if decided else feeding(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
@@ -101,36 +98,16 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
     order = [parameter.name for parameter in tool.required]
-    left = unmeasured(missing, tool, feeds, path) if missing and feeds else missing
     return Fillable(
-        tuple(sorted(left, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
+        tuple(sorted(missing, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
     )
 
 
-def _later(need: Need, tool: ToolDoc, request: str, today: date) -> float:
+def _later(need: Need, request: str, today: date) -> float:
     """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
     if need.kind != "unit" or not need.role:
         return 0.0
-    return -max((item.score for item in told(need, tool, request, today)), default=0.0)
-
-
-def _measured(
-    question: ArgumentsQuestion, needs: Mapping[str, Need], bound: Mapping[str, _Choice]
-) -> dict[str, _Choice]:
-    """The unit of a value that an earlier response gave, where a required parameter wants it: what is converted *from* it."""
-    taken = [choice.binding.reference for choice in bound.values() if choice.binding.origin == "step"]
-    found: dict[str, _Choice] = {}
-    for parameter in question.tool.required:
-        need = needs[parameter.name]
-        if need.kind != "unit" or need.role == "to":
-            continue
-        for reference in taken:
-            step, _, place = reference.partition(".")
-            unit = unit_of(question.earlier[int(step) - 1][0], place, need)
-            if unit is not None:
-                binding = Binding(parameter=parameter.name, origin="step", reference=reference)
-                found[parameter.name] = _Choice(parameter, 1.0, unit, binding)
-    return found
+    return -max((item.score for item in told(need, request, today)), default=0.0)
 
 
 def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
@@ -151,7 +128,7 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
-        found = told(need, question.tool, question.request, today, lenient=parameter.name in avoided)
+        found = told(need, question.request, today, lenient=parameter.name in avoided)
         decided = need.kind in UNTOUCHED or asker_decides(need, question.tool, told=bool(found))
         for item in found:
             if (parameter.name, str(item.value)) in avoid:
@@ -162,11 +139,6 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
                 choices.append(_Choice(parameter, value.score, value.value, binding))
-        if not parameter.required and question.tool.safe:
-            for text, reference in pointed(need, question.request, question.earlier):
-                choices.append(
-                    _Choice(parameter, 1.0, text, Binding(parameter=parameter.name, origin="step", reference=reference))
-                )
     return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
 
 

@@ -1,26 +1,26 @@
-"""Values for a parameter out of the responses of earlier steps: which step, which field, which item of a list."""
+"""Values for a parameter out of the responses of earlier steps: what they are documented to give, and which field and item of a list it is."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from pydantic.types import JsonValue
 
+from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need
+from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import couplings, subject
+from graph.coupling import best_field, couplings, subject
 from graph.identifiers import singular, text_words, words
 from graph.lenient_json import read_value
 from graph.response_fields import OutputField, fields_of_value
 from offline.nlp.gazetteer import STARTERS
 from offline.nlp.superlatives import placed, ranked, ranks
-from offline.slots.write_slots import of_another
+from offline.slots.candidates import of_another
 
 _MAX_LEAVES = 20_000
-_CHAINED = 0.3
 _NAMED = 2.0
 """The score of an item whose name stands in the request."""
 
@@ -52,7 +52,6 @@ def fed(
         if result.status != "ok" or not result.response:
             continue
         response = _read(result.response)
-        bonus = _CHAINED if _chained(request, consumer, producer) else 0.0
         for coupling in couplings(response.fields, producer, parameter, consumer)[:3]:
             if of_another(coupling.field.path, need, consumer):
                 continue
@@ -60,24 +59,9 @@ def fed(
             about = _about(coupling.field, producer)
             place_value = _best_item(leaves, response, request, need, about)
             if place_value is not None:
-                score = (
-                    coupling.score
-                    + bonus
-                    + _told(coupling.field, request)
-                    + (-0.01 if need.role == "from" else 0.01) * number
-                )
+                score = coupling.score + (-0.01 if need.role == "from" else 0.01) * number
                 found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
     return sorted(found, key=lambda value: -value.score)
-
-
-def fed_from(
-    field: str, need: Need, producer: ToolDoc, result: StepResult, request: str
-) -> tuple[str, JsonValue] | None:
-    """The value of one field of a response, such as ``items[].lat``, with its place; the item is chosen as by :func:`fed`."""
-    response = _read(result.response)
-    known = next((one for one in response.fields if one.path == field), None)
-    about = _about(known, producer) if known else frozenset[str]()
-    return _best_item(response.leaves.get(field, []), response, request, need, about)
 
 
 @lru_cache(maxsize=64)
@@ -102,14 +86,6 @@ def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple
             yield from _walk(item, f"{path}[]", f"{place}[{index}]", depth + 1)
     elif value is not None and value != "":
         yield path, place, value
-
-
-def _told(field: OutputField, request: str) -> float:
-    """A little for what the request says of a field's kind: of ``current_city`` and ``shipped_from_city`` it means the first, unless it says so."""
-    own = set(words(field.name))
-    if own & {"current", "present", "actual"}:
-        return 0.03
-    return 0.05 if len(own) > 1 and own <= text_words(request) else 0.0
 
 
 def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:
@@ -194,39 +170,15 @@ def _fit(value: JsonValue, need: Need) -> JsonValue:
     return int(number) if isinstance(value, int) or need.type == "integer" else number
 
 
-def _chained(request: str, consumer: ToolDoc, producer: ToolDoc) -> bool:
-    """Whether the request speaks of the consumer's things *of* the producer's: ``interests of the coauthors``, ``coauthors' interests``."""
-    asked = subject(consumer.api) - subject(producer.api)
-    held = subject(producer.api) - subject(consumer.api)
-    plain = re.sub(r"(?<=\w)-(?=\w)", "", request[:2_000].lower())  # co-authors, e-mail
-    tokens = [set(words(token)) or {token} for token in re.findall(r"\w+", plain)]
-    if not any(
-        token & asked for token in tokens
-    ):  # asked in other words: of what is held, or else nothing speaks of it
-        return any(token & held and after & {"of", "by"} for token, after in pairwise(tokens))
-    for at, token in enumerate(tokens):
-        if not token & asked:
+def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
+    """The last step of the path that fits best."""
+    if need.kind in UNTOUCHED:
+        return None
+    best: Feed | None = None
+    for step, producer in enumerate(path, start=1):
+        coupling = best_field(producer, parameter, tool)
+        if coupling is None or of_another(coupling.field.path, need, tool):
             continue
-        of = next(
-            (step for step in (1, 2) if at + step < len(tokens) and tokens[at + step] & {"of", "by", "from"}), None
-        )
-        if of is not None and any(later & held for later in tokens[at + of + 1 : at + of + 4]):
-            return True
-        if any(earlier & held for earlier in tokens[max(0, at - 2) : at]):
-            return True
-    return False
-
-
-_POINTS = re.compile(r"\b(?:in|at|near|to|from|around)\s+(?:its|their|his|her|the|that)\s+([a-z]+)\b", re.IGNORECASE)
-
-
-def pointed(need: Need, request: str, earlier: Sequence[tuple[ToolDoc, StepResult]]) -> Iterator[tuple[str, str]]:
-    """Texts for a parameter that wants a place, each with its reference (``1.capital``), of the last step that tells one first."""
-    if need.kind != "place" or need.type != "string":
-        return
-    named = {singular(found[1].lower()) for found in _POINTS.finditer(request)}
-    for number, (_, result) in reversed(list(enumerate(earlier, start=1))):
-        answer = read_value(result.response) if named and result.status == "ok" else None
-        for field, value in answer.items() if isinstance(answer, dict) else ():
-            if isinstance(value, str) and value and len(words(field)) == 1 and words(field)[0] in named:
-                yield value, f"{number}.{field}"
+        if best is None or coupling.score >= best.score:
+            best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
+    return best

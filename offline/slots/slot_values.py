@@ -9,14 +9,14 @@ from agent.parameters.needs import Need
 from graph.identifiers import singular, words
 from offline.nlp.dates import clock, wants_both, written
 from offline.nlp.entities import Span
-from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS
+from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS, word_set
 
 _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
 _COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
 _PARTS = {"year": 0, "month": 1, "day": 2}
 
 _NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
-_NAMED = frozenset({"query", "place", "person", "organization", "country"})
+_NAMED = word_set("query place person organization country")
 """What a number given by an office, like a parcel's, is no value for."""
 
 
@@ -42,17 +42,17 @@ def listed(value: JsonValue, need: Need) -> JsonValue:
 
 def _is_no_value(span: Span, need: Need) -> bool:
     """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
-    if span.kind in ("name", "phrase") and set(words(span.text)) <= set(need.words):
+    if span.kind == "name" and set(words(span.text)) <= set(need.words):
         return True
     if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
         return span.text[:1].isalpha()  # "one company": none has the id 1
-    if span.kind in ("name", "phrase") and _NUMBERED.fullmatch(span.text):
+    if span.kind == "name" and _NUMBERED.fullmatch(span.text):
         return need.kind in _NAMED
     if need.kind == "currency" and span.kind == "code":
         return not _CURRENCY_CODE.fullmatch(span.text)
     if need.kind == "country" and span.kind in ("name", "quoted"):
         return _wants_code(need) and not _COUNTRY_CODE.fullmatch(span.value)
-    return need.kind == "identifier" and span.kind in ("name", "phrase", "quoted") and " " in span.value.strip()
+    return need.kind == "identifier" and span.kind in ("name", "quoted") and " " in span.value.strip()
 
 
 def enum_value(text: str, need: Need) -> JsonValue:

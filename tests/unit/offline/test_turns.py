@@ -1,24 +1,16 @@
-"""Changes in the order in which they are told, and documents held against what is asked."""
-
-from dataclasses import dataclass
+"""Changes in the order in which they are told."""
 
 import pytest
 
 from offline.change_words import told_to_change
-from offline.turns import in_turn
-
-
-@dataclass(frozen=True)
-class Way:
-    clause: int
-
+from offline.choice import told_later
 
 CLAUSES = ["what is the weather", 'put "A" into my diary', 'cancel the order "B"']
 
 
 def test_a_change_waits_for_those_told_before_it() -> None:
-    assert in_turn(CLAUSES, [Way(0), Way(1), Way(2)]) == [Way(0), Way(1)]
-    assert in_turn(CLAUSES, [Way(0), Way(2)]) == [Way(0), Way(2)]
+    assert told_later(CLAUSES, [0, 1, 2]) == {2}
+    assert told_later(CLAUSES, [0, 2]) == frozenset()
 
 
 @pytest.mark.parametrize(("clause", "orders"), [("enter the visit in our calendar", True), ("make a list of rivers", False)])  # fmt: skip

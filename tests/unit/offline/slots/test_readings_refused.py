@@ -4,9 +4,8 @@ from datetime import date
 
 from agent.parameters.needs import need_of
 from domain.tool import JsonType, Parameter
-from offline.nlp.clauses import clauses
 from offline.nlp.entities import spans
-from offline.slots.span_candidates import readings
+from offline.slots.candidates import readings
 
 _DAY = date(2026, 5, 4)
 
@@ -33,8 +32,3 @@ def test_at_present_and_at_most_name_nothing() -> None:
 
 def test_what_is_measured_is_no_code() -> None:
     assert not [span for span in spans("The PM10 and CO2 values in Oslo", _DAY) if span.text in ("PM10", "CO2")]
-
-
-def test_a_plan_that_is_told_asks_nothing() -> None:
-    told = "Thinking of moving to Oslo. How bad is the air there?"
-    assert clauses(told) == ("How bad is the air there",)

@@ -8,8 +8,7 @@ from agent.parameters.needs import need_of
 from domain.model import JsonObject
 from domain.tool import Parameter
 from offline.nlp.entities import spans
-from offline.slots.binding import fillable
-from offline.slots.span_candidates import readings
+from offline.slots.candidates import readings
 from tests.unit.offline.slots.test_binding import TODAY, bound, need, references, tool
 
 PERSON = tool(
@@ -49,27 +48,6 @@ WEEKDAY = tool("get_weekday", need("date", description="The date, as YYYY-MM-DD.
 )  # fmt: skip
 def test_names_of_people_and_of_organisations(request_text: str, values: JsonObject) -> None:
     assert bound(request_text, PERSON).values == values
-
-
-@pytest.mark.parametrize(
-    "request_text",
-    ["When was the author of the book 'The Paper Tide' born?", "How many people live where the author of \"The Paper Tide\" was born?",
-     "What is the population of the city?", "What is the temperature in the capital city of Norvania?"],
-)  # fmt: skip
-def test_titles_kinds_of_things_and_owners_are_no_city(request_text: str) -> None:
-    assert bound(request_text, CITY).missing == ("city",)
-
-
-def test_what_the_request_only_points_at_comes_from_the_step_that_knows_it() -> None:
-    request = "How many people live in the birthplace of the author of 'The Paper Tide'?"
-    assert bound(request, BOOK).missing == ("book_id",)
-    found = bound(request, CITY, (AUTHOR, {"name": "Jane", "birth_city": "Port Arawa"}))
-    assert references(found) == {"city": ("step", "1.birth_city")}
-    assert fillable(CITY, request, (AUTHOR,), TODAY).feeds_from == (0,)
-    found = bound(
-        "The weather in the capital of Norvania", CITY, (COUNTRY, {"name": "Norvania", "capital": "Kesterburg"})
-    )
-    assert found.values == {"city": "Kesterburg"}
 
 
 def test_an_identifier_is_taken_from_the_request_where_it_looks_like_the_example() -> None:
@@ -120,15 +98,6 @@ def test_first_and_last_of_a_list(request_text: str, place: int, day: str) -> No
     }  # fmt: skip
     found = bound(request_text, WEEKDAY, (HOLIDAYS, holidays))
     assert (found.values, references(found)["date"]) == ({"date": day}, ("step", f"1.holidays[{place}].date"))
-
-
-def test_who_wrote_it_is_not_its_title() -> None:
-    papers = tool("searchPublication", need("publication_info", description="Title of the paper, or words of it."))
-    assert bound("Which papers has Jane Doe published?", papers).missing == ("publication_info",)
-    assert bound("Summarise the best paper by Jane Doe of Northern Polytechnic", papers).missing == (
-        "publication_info",
-    )
-    assert bound("Find the paper Solar Cells", papers).values == {"publication_info": "Solar Cells"}
 
 
 def test_names_within_a_title_are_no_names() -> None:

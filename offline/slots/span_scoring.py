@@ -1,19 +1,41 @@
 """What the words around a span say for or against a value of a parameter, as steps of a score in [0, 1]."""
 
 import re
+from collections.abc import Mapping
 
-from agent.parameters.kinds import WORK_WORDS
+from agent.parameters.kinds import ORGANIZATION_WORDS, NeedKind
 from agent.parameters.needs import Need
 from graph.identifiers import words
 from offline.nlp.dates import wants_both
-from offline.nlp.entities import Span
-from offline.nlp.gazetteer import BOOKED_CUES, FROM_CUES, NAMING_CUES, NUMBER_WORDS, PLACE_CUES, TO_CUES, UNITS
-from offline.slots.kind_fits import FITS
-from offline.slots.span_exclusions import is_personal
+from offline.nlp.entities import Span, SpanKind
+from offline.nlp.gazetteer import (
+    BOOKED_CUES,
+    FROM_CUES,
+    NAMING_CUES,
+    NUMBER_WORDS,
+    PLACE_CUES,
+    TO_CUES,
+    UNITS,
+    word_set,
+)
+
+FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
+    "secret": {}, "technical": {}, "email": {"email": 0.95}, "url": {"url": 0.95, "domain": 0.8}, "domain": {"domain": 0.95, "url": 0.7},
+    "ip": {"ip": 0.95}, "phone": {"phone": 0.95}, "latitude": {"coordinates": 0.95, "number": 0.1},
+    "longitude": {"coordinates": 0.95, "number": 0.1}, "coordinates": {"coordinates": 0.95}, "currency": {"currency": 0.9, "code": 0.6},
+    "unit": {"unit": 0.9}, "language": {"language": 0.85}, "country": {"country": 0.88, "name": 0.6, "quoted": 0.55},
+    "date": {"date": 0.9, "time": 0.0}, "year": {"number": 0.0, "date": 0.5}, "time": {"time": 0.9, "date": 0.0},
+    "place": {"name": 0.6, "country": 0.62, "quoted": 0.65}, "person": {"name": 0.7, "quoted": 0.75},
+    "organization": {"quoted": 0.7, "name": 0.52, "code": 0.45},
+    "symbol": {"code": 0.75, "name": 0.5, "quoted": 0.6, "currency": 0.55}, "identifier": {"code": 0.55, "quoted": 0.5, "number": 0.2},
+    "amount": {"number": 0.45}, "number": {"number": 0.35}, "boolean": {}, "query": {"quoted": 0.9, "name": 0.68},
+    "text": {"quoted": 0.92}, "entity": {"quoted": 0.75, "name": 0.52, "code": 0.4, "number": 0.42},
+}  # fmt: skip
+"""How well a span's kind alone speaks for it, in [0, 1]; words around the span move it."""
 
 YEAR = re.compile(r"(1[89]|20)\d\d")
-_LENGTHS = frozenset({"kilometer", "meter", "mile", "foot", "centimeter", "inch"})
-_SPELLS = frozenset({"minute", "hour", "second", "day", "week"})
+_LENGTHS = word_set("kilometer meter mile foot centimeter inch")
+_SPELLS = word_set("minute hour second day week")
 _DIMENSIONS = {
     "radius": _LENGTHS, "distance": _LENGTHS, "height": _LENGTHS, "length": _LENGTHS, "day": frozenset({"day"}), "duration": _SPELLS,
     "weight": frozenset({"kilogram", "pound", "gram"}), "temperature": frozenset({"celsius", "fahrenheit", "kelvin"}),
@@ -21,16 +43,13 @@ _DIMENSIONS = {
     "hour": frozenset({"hour"}), "minute": frozenset({"minute"}),
 }  # fmt: skip
 _MEASURED = frozenset({"amount", "value", "quantity"})
-_COUNTING = frozenset({"limit", "count", "size", "quantity", "result", "top", "maximum", "amount", "number"})
-_QUALIFIERS = frozenset(
-    {"id", "name", "code", "from", "to", "start", "end", "number", "value", "query", "q", "key", "type", "in", "of"}
-)
+_COUNTING = word_set("limit count size quantity result top maximum amount number")
+_QUALIFIERS = word_set("id name code from to start end number value query q key type in of")
 _CONVERTED = frozenset({"currency", "unit", "language"})
 """What things are converted into: ``10 miles in [kilometres]``."""
 _TOWNS = frozenset({"city", "town"})
-_SMALL_WORDS = frozenset({"and", "or", "in", "to", "for", "of", "on", "at", "by", "with"})
-_TOLD_BY_NAME = frozenset({"amount", "number", "identifier", "entity", "year", "latitude", "longitude"})
-_TITLED = re.compile(r"^(?:The|An?)\s|\s[a-z]+\s")
+_SMALL_WORDS = word_set("and or in to for of on at by with")
+_TOLD_BY_NAME = word_set("amount number identifier entity year latitude longitude")
 
 
 def beside(need: Need, span: Span) -> float:
@@ -72,18 +91,14 @@ def manner(need: Need, span: Span) -> float:
             return _number_manner(need, span)
         case "place":
             return _place_manner(need, span)
-        case "person":
-            return _personal_manner(need, span)
         case "organization":
             return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
-        case "query":
-            return _topic_manner(span)
         case "identifier":
             return likeness(need.example, span.text)
+        case "entity":  # zones, paths and the like: the example shows the form
+            return -0.3 if "/" in need.example and "/" not in span.text else 0.0
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2 if any(map(str.isalpha, span.text)) else -0.5
-        case "entity":
-            return _entity_manner(need, span)
         case "currency" if need.role and (
             cue[:1].isdigit() or cue in NUMBER_WORDS
         ):  # an amount's own currency is what it is converted from
@@ -109,41 +124,6 @@ def _day_manner(need: Need, span: Span) -> float:
     if FITS[need.kind][span.kind] > 0.0 or not wants_both(described=need.form, example=need.example):
         return 0.0
     return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
-
-
-def _personal_manner(need: Need, span: Span) -> float:
-    if span.cue in ("in", "at", "to"):
-        return -0.25
-    return 0.1 if span.cue in NAMING_CUES | {"by", "of", "for", "about"} or span.cue in need.described else 0.0
-
-
-def _entity_manner(need: Need, span: Span) -> float:
-    if span.kind == "number":
-        return 0.0 if beside(need, span) else -0.42
-    if "/" in need.example and "/" not in span.text:
-        return -0.3  # zones, paths and the like: the example shows the form
-    return 0.12 if span.cue in NAMING_CUES | {"by", "about", "for"} else 0.0
-
-
-def _topic_manner(span: Span) -> float:
-    """``the film [A Winter in Moonfall]``: small words within a name make it a title. ``videos about [drones] on [YouTube]``: a topic follows *about*, a name after *on* or *in* is where to look."""
-    if span.kind == "quoted":
-        return 0.05 if span.cue in NAMING_CUES else 0.0
-    if span.kind == "name" and (_TITLED.search(span.text) or span.cue in WORK_WORDS):
-        return 0.12
-    if (
-        span.kind == "phrase"
-        and span.after[:1]
-        and span.after[0] in ("of", "about", "related", "by", "on", "named", "called")
-    ):
-        return -0.1
-    if span.cue in ("about", "for", "regarding") or span.cue in NAMING_CUES:
-        return 0.15
-    return (
-        -0.1
-        if span.cue in (("in", "to") if span.kind == "phrase" else ("in", "to", "on", "at", "from", "with"))
-        else 0.0
-    )
 
 
 def _number_manner(need: Need, span: Span) -> float:
@@ -172,3 +152,52 @@ def likeness(example: str, text: str) -> float:
 
 def _pattern(text: str) -> str:
     return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", text)))
+
+
+_NAMED_KINDS = frozenset({"place", "person", "organization", "country"})
+
+_AIM = re.compile(r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL)
+
+
+def is_organization(span: Span) -> bool:
+    """Whether a name says itself that it is an organisation's: ``Ilsenau Polytechnic``."""
+    return bool(ORGANIZATION_WORDS & set(words(span.text)))
+
+
+def is_aim(request: str, start: int) -> bool:
+    """Whether what starts here is what a thing is to become, not what it is: ``mark the task as [done]``."""
+    return _AIM.match(request[:start]) is not None
+
+
+def is_personal(span: Span) -> bool:
+    """Whether a name is built as most people's: two or three capitalised words."""
+    parts = span.text.split()
+    return (
+        span.kind == "name"
+        and 2 <= len(parts) <= 3
+        and not is_organization(span)
+        and all(part[:1].isupper() and not part.isupper() for part in parts)
+    )
+
+
+def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float:
+    """What speaks against (or, for names of people and organisations, for) a span, to be added to its score.
+
+    ``typed``: the places of spans that are currencies. A lone capitalised word that opens the request may owe its capital to that.
+    """
+    score = 0.0
+    if span.kind == "name":
+        score += _named(need, span)
+        if span.start == 0 and " " not in span.text:
+            score -= 0.1
+        if span.text.isupper() and (span.start, span.end) in typed and need.kind in _NAMED_KINDS | {"query"}:
+            score -= 0.15
+    return score
+
+
+def _named(need: Need, span: Span) -> float:
+    if is_organization(span):
+        return {"organization": 0.3, "person": -0.4, "place": -0.2}.get(need.kind, 0.0)
+    if is_personal(span):
+        return {"person": 0.15, "organization": -0.1}.get(need.kind, 0.0)
+    return 0.0

@@ -1,24 +1,28 @@
-"""Which spans of a request speak for a value of a parameter, and how strongly."""
+"""Which values a request offers for a parameter, and how strongly; of a call that changes something, what it may take from nowhere else."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
 
 from pydantic.types import JsonValue
 
+from agent.parameters.kinds import UNTOUCHED, names_person
 from agent.parameters.needs import Need
-from offline.nlp.entities import Span
-from offline.slots.kind_fits import FITS
+from domain.tool import ToolDoc
+from graph.identifiers import words
+from offline.nlp.entities import Span, spans
+from offline.nlp.gazetteer import word_set
 from offline.slots.slot_values import enum_value, listed, value_for
-from offline.slots.span_context import YEAR, beside, manner, role
-from offline.slots.span_exclusions import is_aim, standing
+from offline.slots.span_scoring import FITS, YEAR, beside, is_aim, manner, role, standing
 
 FLOOR = 0.5
 """Below this a span is no value for a required parameter."""
 
 _LAST_NUMBER = 0.3
 _LAST_CHANCE = 0.4
-_NAMES_WANTED = frozenset({"organization", "person", "place", "query", "entity"})
+_NAMES_WANTED = word_set("organization person place query entity")
 
 STRONG = 0.8
 """From here on a span is good enough for an optional parameter, which nobody asked to be filled."""
@@ -95,8 +99,41 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
     typed = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
     for span in spans:
         base = fits.get(span.kind)
-        numeral = span.kind == "phrase" and span.text[0].isdigit()
-        value = None if base is None or numeral else value_for(span, need)
+        value = None if base is None else value_for(span, need)
         if base is not None and value is not None:
             score = base + beside(need, span) + role(need, span) + manner(need, span) + standing(need, span, typed)
             yield Reading(value, round(max(0.0, min(1.0, score)), 6), span)
+
+
+def today() -> date:
+    """What relative dates count from."""
+    return datetime.now().astimezone().date()
+
+
+def told(need: Need, request: str, day: date, *, lenient: bool = False) -> tuple[Reading, ...]:
+    """Readings of a need, best first. ``lenient``: the best ones led to nothing."""
+    return () if need.kind in UNTOUCHED else _read(need, request, day, lenient)
+
+
+@lru_cache(maxsize=16_384)
+def _read(need: Need, request: str, day: date, lenient: bool) -> tuple[Reading, ...]:
+    """Asked for again at every node of a walk, for every candidate."""
+    return tuple(readings(need, spans(request, day), request, lenient=lenient))
+
+
+_DECIDED = frozenset({"date", "time", "year", "number"})
+_FORMS = word_set("name full first last given family middle display user nick")
+"""Words of a name's own form, which do not say whose it is."""
+
+
+def asker_decides(need: Need, tool: ToolDoc, *, told: bool) -> bool:
+    """Whether no earlier answer may fill a parameter. ``told``: the request has a value for it; a person that it names is the one that is meant."""
+    return not tool.safe and (need.kind in _DECIDED or (told and need.kind == "person"))
+
+
+def of_another(field: str, need: Need, tool: ToolDoc) -> bool:
+    """Whether a field holds the name of something else than a person, for a parameter in whose name a change is made: ``room_name``."""
+    if tool.safe or need.kind != "person":
+        return False
+    own = frozenset(words(field.rpartition(".")[2])) - _FORMS
+    return bool(own) and own.isdisjoint(need.words) and not names_person(own)
