@@ -1,7 +1,9 @@
-"""Whole runs that change something: only what the request names, and told by the run itself."""
+"""Whole runs that change something: only what is approved, and told by the run itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from agent.execution.approvers import DenyChanges
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Situation
 from domain.plan import Binding
 from offline.policy import OfflinePolicy
@@ -41,10 +43,11 @@ class _Changes(OfflinePolicy):
         return Arguments({"title": "Dune"}, (first,))
 
 
-async def test_no_policy_changes_what_merely_comes_first(tmp_path: Path) -> None:
+async def test_no_policy_changes_what_nobody_approves(tmp_path: Path) -> None:
     books = ok({"books": [{"title": "Dune"}, {"title": "Emma"}]})
     executor = ScriptedExecutor(search_books=books, delete_book=ok({}))
-    _, transcript = await asked("Delete all books", await deps(tmp_path, executor, _Changes()))
+    made = replace(await deps(tmp_path, executor, _Changes()), approver=DenyChanges())
+    _, transcript = await asked("Delete all books", made)
     assert [name for name, _ in executor.made] == ["search_books"]
     assert outcome(transcript) == "gave_up"
-    assert answer(transcript).startswith("Not done: delete_book. delete_book was not called: its title would come from")
+    assert answer(transcript).startswith("Not done: delete_book Dune.")
