@@ -123,7 +123,7 @@ class _Run:
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
-            one.number: partial(self._serve, one, evidence if one.description == self._request else None)
+            one.number: partial(self._serve, one, evidence if one == whole(self._request, "").subtasks[0] else None)
             for one in subtasks
         }
         async with closing(side_by_side(streams, waiting(subtasks), self._deps.at_once)) as events:
@@ -132,18 +132,20 @@ class _Run:
         async for event in self._bring_together():
             yield 0, event
 
-    def _evidence(self, request: str) -> Evidence:
+    def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
+        """``queries``: other texts to look tools up by, beside the request's parts."""
         deps = self._deps
-        return Evidence(
-            deps.reader.parts(request), self._graph, deps.search, deps.weights, deps.secrets, deps.flows, deps.reader
-        )
+        texts = tuple(dict.fromkeys((*deps.reader.parts(request), *queries)))
+        return Evidence(texts, self._graph, deps.search, deps.weights, deps.secrets, deps.flows, deps.reader)
 
     def _serve(self, subtask: Subtask, evidence: Evidence | None) -> AsyncIterator[Event]:
         """The events of one subtask, begun when what it builds on is done."""
         carried = {number: turn.carried() for number, turn in self._turns.items()}
         given = [self._given[number] for number in subtask.earlier]
         given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
-        turn = Turn(subtask, self._shared, evidence or self._evidence(subtask.description), tuple(given))
+        turn = Turn(
+            subtask, self._shared, evidence or self._evidence(subtask.description, subtask.queries), tuple(given)
+        )
         lacking = [self._turns[n].subtask.name for n in subtask.depends_on if self._turns[n].outcome != "answered"]
         self._turns[subtask.number] = turn
         return turn.events(lacking=", ".join(lacking))

@@ -7,6 +7,8 @@ from agent.text import clean
 
 MOST = 5
 _LONGEST = 2_000
+_QUERIES = 4
+_QUERY = 120
 
 
 class SubtaskAnswer(BaseModel):
@@ -16,12 +18,14 @@ class SubtaskAnswer(BaseModel):
     description: str
     depends_on: list[int] = []
     earlier: list[int] = []
+    queries: list[str] = []
 
 
 class DecomposeAnswer(BaseModel):
-    """``agent/prompts/decompose.md``. No subtask: the request is one."""
+    """``agent/prompts/decompose.md``. No subtask: the request is one, and ``queries`` are its own."""
 
     reason: str
+    queries: list[str] = []
     subtasks: list[SubtaskAnswer] = []
 
 
@@ -49,7 +53,8 @@ def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
     """A checked answer. A single subtask keeps the request's own words, which hold all that it says, unless it leans on earlier questions."""
     reason = clean(answer.reason, 300) or "no reason given"
     if not answer.subtasks or (len(answer.subtasks) == 1 and not answer.subtasks[0].earlier):
-        return whole(question.request, reason)
+        own = answer.subtasks[0].queries if answer.subtasks else answer.queries
+        return whole(question.request, reason, _queries(own))
     return Decomposition(
         tuple(
             Subtask(
@@ -58,8 +63,14 @@ def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
                 one.description.strip(),
                 depends_on=tuple(sorted(set(one.depends_on))),
                 earlier=tuple(sorted(set(one.earlier))),
+                queries=_queries(one.queries),
             )
             for number, one in enumerate(answer.subtasks, start=1)
         ),
         reason,
     )
+
+
+def _queries(given: list[str]) -> tuple[str, ...]:
+    """The first few, each a line."""
+    return tuple(dict.fromkeys(text for one in given if (text := clean(one, _QUERY))))[:_QUERIES]

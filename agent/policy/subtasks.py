@@ -42,6 +42,7 @@ class Subtask:
 
     ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
     ``earlier``: numbers of earlier calls of the conversation whose results it needs; ``reread``: they alone answer it.
+    ``queries``: what tools would do for it, as their documents would say it, whatever the request's language.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Subtask:
     depends_on: tuple[int, ...] = ()
     earlier: tuple[int, ...] = ()
     reread: bool = False
+    queries: tuple[str, ...] = ()
 
     def started(self, given: int) -> SubtaskStarted:
         """The event of its beginning. ``given``: the steps that it is given."""
@@ -63,12 +65,22 @@ class Subtask:
             given=given,
             earlier=self.earlier,
             reread=self.reread,
+            queries=self.queries,
         )
 
 
 def begun(told: SubtaskStarted) -> Subtask:
     """The subtask of which an event tells."""
-    return Subtask(told.subtask, told.name, told.description, told.category, told.depends_on, told.earlier, told.reread)
+    return Subtask(
+        told.subtask,
+        told.name,
+        told.description,
+        told.category,
+        told.depends_on,
+        told.earlier,
+        told.reread,
+        told.queries,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +91,6 @@ class Decomposition:
     reason: str
 
 
-def whole(request: str, reason: str) -> Decomposition:
+def whole(request: str, reason: str, queries: tuple[str, ...] = ()) -> Decomposition:
     """A request that is not split."""
-    return Decomposition((Subtask(1, clean(request, NAMED), request),), reason)
+    return Decomposition((Subtask(1, clean(request, NAMED), request, queries=queries),), reason)
