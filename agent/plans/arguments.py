@@ -65,7 +65,7 @@ def _taken(name: str, take: Take, question: ArgumentsQuestion, values: JsonObjec
     _, result = question.earlier[take.step - 1]
     field, value = take.field, None
     if ITEM in field:
-        found = named_item(result.response, field, question.request)
+        found = named_item(result.response, field, question.request, only_named=not question.tool.safe)
         if found is not None:
             field, value = found
     else:

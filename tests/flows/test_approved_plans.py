@@ -14,6 +14,7 @@ from agent.transcript import Transcript
 from domain.event import EventRecord, PlanReady
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import (
     FORECAST,
     FOUND,
@@ -66,7 +67,12 @@ async def deps(
     folder: Path, executor: ScriptedExecutor, approves: Approves, policy: OfflinePolicy | None = None
 ) -> RunDeps:
     made = RunDeps(
-        await graph(WALKS), await finder(folder), policy or OfflinePolicy(), executor, approver=AllowChanges()
+        await graph(WALKS),
+        await finder(folder),
+        policy or OfflinePolicy(),
+        executor,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
     )
     return replace(made, approves=approves)
 

@@ -15,6 +15,7 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import FINISH
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import BOOKS, REMOVE, Answer, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
 
@@ -52,7 +53,14 @@ class Model(OfflinePolicy):
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: Model) -> RunDeps:
-    return RunDeps(await graph([(BOOKS, REMOVE)] * 3), await finder(folder), policy, executor, approver=AllowChanges())
+    return RunDeps(
+        await graph([(BOOKS, REMOVE)] * 3),
+        await finder(folder),
+        policy,
+        executor,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
+    )
 
 
 def denied(_: JsonObject) -> CallResult:

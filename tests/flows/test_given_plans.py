@@ -16,6 +16,7 @@ from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -54,7 +55,13 @@ def weather(**other: object) -> ScriptedExecutor:
 
 async def deps(folder: Path, executor: ScriptedExecutor, document: PlanDocument, **other: object) -> RunDeps:
     made = RunDeps(
-        await graph(WALKS), await finder(folder), OfflinePolicy(), executor, document=document, approver=AllowChanges()
+        await graph(WALKS),
+        await finder(folder),
+        OfflinePolicy(),
+        executor,
+        document=document,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
     )
     return replace(made, **other)  # pyright: ignore[reportArgumentType]
 

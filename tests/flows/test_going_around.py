@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
-from domain.tool import ToolDoc
 from graph.links import Feed, ToolLinks
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
 
 FRIENDS = tool(
@@ -38,7 +36,9 @@ async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Trans
     store, search = await graph(WALKS, HERE), await finder(folder, HERE)
     await store.put_links([ToolLinks(NEW_WEATHER.id, COORDINATES)])
     transcript = Transcript()
-    async for record in run(request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges())):
+    async for record in run(
+        request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+    ):
         transcript.add(record)
     return transcript
 
@@ -46,19 +46,8 @@ async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Trans
 POINT = [{"latitude": 38.7, "longitude": -9.1}]
 
 
-@pytest.mark.parametrize(
-    ("request_", "before"),
-    [
-        ("What is the daily weather forecast, day by day, for the coordinates of the town of Lisbon?", ()),
-        (
-            "Find my friend Ada Thorn by name, and tell me the daily weather forecast of the town where the friend lives.",
-            (FRIENDS,),
-        ),
-    ],
-)
-async def test_what_gives_the_same_is_asked_the_same(
-    tmp_path: Path, request_: str, before: tuple[ToolDoc, ...]
-) -> None:
+async def test_what_gives_the_same_is_asked_the_same(tmp_path: Path) -> None:
+    request_ = "What is the daily weather forecast, day by day, for the coordinates of the town of Lisbon?"
     executor = ScriptedExecutor(
         find_friend=ok({"friend": "Ada Thorn", "home_town": "Lisbon"}),
         find_town=down,
@@ -66,7 +55,7 @@ async def test_what_gives_the_same_is_asked_the_same(
         get_daily_forecast=FORECAST,
     )
     transcript = await asked(tmp_path, request_, executor)
-    assert transcript.path == tuple(tool.id for tool in (*before, LOCATOR, NEW_WEATHER))
+    assert transcript.path == (LOCATOR.id, NEW_WEATHER.id)
     assert ("locate", {"q": "Lisbon"}) in executor.made
     assert transcript.end is not None
     assert transcript.end.outcome == "answered"

@@ -15,6 +15,7 @@ from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.tool import Parameter, ToolDoc
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from playground.child import running_playground
 from playground.keys import COURIER_MAIL, RATES_PRO
 from tests.flows.over_playground import playground_tools
@@ -45,7 +46,16 @@ async def asked(
     records = [
         record
         async for record in run(
-            request, RunDeps(store, search, OfflinePolicy(), executor, secrets=secrets, approver=AllowChanges())
+            request,
+            RunDeps(
+                store,
+                search,
+                OfflinePolicy(),
+                executor,
+                secrets=secrets,
+                approver=AllowChanges(),
+                reader=EnglishReader(),
+            ),
         )
     ]
     await executor.close()

@@ -13,6 +13,7 @@ from domain.event import Event, RunFinished
 from domain.learned import WeightsLearned
 from domain.recalled import MemoryRecalled
 from graph.backends.sqlite_memories import SqliteMemories
+from offline.reader import EnglishReader
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
@@ -51,7 +52,13 @@ async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp
 
     memory = LongTermMemory(store, BundledEmbedder())
     deps = RunDeps(
-        await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor(), memory=memory, approver=AllowChanges()
+        await graph(WALKS),
+        await finder(tmp_path),
+        OfflinePolicy(),
+        executor(),
+        memory=memory,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
     )
     events = await events_of(deps)
     facts = await deps.store.facts([tool.id for tool in TOOLS])

@@ -13,6 +13,7 @@ from agent.run import RunDeps
 from domain.event import EventRecord
 from domain.model import JsonObject
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import BOOKS, REMOVE, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
 
@@ -47,7 +48,10 @@ async def test_a_run_survives_it(tmp_path: Path, body: str, order: bool) -> None
     store = await graph([(BOOKS,), (BOOKS, REMOVE)])
     request = 'Delete the book "Dune"' if order else 'Who wrote the book "Dune"? Give its title and author.'
     records, transcript = await asked(
-        request, RunDeps(store, await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges())
+        request,
+        RunDeps(
+            store, await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader()
+        ),
     )
     assert outcome(transcript) != "failed"
     for record in records:

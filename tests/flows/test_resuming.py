@@ -12,6 +12,7 @@ from agent.run import RunDeps, run
 from agent.transcript import Transcript
 from domain.event import CallFinished, CallStarted, EventRecord, RunFinished, StepChosen
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -68,7 +69,9 @@ WORLDS: dict[str, World] = {
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy) -> RunDeps:
-    return RunDeps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges())
+    return RunDeps(
+        await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges(), reader=EnglishReader()
+    )
 
 
 async def told(
@@ -160,6 +163,7 @@ async def test_where_the_tools_have_changed_the_run_goes_its_own_way(tmp_path: P
         OfflinePolicy(),
         again := executors(),
         approver=AllowChanges(),
+        reader=EnglishReader(),
     )
     records = await told(request, given, past=whole[:second])
     assert isinstance(records[-1].event, RunFinished)
@@ -173,7 +177,12 @@ async def test_a_run_that_changed_something_is_not_begun_anew_where_it_cannot_go
     few = [GEOCODE, BOOKS]
     again = executors()
     given = RunDeps(
-        await graph([], few), await finder(tmp_path / "few", few), OfflinePolicy(), again, approver=AllowChanges()
+        await graph([], few),
+        await finder(tmp_path / "few", few),
+        OfflinePolicy(),
+        again,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
     )
     records = await told(request, given, past=whole[:called])
     assert ended(records).outcome == "failed"

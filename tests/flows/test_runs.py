@@ -16,6 +16,7 @@ from domain.event import CallStarted, EventRecord, RunFinished, RunStarted, Step
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -36,7 +37,12 @@ WEATHER = "What is the weather forecast for Paris?"
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy | None = None) -> RunDeps:
     return RunDeps(
-        await graph(WALKS), await finder(folder), policy or OfflinePolicy(), executor, approver=AllowChanges()
+        await graph(WALKS),
+        await finder(folder),
+        policy or OfflinePolicy(),
+        executor,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
     )
 
 
@@ -207,7 +213,9 @@ async def test_runs_side_by_side_do_not_meet(tmp_path: Path) -> None:
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, search_books=books)
     requests = [WEATHER, 'How many pages has the book "Dune"?'] * 4
     runs = [
-        asked(request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges()))
+        asked(
+            request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+        )
         for request in requests
     ]
     found = [transcript.path for _, transcript in await asyncio.gather(*runs)]

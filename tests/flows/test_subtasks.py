@@ -15,6 +15,7 @@ from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFin
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -49,7 +50,15 @@ WEATHER_AND_BOOK = (("What is the weather forecast for Paris?", ()), ('How many 
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy, at_once: int = 3) -> RunDeps:
-    return RunDeps(await graph(WALKS), await finder(folder), policy, executor, at_once=at_once, approver=AllowChanges())
+    return RunDeps(
+        await graph(WALKS),
+        await finder(folder),
+        policy,
+        executor,
+        at_once=at_once,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
+    )
 
 
 async def asked(request: str, given: RunDeps) -> tuple[list[EventRecord], Transcript]:

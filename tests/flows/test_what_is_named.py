@@ -17,6 +17,7 @@ from domain.tool import Parameter, ToolDoc
 from domain.trajectory import Outcome, RecordedCall
 from graph.backends.sqlite_recordings import SqliteRecordings
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import ScriptedExecutor, finder, graph, ok, tool
 from tests.flows.test_runs import answer, asked, outcome
 
@@ -46,7 +47,8 @@ async def run(
 ) -> tuple[str, str]:
     store = await graph([(tool,) for tool in tools], tools)
     _, transcript = await asked(
-        REQUEST, RunDeps(store, await finder(folder, tools), policy, executor, approver=AllowChanges())
+        REQUEST,
+        RunDeps(store, await finder(folder, tools), policy, executor, approver=AllowChanges(), reader=EnglishReader()),
     )
     return outcome(transcript), answer(transcript)
 

@@ -16,6 +16,7 @@ from evaluation.answers import Evaluation, evaluate_answers, interval, report
 from evaluation.correctness import judge
 from evaluation.expected import HELD_OUT, Asked, Expected, GoldCall
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run
 
@@ -55,7 +56,7 @@ async def evaluated(folder: Path, services: Services, *requests: Asked) -> Evalu
     )
 
     async def deps() -> RunDeps:
-        return RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges())
+        return RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
 
     done: list[int] = []
     evaluation = await evaluate_answers(requests, deps, Budget(), services, at_once=2, progress=done.append)
@@ -113,7 +114,14 @@ class Crowded(ScriptedExecutor):
 @pytest.mark.parametrize("at_once", [1, 2])
 async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> None:
     executor = Crowded(search_places=FOUND)
-    working = RunDeps(await graph(WALKS), await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges())
+    working = RunDeps(
+        await graph(WALKS),
+        await finder(tmp_path),
+        OfflinePolicy(),
+        executor,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
+    )
     requests = [POPULATION.model_copy(update={"id": str(number)}) for number in range(5)]
 
     async def deps() -> RunDeps:

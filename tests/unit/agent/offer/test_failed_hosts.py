@@ -12,6 +12,7 @@ from domain.errors import ForbiddenAddressError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
+from offline.reader import EnglishReader
 from tests.flows.small_world import (  # fmt: skip
     BOOKS,
     FORECAST,
@@ -45,7 +46,12 @@ def gone(_: JsonObject) -> CallResult:
 async def asked(request: str, folder: Path, executor: ScriptedExecutor, tools: tuple[ToolDoc, ...] = TOOLS) -> Transcript:  # fmt: skip
     walks = [[tool for tool in tools if tool.api in ("search_places", "get_forecast")]] * 5
     deps = RunDeps(
-        await graph(walks, tools), await finder(folder, tools), OfflinePolicy(), executor, approver=AllowChanges()
+        await graph(walks, tools),
+        await finder(folder, tools),
+        OfflinePolicy(),
+        executor,
+        approver=AllowChanges(),
+        reader=EnglishReader(),
     )
     return Transcript.of([record async for record in run(request, deps)])
 
