@@ -15,6 +15,7 @@ from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
 from agent.scheduler import closing
 from agent.step_notes import TRIED
 from agent.subtask_progress import Progress
+from agent.text import shown
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, NotAllowedError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
@@ -24,6 +25,8 @@ from domain.tool import ToolDoc
 TRIES = 3
 """How often the policy may answer for one step's arguments, the first answer included."""
 
+_ASKED = 400
+"""Characters of a call's arguments in a complaint."""
 _STATUS: dict[CallOutcome, StepStatus] = {
     "ok": "ok",
     "transient": "failed",
@@ -91,9 +94,10 @@ def _fruitless(tool: ToolDoc, result: StepResult) -> str:
     """What to tell the policy of a safe call that found nothing, or named something that is not there; empty where it bore fruit."""
     if not tool.safe:
         return ""
+    asked = shown(result.arguments, _ASKED)
     if result.status == "ok":
-        return "The call found nothing." if is_empty(result.response) else ""
-    return f"The call was refused: {result.note}" if result.http_status in (400, 404, 422) else ""
+        return f"The call found nothing; it was asked with {asked}." if is_empty(result.response) else ""
+    return f"The call with {asked} was refused: {result.note}" if result.http_status in (400, 404, 422) else ""
 
 
 def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:

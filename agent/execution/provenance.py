@@ -32,7 +32,7 @@ _MOST = 100
 _WORDS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
-    "written": "nobody said it: it was made up on the way",
+    "written": "nobody said it: it was worked out on the way",
     "others": "fixed by the author of the template, who is not you",
 }
 
