@@ -40,6 +40,7 @@ def fill(prompt: str) -> dict[str, object]:
     taken: set[str] = set()
     listed = parameters(parts.get("tool", ""))
     refused = parts.get("why your last answer was refused", "")
+    refused = "" if refused.lstrip().startswith("The call") else refused  # asked again, it says the same
     free = not any(wanted.required for wanted in listed)
     for wanted in listed:
         needed = wanted.required or (free and not bound)
