@@ -7,6 +7,7 @@ from typing import Annotated
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
+from _evaluate_changes import changes
 from _evaluate_graph import graph
 from _evaluate_learning import learning
 from _evaluate_memory import memory
@@ -100,6 +101,7 @@ app.command()(planning)
 app.command()(graph)
 app.command()(learning)
 app.command()(recovery)
+app.command()(changes)
 app.command()(memory)
 app.command()(sequences)
 
