@@ -21,7 +21,7 @@ from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
 from agent.scheduler import closing, side_by_side
 from agent.step_numbers import counted_through, given_to, renumbered
-from agent.subtask import Turn
+from agent.subtask import SubtaskRun
 from agent.text import clean
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
@@ -83,7 +83,7 @@ class _Run:
         self._request = request
         self._shared = shared
         self._deps = shared.deps
-        self._turns: dict[int, Turn] = {}
+        self._turns: dict[int, SubtaskRun] = {}
         self._answer = ""
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
         self._graph = ReadOnce(shared.deps.store)
@@ -143,7 +143,7 @@ class _Run:
         carried = {number: turn.carried() for number, turn in self._turns.items()}
         given = [self._given[number] for number in subtask.earlier]
         given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
-        turn = Turn(
+        turn = SubtaskRun(
             subtask, self._shared, evidence or self._evidence(subtask.description, subtask.queries), tuple(given)
         )
         lacking = [self._turns[n].subtask.name for n in subtask.depends_on if self._turns[n].outcome != "answered"]
@@ -170,13 +170,13 @@ class _Run:
             for turn in missing:
                 yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
         else:
-            yield self._said("".join(turn.apology() for turn in turns))
+            yield self._said("".join(turn.failure_message() for turn in turns))
         end = self._finished(outcome_of([turn.outcome for turn in turns]))
         open_ = tuple(turn.subtask.number for turn in turns if turn.outcome != "answered")
         yield end.model_copy(update={"unanswered": open_})
 
     @staticmethod
-    def _changed(turns: Sequence[Turn], steps: Results) -> Iterator[str]:
+    def _changed(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:
         """What the run changed and failed to change, a line each."""
         called = tuple((turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called)
         unmade = [tool for turn in turns for tool in turn.unmade]
@@ -206,7 +206,7 @@ class _Run:
         return finished(outcome, self._answer, self._shared.meter, subtasks, error)
 
 
-def _unused(turns: Sequence[Turn]) -> list[str]:
+def _unused(turns: Sequence[SubtaskRun]) -> list[str]:
     """What the subtasks name and no call took."""
     return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for turn in turns for text in turn.review.unused)][
         :_MOST_UNUSED

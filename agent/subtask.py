@@ -24,7 +24,7 @@ from agent.run_context import Shared
 from agent.scheduler import closing
 from agent.search.walk import walk_deps
 from agent.step_notes import why
-from agent.subtask_outcome import Served
+from agent.subtask_outcome import SubtaskOutcome
 from agent.subtask_progress import Progress
 from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady
 from domain.plan import Plan, StepResult
@@ -35,7 +35,7 @@ APPROVED = "its user approved these steps"
 Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 
-class Turn(Served):
+class SubtaskRun(SubtaskOutcome):
     """One subtask from start to end; made, used once and dropped. ``given``: the steps that it builds on: of the
     conversation's earlier runs, then of earlier subtasks.
     """

@@ -17,7 +17,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 
 
-class Served:
+class SubtaskOutcome:
     """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
     are a person's, who may have left something of the request aside. ``policy``: who decided on it.
     """
@@ -106,14 +106,14 @@ class Served:
         result = self.progress.done[number]
         return self.evidence.doc(result.tool), result
 
-    def apology(self) -> str:
+    def failure_message(self) -> str:
         """Why it has no answer, what was tried and what was considered."""
         ended, stuck = self.progress.ended, self.progress.stuck
         reason = ended.reason if ended else "the walk did not end"
         if stuck is not None and stuck[1].status == "skipped":
             reason = stuck[1].note  # the path was fine; its user did not want it
         failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
-        return self.progress.apology(reason, failed)
+        return self.progress.failure_message(reason, failed)
 
     @property
     def why_not(self) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.apology import apology
 from agent.budget import Meter
 from agent.execution.error_bodies import is_empty
+from agent.failure_message import failure_message
 from agent.search.state import Frontier, Path
 from agent.text import clean
 from domain.event import (
@@ -133,7 +133,7 @@ class Progress:
         of_arguments = result.http_status in _OF_ARGUMENTS or result.note == _NOTHING["note"]
         return result.status == "failed" and result.attempts > 0 and not of_arguments
 
-    def apology(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+    def failure_message(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
         """Why there is no answer, what was tried and what was considered."""
         names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
-        return apology(reason, failed, tuple(names))
+        return failure_message(reason, failed, tuple(names))

@@ -4,8 +4,8 @@ The words of a request are its owner's. Where the service that they were meant f
 others that merely happen to be in the store.
 """
 
-from agent.apology import is_trouble
 from agent.execution.call_cache import ReusingExecutor
+from agent.failure_message import is_trouble
 from agent.offer.tool_facts import Evidence
 from agent.subtask_progress import Progress
 from agent.text import clean

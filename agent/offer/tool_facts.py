@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
+from agent.execution.caller_supplied import with_supplied
 from agent.execution.secrets import EnvironmentSecrets, Secrets
-from agent.execution.supplied import with_supplied
 from agent.request_reader import PlainReader, RequestReader
 from agent.search.state import Path
 from domain.memory import Recalled

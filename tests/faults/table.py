@@ -11,10 +11,10 @@ from pathlib import Path
 
 import httpx
 
+from agent.execution.caller_supplied import with_supplied
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.host_limits import Clock
 from agent.execution.secrets import EnvironmentSecrets
-from agent.execution.supplied import with_supplied
 from domain.model import JsonObject
 from playground.child import running_playground
 from tests.faults.modes import FAULTS

@@ -10,7 +10,7 @@ from domain.tool import ToolDoc
 _REFUSED = frozenset({401, 403, 407})
 
 
-def apology(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str]) -> str:
+def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str]) -> str:
     """What kept a run from its answer.
 
     A host that cannot be reached, a key that is missing or refused and an address that is forbidden come first: no other request

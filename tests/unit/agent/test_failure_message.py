@@ -1,6 +1,6 @@
 """Why there is no answer: what can be mended first, nothing twice, no bookkeeping."""
 
-from agent.apology import apology
+from agent.failure_message import failure_message
 from domain.plan import StepResult
 from tests.flows.small_world import GEOCODE, NEW_WEATHER, OLD_WEATHER
 
@@ -12,7 +12,7 @@ def test_a_connection_comes_before_the_walk_and_nothing_is_said_twice() -> None:
         note="it found nothing Tried before, without finding anything: {}",
     )  # fmt: skip
     steps = [(GEOCODE, empty), (OLD_WEATHER, dead), (OLD_WEATHER, dead)]
-    assert apology("no tool fits", steps, ["a/b"]).splitlines() == [
+    assert failure_message("no tool fits", steps, ["a/b"]).splitlines() == [
         "This could not be answered: Weather Set/get_forecast could not be called: 127.0.0.1 cannot be reached.",
         "Nothing else served: no tool fits.",
         "Places Set/search_places gave no answer: it found nothing.",
@@ -23,7 +23,7 @@ def test_a_connection_comes_before_the_walk_and_nothing_is_said_twice() -> None:
 def test_a_refused_key_is_trouble_and_a_bad_request_is_not() -> None:
     key = StepResult(tool=NEW_WEATHER.id, status="failed", outcome="gone", http_status=401, note="HTTP 401")
     bad = StepResult(tool=GEOCODE.id, status="failed", outcome="caller_fault", http_status=400, note="HTTP 400")
-    assert apology("r", [(GEOCODE, bad), (NEW_WEATHER, key)], []).startswith(
+    assert failure_message("r", [(GEOCODE, bad), (NEW_WEATHER, key)], []).startswith(
         "This could not be answered: Weather Set/get_daily_forecast could not be called: HTTP 401.\n"
     )
-    assert apology("r", [(GEOCODE, bad)], []).startswith("This could not be answered: r.\n")
+    assert failure_message("r", [(GEOCODE, bad)], []).startswith("This could not be answered: r.\n")

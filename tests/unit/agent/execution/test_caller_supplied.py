@@ -1,7 +1,7 @@
 """What the caller supplies: keys that catalogues declare as parameters, and the key of a repeated write."""
 
+from agent.execution.caller_supplied import with_supplied
 from agent.execution.secrets import EnvironmentSecrets
-from agent.execution.supplied import with_supplied
 from domain.tool import Credential, Location, Parameter, ToolDoc, tool_id
 
 HAVING = EnvironmentSecrets({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"})
