@@ -126,7 +126,7 @@ EXAMPLES: dict[str, Example] = {
         "created_at": AT,
         "holds": True,
     },
-    "HostFlow": {"source": "api.example.com", "target": "other.example.com", "allowed": True, "decided_at": AT},
+    "HostTransfer": {"source": "api.example.com", "target": "other.example.com", "allowed": True, "decided_at": AT},
     "ShownInput": {
         "id": "b1946ac92492d2347c6235b4d2611184b1946ac92492d2347c6235b4d2611184",
         "asks": "call",

@@ -9,7 +9,7 @@ from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
 from tests.flows.served import WRITE, Client, Place, built, registered, serving
 
-WIND = "How strong is the wind in Vishalpur at the moment?"
+WIND = "What is the wind speed in Vishalpur right now?"
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -95,7 +95,7 @@ def test_a_template_is_made_of_a_run_and_run_with_other_values(ada: Client, wind
     made = ada.call("POST", "/templates", body)
     assert made.status_code == 201, made.text
     content = made.json()["content"]
-    assert content["request"] == "How strong is the wind in {town} at the moment?"
+    assert content["request"] == "What is the wind speed in {town} right now?"
     assert content["parameters"]["town"]["default"] == "Vishalpur"
     assert content["document"]["steps"][0]["named"] == {"city": "town"}
     assert ada.call("POST", "/templates", body).status_code == 409
@@ -104,7 +104,7 @@ def test_a_template_is_made_of_a_run_and_run_with_other_values(ada: Client, wind
     assert answer.status_code == 202, answer.text
     shown = answer.json()
     assert (shown["request"], shown["template_id"], shown["template_version"]) == (
-        "How strong is the wind in Meghalpet at the moment?",
+        "What is the wind speed in Meghalpet right now?",
         made.json()["id"],
         1,
     )
