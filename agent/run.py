@@ -110,21 +110,19 @@ class _Run:
     async def _events(self) -> AsyncIterator[Told]:
         told, deps = self._shared.earlier.told(), self._deps
         yield 0, RunStarted(request=self._request, planner=deps.planner, policy=deps.policy.name, earlier=told)
-        evidence = self._evidence(self._request)
         policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
         asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
         for number, (tool, result) in self._given.items():
             self._shared.provenance.hear(tool, result, f"earlier.{number}")
         if deps.document is None:
-            subtasks = (await decompose(self._request, evidence, policy, deps.settings.found, asked)).subtasks
+            subtasks = (await decompose(self._request, policy, asked)).subtasks
         else:
             subtasks = whole(self._request, "its steps are given").subtasks
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
-            one.number: partial(self._serve, one, evidence if one == whole(self._request, "").subtasks[0] else None)
-            for one in subtasks
+            one.number: partial(self._serve, one) for one in subtasks
         }
         async with closing(side_by_side(streams, waiting(subtasks), self._deps.at_once)) as events:
             async for event in events:
@@ -138,14 +136,12 @@ class _Run:
         texts = tuple(dict.fromkeys((*deps.reader.parts(request), *queries)))
         return Evidence(texts, self._graph, deps.search, deps.weights, deps.secrets, deps.flows, deps.reader)
 
-    def _serve(self, subtask: Subtask, evidence: Evidence | None) -> AsyncIterator[Event]:
+    def _serve(self, subtask: Subtask) -> AsyncIterator[Event]:
         """The events of one subtask, begun when what it builds on is done."""
         carried = {number: turn.carried() for number, turn in self._turns.items()}
         given = [self._given[number] for number in subtask.earlier]
         given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
-        turn = SubtaskRun(
-            subtask, self._shared, evidence or self._evidence(subtask.description, subtask.queries), tuple(given)
-        )
+        turn = SubtaskRun(subtask, self._shared, self._evidence(subtask.description, subtask.queries), tuple(given))
         lacking = [self._turns[n].subtask.name for n in subtask.depends_on if self._turns[n].outcome != "answered"]
         self._turns[subtask.number] = turn
         return turn.events(lacking=", ".join(lacking))

@@ -5,18 +5,10 @@ from dataclasses import dataclass
 from agent.text import clean
 from domain.event import SubtaskStarted
 from domain.plan import StepResult
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolDoc
 
 NAMED = 80
 """Characters of a subtask's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPart:
-    """One thing that a request asks. ``found``: the tools nearest to it with their scores in [0, 1], best first."""
-
-    text: str
-    found: tuple[tuple[ToolId, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +21,9 @@ class AskedEarlier:
 
 @dataclass(frozen=True, slots=True)
 class DecomposeQuestion:
-    """What ``decompose`` sees: the request, and what it asks as far as rules can tell. ``earlier``: what was asked before, the oldest first."""
+    """What ``decompose`` sees: the request. ``earlier``: what was asked before, the oldest first."""
 
     request: str
-    parts: tuple[AskedPart, ...]
     earlier: tuple[AskedEarlier, ...] = ()
 
 

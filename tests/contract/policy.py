@@ -7,10 +7,10 @@ import pytest
 from agent.offer.candidates import Candidate
 from agent.policy.path_questions import ReflectionQuestion
 from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, Policy, Situation
-from agent.policy.subtasks import AskedPart, DecomposeQuestion
+from agent.policy.subtasks import DecomposeQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE
+from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
 
 REQUEST = "What is the temperature in Paris on the next days?"
 FOUND = '{"results": [{"city": "Paris", "latitude": 48.85, "longitude": 2.35, "population": 2100000}]}'
@@ -20,10 +20,6 @@ PLACES = StepResult(
 
 
 TWO = 'What is the temperature in Paris? Who is the author of the book "Dune"?'
-TWO_PARTS = (
-    AskedPart("What is the temperature in Paris", ((NEW_WEATHER.id, 0.8), (OLD_WEATHER.id, 0.7))),
-    AskedPart('Who is the author of the book "Dune"', ((BOOKS.id, 0.9),)),
-)
 
 
 def reflection(*path: ToolDoc, how: Literal["finished", "gave_up", "budget"] = "finished") -> ReflectionQuestion:
@@ -46,11 +42,11 @@ def candidate(tool: ToolDoc, relevance: float = 0.6) -> Candidate:
 
 class PolicyContract:
     async def test_what_asks_one_thing_is_not_split(self, policy: Policy) -> None:
-        found = await policy.decompose(DecomposeQuestion(REQUEST, (AskedPart(REQUEST, ((NEW_WEATHER.id, 0.8),)),)))
+        found = await policy.decompose(DecomposeQuestion(REQUEST))
         assert [(one.number, one.description, one.depends_on) for one in found.subtasks] == [(1, REQUEST, ())]
 
     async def test_subtasks_are_in_order(self, policy: Policy) -> None:
-        found = await policy.decompose(DecomposeQuestion(TWO, TWO_PARTS))
+        found = await policy.decompose(DecomposeQuestion(TWO))
         assert found.reason
         assert [one.number for one in found.subtasks] == list(range(1, len(found.subtasks) + 1))
         for one in found.subtasks:

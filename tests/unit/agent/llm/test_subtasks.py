@@ -6,7 +6,7 @@ import pytest
 
 from agent.llm.policy import LlmPolicy
 from agent.llm.subtasks import DecomposeAnswer, complaint_of
-from agent.policy.subtasks import AskedEarlier, AskedPart, DecomposeQuestion
+from agent.policy.subtasks import AskedEarlier, DecomposeQuestion
 from domain.plan import StepResult
 from tests.flows.small_world import GEOCODE
 from tests.unit.agent.llm.test_policy import Told
@@ -15,7 +15,7 @@ TALK = (AskedEarlier("Where is Paris?", ((3, GEOCODE, StepResult(tool=GEOCODE.id
 
 
 def question(request: str, earlier: tuple[AskedEarlier, ...] = ()) -> DecomposeQuestion:
-    return DecomposeQuestion(request, (AskedPart(request, ()),), earlier)
+    return DecomposeQuestion(request, earlier)
 
 
 def said(*subtasks: dict[str, object]) -> str:
