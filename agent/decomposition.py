@@ -1,7 +1,7 @@
 """A request to its subtasks, once per run, as its policy splits it."""
 
 from agent.policy.protocol import Policy
-from agent.policy.subtasks import AskedEarlier, DecomposeQuestion, Decomposition, Subtask, whole
+from agent.policy.subtasks import AskedEarlier, DecomposeQuestion, Decomposition, whole
 from domain.errors import InvalidDecisionError
 
 
@@ -21,8 +21,3 @@ async def decompose(request: str, policy: Policy, earlier: tuple[AskedEarlier, .
         ):
             raise InvalidDecisionError(f"the policy's subtask {number} is out of order: {one.name!r}")
     return decomposition if decomposition.subtasks else whole(request, "it was not split")
-
-
-def waiting(subtasks: tuple[Subtask, ...]) -> dict[int, tuple[int, ...]]:
-    """For each subtask, those that must end before it begins."""
-    return {one.number: tuple(sorted(one.depends_on)) for one in subtasks}

@@ -5,7 +5,7 @@ uses. Whoever puts a run together (``wiring``) may give a reader of one language
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -108,7 +108,7 @@ class PlainReader:
         feeds: list[Feed] = []
         for parameter in tool.required:
             kind = need_of(parameter).kind
-            feed = None if kind in UNTOUCHED else _feed(parameter, tool, path)
+            feed = feed_of(parameter, tool, path)
             if feed is not None:
                 feeds.append(feed)
             elif kind in _OPAQUE and not _has_default(parameter, tool) and not any(c.isdigit() for c in request):
@@ -132,12 +132,18 @@ class PlainReader:
         return Review()
 
 
-def _feed(parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
-    """The last step of the path whose documented output fits best."""
+def feed_of(
+    parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc], may_take: Callable[[str], bool] = lambda _: True
+) -> Feed | None:
+    """The last step of the path whose documented output fits best. ``may_take``: of a field's path, whether it may be taken at all."""
+    if need_of(parameter).kind in UNTOUCHED:
+        return None
     best: Feed | None = None
     for step, producer in enumerate(path, start=1):
         coupling = best_field(producer, parameter, tool)
-        if coupling is not None and (best is None or coupling.score >= best.score):
+        if coupling is None or not may_take(coupling.field.path):
+            continue
+        if best is None or coupling.score >= best.score:
             best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
     return best
 

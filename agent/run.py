@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
-from agent.decomposition import decompose, waiting
+from agent.decomposition import decompose
 from agent.execution.approval import ApprovedExecutor
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
@@ -17,6 +17,7 @@ from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
 from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
+from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
 from agent.scheduler import closing, side_by_side
@@ -124,7 +125,8 @@ class _Run:
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
             one.number: partial(self._serve, one) for one in subtasks
         }
-        async with closing(side_by_side(streams, waiting(subtasks), self._deps.at_once)) as events:
+        waits_for = {one.number: one.depends_on for one in subtasks}
+        async with closing(side_by_side(streams, waits_for, self._deps.at_once)) as events:
             async for event in events:
                 yield event
         async for event in self._bring_together():
@@ -152,9 +154,10 @@ class _Run:
         turns = [self._turns[number] for number in sorted(self._turns)]
         for line in self._changed(turns, steps):
             yield self._said(line)
-        for sentence in dict.fromkeys(one for turn in turns for one in turn.review.about_another):
+        reviews = [turn.review for turn in turns]
+        for sentence in dict.fromkeys(one for review in reviews for one in review.about_another):
             yield self._said(f"Not what was asked for: {sentence}.\n")
-        if (left := _unused(turns)) and any(result.status == "ok" for _, result in steps):
+        if (left := _unused(reviews)) and any(result.status == "ok" for _, result in steps):
             yield self._said(f"No call was made for: {', '.join(left)}.\n")
         if any(result.status in ("ok", "unknown") for _, result in steps):
             async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
@@ -202,8 +205,8 @@ class _Run:
         return finished(outcome, self._answer, self._shared.meter, subtasks, error)
 
 
-def _unused(turns: Sequence[SubtaskRun]) -> list[str]:
+def _unused(reviews: Sequence[Review]) -> list[str]:
     """What the subtasks name and no call took."""
-    return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for turn in turns for text in turn.review.unused)][
+    return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for review in reviews for text in review.unused)][
         :_MOST_UNUSED
     ]

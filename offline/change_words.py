@@ -73,11 +73,6 @@ def may_call(tool: ToolDoc, request: str) -> bool:
     return any(_CHANGES[i] & asked for i in own) or (bool(named) and named[0] in asked - _READS)
 
 
-def changes_asked(text: str) -> frozenset[str]:
-    """The words by which a text asks for a change."""
-    return frozenset(word for word in _asked(text) if any(word in group for group in _CHANGES))
-
-
 def changes(tool: ToolDoc) -> bool:
     """Whether a call may change something: its tool is not known to read, nor says the name of one that is posted to that it does."""
     return not tool.safe and (tool.effect.by != "method" or bool(_changes(words(tool.api))) or not _only_reads(tool))

@@ -1,11 +1,12 @@
 """The part of a response that a request asks about, as lines a person can read."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
+from agent.execution.error_bodies import findings_of
 from agent.text import clean, shown
 from graph.identifiers import words
 from graph.lenient_json import read_value
@@ -13,7 +14,6 @@ from offline.nlp.asked_words import match
 
 MOST_ITEMS = 8
 _MOST_FIELDS = 6
-_MOST_LEAVES = 400
 _LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
 _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
@@ -70,11 +70,11 @@ def _records(value: JsonValue, used: str) -> list[list[Leaf]]:
     lists = {
         key: inner for key, inner in value.items() if isinstance(inner, list) and inner and isinstance(inner[0], dict)
     }
-    around = list(_leaves({k: v for k, v in value.items() if k not in lists}, ""))
+    around = list(findings_of({k: v for k, v in value.items() if k not in lists}, ""))
     found = [around] if around else []
     for key, inner in lists.items():
         found += _items(key, inner, used.removeprefix(key) if used.startswith(key) else "")
-    return found or ([] if lists or not value else [list(_leaves(value, ""))])
+    return found or ([] if lists or not value else [list(findings_of(value, ""))])
 
 
 def _items(name: str, items: Sequence[JsonValue], used: str) -> list[list[Leaf]]:
@@ -82,26 +82,14 @@ def _items(name: str, items: Sequence[JsonValue], used: str) -> list[list[Leaf]]
         return [[(name, list(items))]] if items else []
     chosen = re.match(r"\[(\d+)\]", used)
     kept = [items[int(chosen[1])]] if chosen and int(chosen[1]) < len(items) else items
-    return [list(_leaves(item, name and f"{name}.")) for item in kept]
-
-
-def _leaves(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[Leaf]:
-    """Scalars and lists of scalars below a value, in order, at most a few hundred."""
-    if isinstance(value, dict) and depth < 6:
-        for _, (key, inner) in zip(range(_MOST_LEAVES), value.items(), strict=False):
-            yield from _leaves(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)
-    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        for item in value[:3]:
-            yield from _leaves(item, f"{prefix}.", depth + 1)
-    elif value not in (None, "", []) and not isinstance(value, dict):
-        yield prefix.rstrip("."), value
+    return [list(findings_of(item, name and f"{name}.")) for item in kept]
 
 
 def leaves_of(value: JsonValue) -> list[Leaf]:
     """The scalars of a response by dotted name; of a list of one, those of its item."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
-    return list(_leaves(value, "")) if isinstance(value, dict) else []
+    return list(findings_of(value, "")) if isinstance(value, dict) else []
 
 
 def _without_ids(record: list[Leaf], asked: frozenset[str]) -> list[Leaf]:

@@ -142,19 +142,19 @@ def is_empty(response: str) -> bool:
     value = read_value(response)
     if not isinstance(value, (dict, list)):
         return False
-    found = list(_findings(value if isinstance(value, dict) else {"": value}, ""))
+    found = list(findings_of(value if isinstance(value, dict) else {"": value}, ""))
     if isinstance(value, dict) and any(inner == [] for inner in value.values()):
         found = [(name, leaf) for name, leaf in found if not _BOOKKEEPING.search(name)]
     return all(leaf in (0, False) for _, leaf in found)
 
 
-def _findings(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
+def findings_of(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
     """Scalars and lists of scalars below a value, in order, at most a few hundred."""
     if isinstance(value, dict) and depth < 6:
         for _, (key, inner) in zip(range(_MOST_FINDINGS), value.items(), strict=False):
-            yield from _findings(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)
+            yield from findings_of(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for item in value[:3]:
-            yield from _findings(item, f"{prefix}.", depth + 1)
+            yield from findings_of(item, f"{prefix}.", depth + 1)
     elif value not in (None, "", []) and not isinstance(value, dict):
         yield prefix.rstrip("."), value

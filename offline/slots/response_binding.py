@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need
+from agent.request_reader import feed_of
 from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import best_field, couplings, subject
+from graph.coupling import couplings, subject
 from graph.identifiers import singular, text_words, words
 from graph.lenient_json import read_value
 from graph.response_fields import OutputField, fields_of_value
@@ -172,13 +172,4 @@ def _fit(value: JsonValue, need: Need) -> JsonValue:
 
 def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
     """The last step of the path that fits best."""
-    if need.kind in UNTOUCHED:
-        return None
-    best: Feed | None = None
-    for step, producer in enumerate(path, start=1):
-        coupling = best_field(producer, parameter, tool)
-        if coupling is None or of_another(coupling.field.path, need, tool):
-            continue
-        if best is None or coupling.score >= best.score:
-            best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)
-    return best
+    return feed_of(parameter, tool, path, lambda field: not of_another(field, need, tool))
