@@ -1,0 +1,47 @@
+"""Memories without those of the very request that is measured: it would be told what it is asked."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from domain.memory import Recalled
+from evaluation.overlap import words
+
+
+class Memories(Protocol):
+    """What is read of memories; see ``domain.memory.MemoryStore``."""
+
+    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]: ...
+
+
+class OtherRequests:
+    """Memories of other requests than the one that is asked, whatever their order and case (:meth:`ask`).
+
+    ``met``: the requests that were remembered. The graph was learnt from them as well, so that there should be none.
+    """
+
+    def __init__(self, memories: Memories) -> None:
+        self.met: set[str] = set()
+        self._memories = memories
+        self._asked = ""
+
+    def ask(self, request: str) -> None:
+        """From now on nothing is known of this request."""
+        self._asked = request
+
+    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+        """The most similar memories of other requests, best first."""
+        found = await self._memories.near(vector, identity, owner, 2 * limit)
+        own = words(self._asked)
+        others = [one for one in found if words(one.memory.request) != own]
+        if len(others) < len(found):
+            self.met.add(self._asked)
+        return others[:limit]
+
+
+class NoMemories:
+    """Nothing is remembered."""
+
+    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+        """None."""
+        del vector, identity, owner, limit
+        return []
