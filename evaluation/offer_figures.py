@@ -76,7 +76,14 @@ def told(measured: Sequence[Measured]) -> dict[str, Any]:
         "intervals": bounds(found, groups),
         "exact": {**means(exact, groups), "intervals": bounds(exact, groups)},
         "requests": found,
+        "places": {one.request.id: _places(one) for one in measured},
     }
+
+
+def _places(one: Measured) -> dict[str, int | None]:
+    """Of each needed tool the place in the offer, from 1; None where it is missed."""
+    names = [needed.name for needed in one.request.needed]
+    return {name: None if place is None else place + 1 for name, place in zip(names, one.places, strict=True)}
 
 
 def _parts(found: Values, groups: Mapping[str, Sequence[str]], row: Callable[[NDArray[np.float64]], Any]) -> Part:

@@ -38,8 +38,11 @@ Tokens = Callable[[Sequence[ToolId]], Awaitable[int]]
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A tool that serves a request. ``ids``: the documents that are it, none where the store has none: it can only be missed."""
+    """A tool that serves a request, with the ``name`` of its label. ``ids``: the documents that are it, none where the store has none: it
+    can only be missed.
+    """
 
+    name: str
     ids: frozenset[ToolId]
 
     def by_id(self, offered: Offered) -> bool:
@@ -83,10 +86,10 @@ def resolved(labelled: Iterable[Labelled], documents: Collection[ToolId]) -> Res
         needed: list[Needed] = []
         for label in one.relevant:
             ids = frozenset(copies.get(label, ())) if isinstance(label, tuple) else known & {label}
+            name = "/".join(label) if isinstance(label, tuple) else label
             if not ids:
-                name = "/".join(label) if isinstance(label, tuple) else label
                 unknown[name] = unknown.get(name, 0) + 1
-            needed.append(Needed(ids))
+            needed.append(Needed(name, ids))
         requests.append(Request(one.id, one.query, one.group, tuple(needed)))
     return Resolved(tuple(requests), unknown)
 

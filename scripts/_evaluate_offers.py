@@ -65,7 +65,12 @@ def offers(
                 raise
             stopped = True
             console.print("interrupted; these are the figures of what was measured so far")
-    figures = {**_figures(run), "lines": lines, "skipped": [str(one) for one in skipped], "stopped": stopped}
+    figures: dict[str, Any] = {
+        **_figures(run),
+        "lines": lines,
+        "skipped": [str(one) for one in skipped],
+        "stopped": stopped,
+    }
     if other is not None:
         figures["against"] = differences(figures["requests"], other, groups_of(run.offers))
     _name_unknown(run)
@@ -95,7 +100,7 @@ async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -
 
 
 def _figures(run: Run) -> dict[str, Any]:
-    alone = told(run.retrieval)
+    alone: dict[str, Any] = told(run.retrieval)
     difference = differences(values(run.offers), values(run.retrieval), groups_of(run.offers))
     return {
         **told(run.offers),
