@@ -90,11 +90,16 @@ async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -
         run.unknown = given.unknown
         on = await measurable(container, run.edges, precedents=run.precedents)
 
+        ways = [(on.offers, run.offers), (on.retrieval, run.retrieval)]
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-            asked = bars.track(given.requests, description="requests")
-            ways = [(on.offers, run.offers), (on.retrieval, run.retrieval)]
+            task = bars.add_task("requests", total=len(given.requests))
+
+            def asked(query: str) -> None:
+                on.remembered.ask(query)
+                bars.update(task, completed=len(run.retrieval))
+
             try:
-                await measure_all(asked, ways, on.tokens, on.remembered.ask)
+                await measure_all(given.requests, ways, on.tokens, asked)
             finally:
                 run.remembered = len(on.remembered.met)
 

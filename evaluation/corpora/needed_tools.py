@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -53,34 +54,48 @@ class Labels:
 class CalledNames:
     """Tools by what a label may call them: id, name of the API or of the function, or method and route as one writes or joins them.
 
-    ``GET /tracks/{id}`` and ``GET_tracks__id_`` are one name; a route may leave out what all routes begin with (``/v1``), and call
+    ``GET /tracks/{id}`` and ``GET_tracks__id_`` are one name; a route may leave out what all routes of an address begin with (``/v1``), and call
     its placeholders what it likes where that leaves no doubt.
     """
 
     def __init__(self, documents: Iterable[ToolDoc]) -> None:
+        known = list(documents)
         self._named: dict[str, set[ToolId]] = {}
         self._copies: dict[Key, set[ToolId]] = {}
-        self._routes: dict[str, dict[int, set[ToolId]]] = {}
-        for document in documents:
+        self._routes: dict[str, set[ToolId]] = {}
+        shared = _shared_beginnings(known)
+        for document in known:
             for name in {document.id, document.api, document.function}:
                 self._named.setdefault(name, set()).add(document.id)
             self._copies.setdefault(key_of(document.id), set()).add(document.id)
-            parts = urlsplit(document.url).path.strip("/").split("/")
-            for start in range(len(parts)):
-                route = f"{document.method} {'/'.join(parts[start:])}"
+            steps = _steps(document)
+            for start in range(min(len(steps) - 1, shared[document.address]) + 1):
+                route = f"{document.method} {'/'.join(steps[start:])}"
                 for name in {_joined(route), _nameless(route)}:
-                    self._routes.setdefault(name, {}).setdefault(start, set()).add(document.id)
+                    self._routes.setdefault(name, set()).add(document.id)
 
     def find(self, name: str) -> set[ToolId]:
-        """The tools that a name may mean. Of an id without a document the first copy in another category or spelling; of a route
-        those that begin with the least more.
-        """
+        """The tools that a name may mean. Of an id without a document the first copy in another category or spelling."""
         if name in self._named:
             return self._named[name]
         if name.count("/") == 2 and (copies := self._copies.get(key_of(ToolId(name)))):
             return {min(copies)}
-        by_start = self._routes.get(_joined(name)) or self._routes.get(_nameless(name), {})
-        return by_start[min(by_start)] if by_start else set()
+        return self._routes.get(_joined(name)) or self._routes.get(_nameless(name), set())
+
+
+def _shared_beginnings(documents: Iterable[ToolDoc]) -> dict[str, int]:
+    """Of each address, how many steps all its routes begin with."""
+    routes: dict[str, list[list[str]]] = {}
+    for document in documents:
+        routes.setdefault(document.address, []).append(_steps(document))
+    return {
+        address: sum(1 for _ in takewhile(lambda step: len(set(step)) == 1, zip(*steps, strict=False)))
+        for address, steps in routes.items()
+    }
+
+
+def _steps(document: ToolDoc) -> list[str]:
+    return urlsplit(document.url).path.strip("/").split("/")
 
 
 def _joined(name: str) -> str:
