@@ -1,10 +1,10 @@
 """Requests with the tools that they need, as the lines hold them that offers are measured on: ``id, query, relevant, group``."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from domain.errors import UsageError
 from domain.model import Model, what_is_wrong
@@ -17,6 +17,8 @@ from graph.importers.records import Record, RecordError, Skipped, as_list, load
 
 class OfferRequest(Model):
     """``relevant``: the ids of all tools that serve the request together; at least one."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
     id: str = Field(min_length=1)
     query: str = Field(min_length=1)
@@ -36,7 +38,7 @@ class Labelled:
 
 
 def read_offer_requests(path: Path) -> tuple[list[Labelled], list[Skipped]]:
-    """The requests, and the lines that cannot be scored. Lines of ``queries_dev`` may stand among them.
+    """The requests, each under an id of its own, and the lines that cannot be scored. Lines of ``queries_dev`` may stand among them.
 
     Raises:
         UsageError: there is no such file.
@@ -51,9 +53,8 @@ def read_offer_requests(path: Path) -> tuple[list[Labelled], list[Skipped]]:
             continue
         try:
             one = _labelled(line)
-            if one.id in found:
-                raise RecordError(f"the id {one.id!r} is taken by line {found[one.id].line}; give each request its own")
-            found[one.id] = one
+            name = one.id if one.id not in found else f"{one.id}, line {line.number}"
+            found[name] = replace(one, id=name)
         except RecordError as error:
             skipped.append(Skipped(str(path), line.number, str(error)))
     return list(found.values()), skipped

@@ -1,10 +1,10 @@
-"""Memories without those of the very request that is measured: it would be told what it is asked."""
+"""Memories without those of the request that is measured, or nearly so: it would be told what it is asked."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from domain.memory import Recalled
-from evaluation.overlap import words
+from evaluation.overlap import Requests
 
 
 class Memories(Protocol):
@@ -14,7 +14,7 @@ class Memories(Protocol):
 
 
 class OtherRequests:
-    """Memories of other requests than the one that is asked, whatever their order and case (:meth:`ask`).
+    """Memories of other requests than the one that is asked and those that are nearly it (:meth:`ask`).
 
     ``met``: the requests that were remembered. The graph was learnt from them as well, so that there should be none.
     """
@@ -31,8 +31,8 @@ class OtherRequests:
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
         """The most similar memories of other requests, best first."""
         found = await self._memories.near(vector, identity, owner, 2 * limit)
-        own = words(self._asked)
-        others = [one for one in found if words(one.memory.request) != own]
+        near = Requests([self._asked])
+        others = [one for one in found if not near.near(one.memory.request)]
         if len(others) < len(found):
             self.met.add(self._asked)
         return others[:limit]

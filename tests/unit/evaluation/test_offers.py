@@ -144,12 +144,15 @@ def test_lines_of_queries_dev_stand_beside_them(tmp_path: Path) -> None:
     path = tmp_path / "requests.jsonl"
     lines: list[object] = [
         {"split": "G3_instruction", "query": "q", "relevant": [{"category": "c", "tool": "Big Set", "api": "Get It"}]},
-        {"id": "2", "query": "q", "relevant": [A], "group": "g", "more": 1},
+        {"id": 2, "query": "q", "relevant": [A], "group": "g", "more": 1},
         {"id": "3", "query": "q", "relevant": [], "group": "g"},
         {"id": "1", "query": "q", "relevant": [A], "group": "g"},
     ]
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     found, skipped = read_offer_requests(path)
-    assert found == [Labelled("1", "q", "I3", 1, (("big_set", "get_it"),))]
-    assert [one.line for one in skipped] == [2, 3, 4]
-    assert "taken by line 1" in skipped[2].reason
+    assert found == [
+        Labelled("1", "q", "I3", 1, (("big_set", "get_it"),)),
+        Labelled("2", "q", "g", 2, (A,)),
+        Labelled("1, line 4", "q", "g", 4, (A,)),
+    ]
+    assert [one.line for one in skipped] == [3]
