@@ -1,16 +1,9 @@
 """Memories without those of the request that is measured, or nearly so: it would be told what it is asked."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from domain.memory import Recalled
+from domain.memory import NearMemories, Recalled
 from evaluation.overlap import Requests
-
-
-class Memories(Protocol):
-    """What is read of memories; see ``domain.memory.MemoryStore``."""
-
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]: ...
 
 
 class OtherRequests:
@@ -19,7 +12,7 @@ class OtherRequests:
     ``met``: the requests that were remembered. The graph was learnt from them as well, so that there should be none.
     """
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: NearMemories) -> None:
         self.met: set[str] = set()
         self._memories = memories
         self._asked = ""

@@ -95,13 +95,13 @@ async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -
             task = bars.add_task("requests", total=len(given.requests))
 
             def asked(query: str) -> None:
-                on.remembered.ask(query)
+                on.asked.ask(query)
                 bars.update(task, completed=len(run.retrieval))
 
             try:
                 await measure_all(given.requests, ways, on.tokens, asked)
             finally:
-                run.remembered = len(on.remembered.met)
+                run.remembered = len(on.asked.met)
 
 
 def _figures(run: Run) -> dict[str, Any]:

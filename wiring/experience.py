@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agent.memory.recall import SECONDS
 from domain.errors import FootpathError
-from domain.memory import Recalled
+from domain.memory import NearMemories
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge
 from retriever.experience import Precedent, Walked
@@ -25,12 +25,6 @@ class Transitions(Protocol):
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]: ...
 
 
-class Memories(Protocol):
-    """What is read of memories; see ``domain.memory.MemoryStore``."""
-
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]: ...
-
-
 class StoreExperience:
     """What imported trajectories and live runs walked, and what served imported requests. A banned or muted transition counts for nothing.
     Made for one run, as its search is, and dropped with it.
@@ -38,7 +32,7 @@ class StoreExperience:
     Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
     """
 
-    def __init__(self, graph: Transitions, memories: Memories, encoder: str) -> None:
+    def __init__(self, graph: Transitions, memories: NearMemories, encoder: str) -> None:
         self._graph = graph
         self._memories = memories
         self._encoder = encoder

@@ -1,34 +1,84 @@
 """The offers that `evaluate.py offers` measures: what a store's tools are offered by, with or without its edges and its precedents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.memory.similarity import pattern
+from agent.offer.maker import OfferMaker
+from agent.offer.offer import OfferedTool
+from domain.memory import NearMemories
 from domain.tool import ToolId
-from evaluation.graph_variants import Edges, variant
+from evaluation.graph_variants import Edges, WithoutCallEvidence, variant
 from evaluation.offers import Offers, Tokens
 from evaluation.other_requests import NoMemories, OtherRequests
 from graph.store import GraphStore
+from retriever.experience import Precedent, Walked
+from retriever.index import Embedder
 from wiring.container import Container
-from wiring.experience import StoreExperience
+from wiring.experience import StoreExperience, Transitions
 
 
 @dataclass(frozen=True, slots=True)
 class Measurable:
-    """``offers`` and ``retrieval`` read the same edges and memories. ``remembered``: to be told of each request before it is asked."""
+    """``offers`` and ``retrieval`` read the same ``asked``, which is told of each request before."""
 
     offers: Offers
     retrieval: Offers
     tokens: Tokens
-    remembered: OtherRequests
+    asked: "AskedAnew"
 
 
 async def measurable(container: Container, edges: Edges, *, precedents: bool) -> Measurable:
     """What is measured of a store. ``precedents``: whether what served other requests counts."""
-    memories = OtherRequests(await container.memories_in_reach() if precedents else NoMemories())
+    memories = await container.memories_in_reach() if precedents else NoMemories()
     graph = await variant(container.graph, edges)
-    identity = container.embedder().identity
-    search = await container.search(StoreExperience(graph, memories, identity))
-    return Measurable(search.start_tools, search.start_tools, _tokens(container.graph), memories)
+    asked = AskedAnew(graph, memories, container.embedder())
+    search = await container.search(asked)
+    maker = OfferMaker(search, WithoutCallEvidence(graph), asked, container.weights)
+
+    async def offers(request: str, limit: int) -> Sequence[OfferedTool]:
+        return (await maker.offer(request, limit)).tools
+
+    return Measurable(offers, search.start_tools, _tokens(container.graph), asked)
+
+
+class AskedAnew:
+    """What walks have shown, read anew for each request (:meth:`ask`), as by a run, which shares it with no other."""
+
+    def __init__(self, graph: Transitions, memories: NearMemories, embedder: Embedder) -> None:
+        self._graph = graph
+        self._memories = OtherRequests(memories)
+        self._embedder = embedder
+        self._own = self._anew()
+
+    @property
+    def met(self) -> set[str]:
+        """The requests that memory knew."""
+        return self._memories.met
+
+    def ask(self, request: str) -> None:
+        """From now on nothing is known of this request."""
+        self._memories.ask(request)
+        self._own = self._anew()
+
+    def _anew(self) -> StoreExperience:
+        return StoreExperience(self._graph, self._memories, self._embedder.identity)
+
+    async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+        """Every transition out of one of these tools or into one."""
+        return await self._own.beside(tools)
+
+    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+        """The requests most like the one with this vector; best first."""
+        return await self._own.precedents(request, limit)
+
+    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+        """The requests most like this one; best first."""
+        (vector,) = await self._embedder.embed([pattern(request)], "query")
+        return await self._own.precedents(vector, limit)
 
 
 def _tokens(graph: GraphStore) -> Tokens:
