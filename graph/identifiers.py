@@ -55,7 +55,7 @@ _SAME = {
     "acct": "account",
 }
 
-_PLURALS = {"people": "person", "children": "child", "men": "man", "women": "woman", "indices": "index", "data": "data"}
+_PLURALS = {"people": "person", "children": "child", "men": "man", "women": "woman", "indices": "index", "data": "data", "uris": "uri"}
 _NO_PLURAL = frozenset({"news", "series", "species", "status", "address", "bus", "gas", "lens", "class", "sms", "dns"})
 
 _SUFFIXES = ("id", "ids", "code", "name", "key", "token", "number", "secret")

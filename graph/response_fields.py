@@ -155,7 +155,13 @@ def _of_schema(
     if isinstance(reference, str):
         if reference not in followed:
             yield from _of_schema(
-                _resolve(root, reference), root, path, holder, depth, followed | {reference}, reference.rpartition("/")[2]
+                _resolve(root, reference),
+                root,
+                path,
+                holder,
+                depth,
+                followed | {reference},
+                reference.rpartition("/")[2],
             )
         return
     for way in ("anyOf", "oneOf", "allOf"):
@@ -168,7 +174,8 @@ def _of_schema(
         named = node.get("title")
         title = named if isinstance(named, str) else title
         for key, item in properties.items():
-            yield from _of_schema(item, root, _join(path, key), inner, depth + 1, followed, title)
+            if key:
+                yield from _of_schema(item, root, _join(path, key), inner, depth + 1, followed, title)
     elif "items" in node:
         yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, followed, title)
     else:
