@@ -5,6 +5,7 @@ against these: what holds a field, what its schema calls the holder, the path, w
 of the fields beside it: what looks like a person everywhere else is one where it is called ``cast``.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,10 +44,13 @@ _STRANGE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a value is: the ``form`` (``id``) of one of these entities. ``told``: by a name, a path or a schema, not by a description alone."""
+    """What a value is: the ``form`` (``id``) of one of these entities, ``written`` so (``uid``). ``told``: by a name, a path or a schema,
+    not by a description alone.
+    """
 
     entities: frozenset[str]
     form: str
+    written: str = ""
     told: bool = True
 
 
@@ -151,6 +155,12 @@ def named_parts(json_schema: str | None) -> Iterable[str]:
     return parts if isinstance(parts, dict) else ()
 
 
+def _written(name: str) -> str:
+    """The last piece of a name as it is written, in the singular."""
+    pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    return pieces[-1].lower().removesuffix("s") if pieces else ""
+
+
 def _holder(path: str) -> str:
     """The path of the object that holds a field or an object."""
     return path.rpartition(".")[0]
@@ -174,6 +184,11 @@ class Service:
         self._rarity: dict[Noun, float] = {}
         self._learn_looks()
 
+    @classmethod
+    def of(cls, docs: tuple[ToolDoc, ...]) -> "Service":
+        """A service as far as these of its tools tell."""
+        return cls((doc, output_fields(doc)) for doc in docs)
+
     # -- what an input is of
 
     def taken(self, doc: ToolDoc, parameter: Parameter) -> Slot | None:
@@ -183,29 +198,34 @@ class Service:
             return None
         if named[-1] not in FORMS:
             return self._listed(named, parameter)
-        form, head = named[-1], thing(named[:-1]) if named[:-1] else ()
+        form, head, written = named[-1], thing(named[:-1]) if named[:-1] else (), _written(parameter.wire_name)
         if head:
             noun = self._noun(head)
             if noun is None and form in IDENTITY and (said := self._said(parameter.description)):
-                return Slot(said, form, told=False)
-            return Slot(frozenset({" ".join(noun or head)}), form)
+                return Slot(said, form, written, told=False)
+            return Slot(frozenset({" ".join(noun or head)}), form, written)
         if form not in IDENTITY:
             return None
         noun = self._before(doc, parameter) or self._of_route(doc)
         if noun is not None:
-            return Slot(frozenset({" ".join(noun)}), form)
-        said = self._said(parameter.description)
-        return Slot(said, form, told=False) if said else None
+            return Slot(frozenset({" ".join(noun)}), form, written)
+        said = self._said(parameter.description) or self._called(doc)
+        return Slot(said, form, written, told=False) if said else None
+
+    def _called(self, doc: ToolDoc) -> frozenset[str]:
+        """What the name of a tool ends in."""
+        noun = self._noun(words(doc.api))
+        return frozenset({" ".join(noun)}) if noun is not None else frozenset()
 
     def _listed(self, named: Noun, parameter: Parameter) -> Slot | None:
         """``tracks``, a list of objects with a ``uri`` each, or of ids, as its description says."""
         noun = self._noun(thing(named))
         if noun is None:
             return None
-        inside = {name for key in named_parts(parameter.json_schema) for name in words(key)[-1:]}
-        described = inside or text_words(parameter.description)
-        form = next((form for form in ("id", "url", "slug") if form in described), None)
-        return Slot(frozenset({" ".join(noun)}), form) if form else None
+        parts = {words(key): _written(key) for key in named_parts(parameter.json_schema)}
+        spoken = {(word,): "" for word in text_words(parameter.description)} if not parts else parts
+        form = next((form for form in ("id", "url", "slug") if (form,) in spoken), None)
+        return Slot(frozenset({" ".join(noun)}), form, spoken[form,]) if form else None
 
     def _before(self, doc: ToolDoc, parameter: Parameter) -> Noun | None:
         """What stands before ``{id}`` in the path."""
@@ -245,9 +265,9 @@ class Service:
             return None
         if named[:-1]:
             head = thing(named[:-1])
-            return Slot(frozenset({" ".join(self._noun(head) or head)}), named[-1])
+            return Slot(frozenset({" ".join(self._noun(head) or head)}), named[-1], _written(field.name))
         found, told = self._object(doc, _holder(field.path), named[-1])
-        return Slot(found, named[-1], told) if found else None
+        return Slot(found, named[-1], _written(field.name), told) if found else None
 
     def echoes(self, doc: ToolDoc, field: OutputField) -> bool:
         """Whether a field only repeats what the tool was asked with: the same form of the same entity, outside a list."""
@@ -283,7 +303,11 @@ class Service:
         name = _name(path)
         noun = self._noun(name) if name else None
         framed = not name and objects.has(path, form) and self._is_frame(doc, objects)
-        if noun is None and not framed and (not name or self._is_page(doc, objects, path, form)):
+        whole = not name or self._is_page(doc, objects, path, form)
+        chosen = self._chosen(doc) if noun is None and whole else frozenset[str]()
+        if len(chosen) > 1:
+            return chosen, True
+        if noun is None and not framed and whole:
             noun = self._of_route(doc)
         if noun is not None:
             return frozenset({" ".join(noun)}), True
@@ -316,6 +340,11 @@ class Service:
             if noun is not None:
                 return frozenset({" ".join(noun)}), True
         return self._said(doc.description), False
+
+    def _chosen(self, doc: ToolDoc) -> frozenset[str]:
+        """The entities among which an input chooses: ``{media_type}``, one of ``movie`` and ``tv``."""
+        values = (words(value) for one in doc.required for value in one.enum if isinstance(value, str))
+        return frozenset(" ".join(value) for value in values if value in self._nouns)
 
     def _titled(self, title: str) -> frozenset[str]:
         """The entities that a schema's name tells: ``SimplifiedArtistObject``; of alternatives all."""

@@ -55,7 +55,15 @@ _SAME = {
     "acct": "account",
 }
 
-_PLURALS = {"people": "person", "children": "child", "men": "man", "women": "woman", "indices": "index", "data": "data", "uris": "uri"}
+_PLURALS = {
+    "people": "person",
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "indices": "index",
+    "data": "data",
+    "uris": "uri",
+}
 _NO_PLURAL = frozenset({"news", "series", "species", "status", "address", "bus", "gas", "lens", "class", "sms", "dns"})
 
 _SUFFIXES = ("id", "ids", "code", "name", "key", "token", "number", "secret")

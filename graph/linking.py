@@ -17,7 +17,7 @@ from graph.feed_index import FeedIndex, slim
 from graph.links import LinkCounts, LinkedGraph, ToolLinks
 from graph.substitution import Doable, best_substitutes
 
-RULES = 2
+RULES = 3
 """Counts with the rules by which links are computed: after a change of it all are computed anew."""
 
 _PORTION = 250
