@@ -78,9 +78,8 @@ def match(
 ) -> float:
     """How well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if known), in [0, 1].
 
-    Within one service, a field that identifies something fits what asks for the same form of the same entity, and nothing else
-    (``service``: all that is known of its tools; the two alone where it is not given). Elsewhere it is the product of three judgements,
-    each in [0, 1]:
+    Within a ``service``, a field that identifies something fits what asks for the same form of the same entity, and nothing else. Elsewhere
+    it is the product of three judgements, each in [0, 1]:
 
     - *name*: 1 for the same words; 0.95, 0.85 or 0.7 where the field lacks words of the parameter that its holder, the
       producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and the same the other way
@@ -99,7 +98,7 @@ def match(
         return 0.0
     name = _typed(field, producer, parameter, consumer, service)
     if name is None:
-        name = _name_score(field_words(field), field.holder, producer, words(parameter.name), parameter, consumer)
+        name = _name_score(field, producer, parameter, consumer, near=consumer is None or service is not None)
         if name and any(words(field.name) == words(own.name) for own in producer.parameters):
             name *= _ECHO if "[]" in field.path else 0.0
     if name == 0.0:
@@ -111,17 +110,16 @@ def match(
 def _typed(
     field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, service: Service | None
 ) -> float | None:
-    """How well a field fits by its entity; None where that is not known of both sides, or they are of two services."""
-    if consumer is None or service_of(producer) != service_of(consumer):
+    """How well a field fits by its entity; None where that is not known of both sides."""
+    if consumer is None or service is None:
         return None
-    known = service or Service.of((producer, consumer))
-    wanted = known.taken(consumer, parameter)
-    given = known.given(producer, field) if wanted is not None else None
+    wanted = service.taken(consumer, parameter)
+    given = service.given(producer, field) if wanted is not None else None
     if wanted is None or given is None or wanted.form != given.form:
         return None
     if wanted.form not in IDENTITY and not (wanted.entities & given.entities):
         return None
-    if not wanted.entities & given.entities or known.echoes(producer, field):
+    if not wanted.entities & given.entities or service.echoes(producer, field):
         return 0.0
     score = 1.0 if words(field.name) == words(parameter.name) and len(words(field.name)) > 1 else 0.95
     score *= 1.0 if wanted.told and given.told else _SAID
@@ -147,7 +145,12 @@ def couplings(
     consumer: ToolDoc | None = None,
     service: Service | None = None,
 ) -> list[Coupling]:
-    """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field."""
+    """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field.
+
+    ``service``: what is known of the tools of the service that both are of; without it, what the two tell.
+    """
+    if service is None and consumer is not None and service_of(producer) == service_of(consumer):
+        service = Service([(producer, fields), (consumer, output_fields(consumer))])
     index = _by_word(fields)
     asked = {*words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
     near = {field for word in asked for field in index.get(word, ())}
@@ -197,14 +200,9 @@ def _own_words(doc: ToolDoc) -> frozenset[str]:
 
 
 def _name_score(
-    field: tuple[str, ...],
-    holder: tuple[str, ...],
-    producer: ToolDoc,
-    wanted: tuple[str, ...],
-    parameter: Parameter,
-    consumer: ToolDoc | None,
+    output: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, *, near: bool
 ) -> float:
-    wanted, field = plain(wanted), aliased(field)
+    wanted, field, holder = plain(words(parameter.name)), field_words(output), output.holder
     has, wants = frozenset(field), frozenset(wanted)
     common = has & wants
     if not common:
@@ -214,17 +212,13 @@ def _name_score(
         return 1.0
     if has == wants == _DAY:
         return 0.65
-    given = (
-        _supplied(lacking, holder, producer, near=consumer is None or service_of(consumer) == service_of(producer))
-        if lacking
-        else 1.0
-    )
+    given = _supplied(lacking, holder, producer, near=near) if lacking else 1.0
     asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
     if wants <= VAGUE and not surplus and not asked:
         taken = 0.5
     score = min(given, taken)
-    same_head = _head(field) == _head(wanted)
+    same_head = head(field) == head(wanted)
     if surplus and surplus <= _FORMS and not lacking and not wants <= VAGUE:
         return max(score, 0.75)  # a ``currency_code`` where a currency is asked for
     if same_head and not lacking and not {wanted[-1], field[-1]} & VAGUE:
@@ -244,7 +238,7 @@ def aliased(field: tuple[str, ...]) -> tuple[str, ...]:
     return (_KIND_OF[field[0]],) if len(field) == 1 and field[0] in _KIND_OF else field
 
 
-def _head(name: tuple[str, ...]) -> str:
+def head(name: tuple[str, ...]) -> str:
     """The word that says what a thing is: the last, but for words of form."""
     return next((word for word in reversed(name) if word not in _FORMS), name[-1])
 

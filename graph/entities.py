@@ -79,7 +79,15 @@ def entities(docs: Iterable[ToolDoc]) -> dict[ToolId, Entities]:
 
 def service_of(doc: ToolDoc) -> tuple[str, str]:
     """Tools of one service: of one address and tool set, else of one category and tool set."""
-    return (doc.host or doc.category, doc.toolset)
+    return (_host(doc.url) or doc.category, doc.toolset)
+
+
+@lru_cache(maxsize=65_536)
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
 
 
 def thing(named: Noun) -> Noun:
@@ -184,11 +192,6 @@ class Service:
         self._rarity: dict[Noun, float] = {}
         self._learn_looks()
 
-    @classmethod
-    def of(cls, docs: tuple[ToolDoc, ...]) -> "Service":
-        """A service as far as these of its tools tell."""
-        return cls((doc, output_fields(doc)) for doc in docs)
-
     # -- what an input is of
 
     def taken(self, doc: ToolDoc, parameter: Parameter) -> Slot | None:
@@ -223,7 +226,7 @@ class Service:
         if noun is None:
             return None
         parts = {words(key): _written(key) for key in named_parts(parameter.json_schema)}
-        spoken = {(word,): "" for word in text_words(parameter.description)} if not parts else parts
+        spoken = parts or {(word,): "" for word in text_words(parameter.description)}
         form = next((form for form in ("id", "url", "slug") if (form,) in spoken), None)
         return Slot(frozenset({" ".join(noun)}), form, spoken[form,]) if form else None
 

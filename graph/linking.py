@@ -141,9 +141,9 @@ async def _compute(
     graph: LinkedGraph, similar: Similar | None, catalogue: _Catalogue, pending: Sequence[ToolId], progress: Progress
 ) -> None:
     done = 0
+    near: Near = await similar.near(pending) if similar is not None else {}
     for start in range(0, len(pending), _PORTION):
         portion = pending[start : start + _PORTION]
-        near: Near = await similar.near(portion) if similar is not None else {}
         await graph.put_links(await asyncio.to_thread(catalogue.links, portion, near))
         done += len(portion)
         progress(done, len(pending))
