@@ -94,13 +94,12 @@ def match(
     recorded = _recorded(field, producer, parameter)
     if recorded:
         return recorded
-    if _is_setting(parameter, consumer):
+    if _is_setting(parameter):
         return 0.0
     name = _typed(field, producer, parameter, consumer, service)
     if name is None:
         name = _name_score(field, producer, parameter, consumer, near=consumer is None or service is not None)
-        if name and any(words(field.name) == words(own.name) for own in producer.parameters):
-            name *= _ECHO if "[]" in field.path else 0.0
+        name *= _echoed(field, producer) if name else 1.0
     if name == 0.0:
         return 0.0
     return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
@@ -126,15 +125,19 @@ def _typed(
     return score * (1.0 if wanted.written in (given.written, "") else _WRITTEN)
 
 
-def _is_setting(parameter: Parameter, consumer: ToolDoc | None) -> bool:
-    """Whether an input says how to answer, or what to write, rather than what about: a flag, a number that need not be given, like ``page``,
-    the ``name`` of what is made.
-    """
+def _echoed(field: OutputField, producer: ToolDoc) -> float:
+    """What a field counts that may only repeat the producer's own input of its name."""
+    own = [parameter.required for parameter in producer.parameters if words(parameter.name) == words(field.name)]
+    if "[]" in field.path:
+        return _ECHO if any(own) else 1.0
+    return 0.0 if own else 1.0
+
+
+def _is_setting(parameter: Parameter) -> bool:
+    """Whether an input says how to answer rather than what about: a flag, or a number that need not be given, like ``page``."""
     if parameter.type == "boolean":
         return True
     named = frozenset(words(parameter.name))
-    if consumer is not None and not consumer.safe and named <= VAGUE - IDENTITY:
-        return True
     return not parameter.required and parameter.type in ("integer", "number") and named <= VAGUE - FORMS
 
 
@@ -150,7 +153,7 @@ def couplings(
     ``service``: what is known of the tools of the service that both are of; without it, what the two tell.
     """
     if service is None and consumer is not None and service_of(producer) == service_of(consumer):
-        service = Service([(producer, fields), (consumer, output_fields(consumer))])
+        service = Service([(producer, fields), (consumer, output_fields(consumer))], whole=False)
     index = _by_word(fields)
     asked = {*words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
     near = {field for word in asked for field in index.get(word, ())}
@@ -212,6 +215,8 @@ def _name_score(
         return 1.0
     if has == wants == _DAY:
         return 0.65
+    if has == wants and consumer is not None and not consumer.safe and not wants & IDENTITY:
+        return 0.0  # the ``name`` of what is made is nobody else's
     given = _supplied(lacking, holder, producer, near=near) if lacking else 1.0
     asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0

@@ -180,9 +180,13 @@ def _name(path: str) -> Noun:
 
 
 class Service:
-    """The tools of one service: the entities they identify, and what each of their inputs and fields is of."""
+    """The tools of one service: the entities they identify, and what each of their inputs and fields is of.
 
-    def __init__(self, members: Members) -> None:
+    ``whole``: they are all tools of the service, so that a field of nothing they know is of something else; of a few that is not known.
+    """
+
+    def __init__(self, members: Members, *, whole: bool = True) -> None:
+        self._whole = whole
         self._tools = {doc.id: (doc, fields) for doc, fields in members}
         self._nouns = {noun for doc, _ in self._tools.values() for noun in _identified(doc)}
         self._objects: dict[ToolId, _Objects] = {}
@@ -190,7 +194,8 @@ class Service:
         self._known: dict[tuple[ToolId, str, str], tuple[frozenset[str], bool]] = {}
         self._looks: dict[str, set[Noun]] = {}
         self._rarity: dict[Noun, float] = {}
-        self._learn_looks()
+        if whole:
+            self._learn_looks()
 
     # -- what an input is of
 
@@ -321,7 +326,7 @@ class Service:
             return self._answered(doc, framed=framed)
         if self._is_page(doc, objects, path, form):
             return self._object(doc, _holder(path), form)
-        return frozenset({" ".join(name)}), True
+        return frozenset({" ".join(name)} if self._whole else ()), True
 
     def _is_page(self, doc: ToolDoc, objects: _Objects, path: str, form: str) -> bool:
         """Whether an object or a list is all that its holder is for, rather than a part of it: ``results`` of what has no id itself."""
