@@ -49,7 +49,7 @@ _DAY = frozenset({"date"})
 _HALF = 0.5
 
 _ECHO = 0.8
-"""What a field of a list counts that goes by the name of one of the producer's inputs: it may repeat it in each item."""
+"""What a field counts that repeats one of the producer's inputs, or, in a list, may."""
 
 _SAID = 0.9
 """What a feed counts whose entity only a description tells."""
@@ -75,6 +75,8 @@ def match(
     parameter: Parameter,
     consumer: ToolDoc | None = None,
     service: Service | None = None,
+    *,
+    echoes: bool = True,
 ) -> float:
     """How well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if known), in [0, 1].
 
@@ -88,8 +90,9 @@ def match(
     - *type*: 1 for the same, 0.95 where one is written as the other without loss, 0.5 where unsure, 0 for structures;
     - *example*: 1, or less where the field's example is outside the parameter's enum, or lacks what ids of the parameter begin with.
 
-    The same telling example on both sides adds 0.15. A field that only repeats what the producer was asked with fits nothing. Where
-    recorded calls took the parameter from this field, that decides.
+    The same telling example on both sides adds 0.15. A field that only repeats what the producer was asked with is a second best, and
+    where no ``echoes`` count, nothing: whoever has it there had it before. Where recorded calls took the parameter from this field, that
+    decides.
     """
     recorded = _recorded(field, producer, parameter)
     if recorded:
@@ -99,7 +102,11 @@ def match(
     name = _typed(field, producer, parameter, consumer, service)
     if name is None:
         name = _name_score(field, producer, parameter, consumer, near=consumer is None or service is not None)
-        name *= _echoed(field, producer) if name else 1.0
+        echo = bool(name) and _repeats(field, producer)
+    else:
+        echo = bool(name) and service is not None and service.echoes(producer, field)
+    if echo:
+        name *= _ECHO if echoes or "[]" in field.path else 0.0
     if name == 0.0:
         return 0.0
     return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
@@ -118,19 +125,17 @@ def _typed(
         return None
     if wanted.form not in IDENTITY and not (wanted.entities & given.entities):
         return None
-    if not wanted.entities & given.entities or service.echoes(producer, field):
+    if not wanted.entities & given.entities:
         return 0.0
     score = 1.0 if words(field.name) == words(parameter.name) and len(words(field.name)) > 1 else 0.95
     score *= 1.0 if wanted.told and given.told else _SAID
     return score * (1.0 if wanted.written in (given.written, "") else _WRITTEN)
 
 
-def _echoed(field: OutputField, producer: ToolDoc) -> float:
-    """What a field counts that may only repeat the producer's own input of its name."""
-    own = [parameter.required for parameter in producer.parameters if words(parameter.name) == words(field.name)]
-    if "[]" in field.path:
-        return _ECHO if any(own) else 1.0
-    return 0.0 if own else 1.0
+def _repeats(field: OutputField, producer: ToolDoc) -> bool:
+    """Whether a field goes by the name of one of the producer's inputs: in a list it may repeat what had to be given, elsewhere anything."""
+    own = (one.required for one in producer.parameters if words(one.name) == words(field.name))
+    return any(own) if "[]" in field.path else next(own, None) is not None
 
 
 def _is_setting(parameter: Parameter) -> bool:
@@ -147,6 +152,8 @@ def couplings(
     parameter: Parameter,
     consumer: ToolDoc | None = None,
     service: Service | None = None,
+    *,
+    echoes: bool = True,
 ) -> list[Coupling]:
     """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field.
 
@@ -159,14 +166,16 @@ def couplings(
     near = {field for word in asked for field in index.get(word, ())}
     known = {flow.field for flow in parameter.flows if flow.source == producer.id}
     near |= {field for field in fields if field.path in known}
-    scored = [Coupling(field, match(field, producer, parameter, consumer, service)) for field in near]
+    scored = [Coupling(field, match(field, producer, parameter, consumer, service, echoes=echoes)) for field in near]
     fit = [coupling for coupling in scored if coupling.score >= COUPLED]
     return sorted(fit, key=lambda c: (-c.score, c.field.path.count("."), c.field.position))
 
 
-def best_field(producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None) -> Coupling | None:
+def best_field(
+    producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None, *, echoes: bool = True
+) -> Coupling | None:
     """The documented field of ``producer`` that fits best, or None where none reaches :data:`COUPLED`."""
-    found = couplings(output_fields(producer), producer, parameter, consumer)
+    found = couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
     return found[0] if found else None
 
 

@@ -108,7 +108,7 @@ class FeedIndex:
             for entry in entries:
                 if entry.producer.id == consumer.id:
                     continue
-                score = match(entry.field, entry.producer, parameter, consumer, service)
+                score = match(entry.field, entry.producer, parameter, consumer, service, echoes=False)
                 if score >= least:
                     feed = Feed(entry.producer.id, consumer.id, entry.field.path, parameter.name, score)
                     found[entry.producer.id].append((_place(score, entry, consumer), feed))

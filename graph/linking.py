@@ -129,8 +129,10 @@ async def _affected(
     changed: Collection[ToolId],
     pending: Sequence[ToolId],
 ) -> list[ToolId]:
-    """The pending tools, with those whose links rest on a changed one, or should from now on."""
+    """The pending tools, with those whose links rest on a changed one, or should from now on: tools of one set tell each other's entities."""
     found = {*pending, *await graph.linked_to(changed)}
+    sets = {catalogue.tools[tool].doc.toolset for tool in changed}
+    found |= {tool for tool, known in catalogue.tools.items() if known.doc.toolset in sets}
     found |= await asyncio.to_thread(catalogue.fed_by, changed)
     if similar is not None:
         found |= {tool for near in (await similar.near(sorted(changed))).values() for tool, _ in near}
