@@ -7,24 +7,22 @@ from typing import Final
 
 from graph.backends.cypher import NEW_TOOL
 
-_LEFT: Final = """CASE WHEN coalesce(t.heard, 0.0) = 0.0 THEN 1.0
-    WHEN $at < t.heard THEN 1.0 ELSE 0.5 ^ (floor(($at - t.heard) / 86400) / $half_life) END"""
+_LEFT: Final = """CASE WHEN NOT row.called OR coalesce(t.heard, 0.0) = 0.0 OR $at < t.heard THEN 1.0
+    ELSE 0.5 ^ (floor(($at - t.heard) / 86400) / $half_life) END"""
 
-# Scores and signs are folded in the order in which they came: q <- decay * q + score. The moment is set last: what fades until then
-# fades from the one before.
+# Scores and signs are folded in the order in which they came: q <- decay * q + score. One clause, so that each node is locked by the
+# first of its changes before anything of it is read. The moment is set last: what fades until then fades from the one before.
 ADD_LIVE_TOOLS: Final = f"""
 UNWIND $rows AS row
 MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
 SET t.ok = t.ok + row.ok, t.transient = t.transient + row.transient, t.gone = t.gone + row.gone,
     t.quality = reduce(q = t.quality, score IN row.scores | $decay * q + score),
-    t.reliability = reduce(a = t.reliability, sign IN row.signs | $decay * a + sign)
-WITH t, row.calls AS calls WHERE calls IS NOT NULL
-WITH t, calls, {_LEFT} AS part
-WITH t, calls, calls.slope * (coalesce(t.trouble, 0.0) * part) + calls.rise AS trouble, part
-SET t.good = calls.kept * coalesce(t.good, 0.0) + calls.good,
-    t.bad = calls.kept * (coalesce(t.bad, 0.0) * part) + calls.bad,
-    t.trouble = CASE WHEN trouble < calls.least THEN calls.least WHEN trouble > calls.worst THEN calls.worst ELSE trouble END,
-    t.heard = CASE WHEN coalesce(t.heard, 0.0) > $at THEN t.heard ELSE $at END
+    t.reliability = reduce(a = t.reliability, sign IN row.signs | $decay * a + sign),
+    t.good = row.kept * coalesce(t.good, 0.0) + row.good,
+    t.bad = row.kept * (coalesce(t.bad, 0.0) * {_LEFT}) + row.bad,
+    t.trouble = head([x IN [row.slope * (coalesce(t.trouble, 0.0) * {_LEFT}) + row.rise] |
+        CASE WHEN x < row.least THEN row.least WHEN x > row.worst THEN row.worst ELSE x END]),
+    t.heard = CASE WHEN row.called AND coalesce(t.heard, 0.0) < $at THEN $at ELSE coalesce(t.heard, 0.0) END
 """
 
 # The nodes are locked by now, in the order of their ids: whoever changes an edge holds the node that it leaves.

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id_parts
 from graph.backends.neo4j_documents import document, document_properties
-from graph.evidence import calls_of, walks_of
+from graph.evidence import Calls, calls_of, walks_of
 from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome, Mark, Neighbour, ToolFacts
 from graph.links import Feed, Neighbourhood, Substitute, ToolLinks
 
@@ -47,23 +47,18 @@ def imported_rows(batch: GraphBatch) -> list[Row]:
 
 def live_rows(batch: LiveBatch) -> list[Row]:
     """Rows of ADD_LIVE_TOOLS: every node of the run, with its scores and the signs of its calls in order, and what these come to."""
-    rows: dict[ToolId, Row] = {}
-
-    def row(tool: ToolId) -> Row:
-        new: Row = {"ok": 0, "transient": 0, "gone": 0, "scores": [], "signs": [], "calls": None}
-        return rows.setdefault(tool, _tool_row(tool) | new)
-
-    for tool in _ends(batch.transitions):
-        row(tool)
-    for tool, score in batch.scores:
-        row(tool)["scores"].append(float(score))
-    for tool, outcome in batch.outcomes:
-        of_tool = row(tool)
-        of_tool[outcome] += 1
-        of_tool["signs"].append(1.0 if outcome == "ok" else -1.0)
-    for tool, calls in calls_of(batch).items():
-        rows[tool]["calls"] = asdict(calls)
-    return [rows[tool] for tool in sorted(rows)]
+    called = calls_of(batch)
+    tools = {*_ends(batch.transitions), *called, *(tool for tool, _ in batch.scores)}
+    return [
+        _tool_row(tool)
+        | asdict(called.get(tool, Calls()))
+        | {
+            "called": tool in called,
+            "scores": [float(score) for one, score in batch.scores if one == tool],
+            "signs": [1.0 if outcome == "ok" else -1.0 for one, outcome in batch.outcomes if one == tool],
+        }
+        for tool in sorted(tools)
+    ]
 
 
 def edge_rows(transitions: Mapping[tuple[ToolId, ToolId], int]) -> list[Row]:
