@@ -12,14 +12,17 @@ from graph.response_fields import output_fields
 
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
 _OPAQUE = frozenset[NeedKind]({"identifier", "latitude", "longitude", "coordinates"})
+_OPTIONAL = frozenset[NeedKind]({"identifier", "url"})
 _WORDS = frozenset[NeedKind]({"query", "person", "organization", "place", "text", "entity"})
+_QUERIES = frozenset({"q", "query", "search"})
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """``named``: words of its name and its address; ``returns``: of its response's fields; ``takes``: of its inputs and their allowed values.
 
-    ``resource``: the fixed words of its address; ``host`` and ``path``: the address, the latter by
+    ``resource``: the fixed words of its address; ``service``: tools of one
+    service have it alike. ``host`` and ``path``: the address, the latter by
     segments with placeholders as ``{}``. ``needs``: required inputs
     that another call has to give; ``may_need``: such inputs that can be left out. ``reads_words``: it must be given words such as a user says.
     """
@@ -29,6 +32,7 @@ class Profile:
     takes: frozenset[str]
     described: frozenset[str]
     resource: frozenset[str]
+    service: tuple[str, str]
     host: str
     path: tuple[str, ...]
     needs: frozenset[str]
@@ -44,7 +48,7 @@ class Profile:
 def profile(doc: ToolDoc) -> Profile:
     """What a document says."""
     path = _path(doc)
-    fixed = frozenset(word for part in path if not _PLACEHOLDER.search(part) for word in words(part))
+    fixed = frozenset(word for part in path if not _PLACEHOLDER.search(part) for word in words(part) if word.isalpha())
     opaque = [one for one in doc.parameters if need_of(one).kind in _OPAQUE]
     return Profile(
         named=frozenset(words(doc.api)) | fixed,
@@ -52,11 +56,12 @@ def profile(doc: ToolDoc) -> Profile:
         takes=frozenset(word for one in doc.parameters for word in _words_of(one)),
         described=text_words(doc.description),
         resource=fixed,
+        service=(doc.host or doc.category, doc.toolset),
         host=doc.host,
         path=tuple(_PLACEHOLDER.sub("{}", part) for part in path),
         needs=frozenset(one.name for one in opaque if one.required and one.default in (None, "")),
-        may_need=frozenset(one.name for one in opaque if not one.required and need_of(one).kind == "identifier"),
-        reads_words=any(_reads_words(one) for one in doc.required),
+        may_need=frozenset(one.name for one in doc.parameters if not one.required and need_of(one).kind in _OPTIONAL),
+        reads_words=any(map(_reads_words, doc.required)) or _may_search(doc),
     )
 
 
@@ -69,6 +74,11 @@ def _path(doc: ToolDoc) -> tuple[str, ...]:
 
 def _words_of(parameter: Parameter) -> tuple[str, ...]:
     return (*words(parameter.name), *(word for value in parameter.enum for word in words(str(value))))
+
+
+def _may_search(doc: ToolDoc) -> bool:
+    """Many documents do not say that a search must be told what to search for."""
+    return not doc.required and any(_QUERIES & set(words(one.name)) and _reads_words(one) for one in doc.parameters)
 
 
 def _reads_words(parameter: Parameter) -> bool:

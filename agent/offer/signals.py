@@ -27,7 +27,13 @@ _UNFOUND = 0.5
 def signals(around: Surroundings, weights: WeightParameters = DEFAULTS) -> Signals:
     """Every kind that holds of each known tool."""
     near = {tool: _nearness(around, tool) for tool in around.known}
-    kinds: dict[Kind, _Of] = {"found": _found(around), **_said(around), **_supplied(around, near)}
+    found = _found(around)
+    kinds: dict[Kind, _Of] = {
+        "found": found,
+        "service": _services(around, found),
+        **_said(around),
+        **_supplied(around, near),
+    }
     kinds |= {"holds": _holds(around, near), "sibling": _siblings(around, near)}
     kinds |= _walked(around, near, weights)
     kinds |= {"served": _served(around), "failing": _failing(around, weights)}
@@ -53,6 +59,17 @@ def _found(around: Surroundings) -> _Of:
     return {tool: found.get(tool, Signal(last, None, f"not among {many}")) for tool in around.known}
 
 
+def _services(around: Surroundings, found: Mapping[ToolId, Signal]) -> _Of:
+    """Of each tool the best judgement that any tool of its service has: the search tells services apart better than the tools of one."""
+    best: dict[tuple[str, str], ToolId] = {}
+    for tool, signal in found.items():
+        service = around.profiles[tool].service
+        if service not in best or signal.value > found[best[service]].value:
+            best[service] = tool
+    first = {tool: best[around.profiles[tool].service] for tool in found}
+    return {tool: Signal(found[other].value, other, found[other].detail) for tool, other in first.items()}
+
+
 def _odds(judged: float | None, place: int) -> float:
     return -0.5 - math.log1p(place) if judged is None else judged
 
@@ -70,16 +87,17 @@ def _said(around: Surroundings) -> dict[Kind, _Of]:
 
 def _supplied(around: Surroundings, near: Mapping[ToolId, float]) -> dict[Kind, _Of]:
     supply = Supply(around, near)
-    once, total = supply.demand(near)
-    worth = {tool: max(near[tool], _BACK * once[tool].value if tool in once else 0.0) for tool in near}
+    joins = supply.joined()
+    first = {tool: max(worth, _BACK * joins[tool].value if tool in joins else 0.0) for tool, worth in near.items()}
+    once, total = supply.demand(first)
+    worth = {tool: max(first[tool], _BACK * once[tool].value if tool in once else 0.0) for tool in near}
     supplies, _ = supply.demand(worth)
     resolves = {
         tool: Signal(math.log1p(sum_), supplies[tool].by, f"for inputs worth {sum_:.1f}")
         for tool, sum_ in total.items()
         if around.profiles[tool].reads_words and not around.profiles[tool].needs
     }
-    consumes = supply.consumed()
-    return {"supplies": supplies, "resolves": resolves, "consumes": consumes, "joins": supply.joined(consumes)}
+    return {"supplies": supplies, "resolves": resolves, "consumes": supply.consumed(), "joins": joins}
 
 
 def _holds(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
@@ -104,7 +122,7 @@ def _siblings(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
     for tool, own in resources.items():
         for other in close:
             shared = own & resources[other]
-            if other == tool or not shared:
+            if other == tool or not shared or around.profiles[tool].service != around.profiles[other].service:
                 continue
             part = sum(1 / common[word] for word in shared) / sum(1 / common[word] for word in own | resources[other])
             if tool not in siblings or near[other] * part > siblings[tool].value:
