@@ -1,7 +1,7 @@
 """`evaluate.py offers`: whether all tools that a request needs are among the first that it is offered, beside retrieval alone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -27,13 +27,16 @@ Lines = Literal["all", "even", "odd"]
 
 @dataclass(slots=True)
 class Run:
-    """What is measured, and what was until now: an interruption loses none of it. ``unknown``: labels without a document."""
+    """What is measured, and what was until now: an interruption loses none of it. ``unknown``: labels without a document; ``kept``: of
+    shuffled edges, the share that the store has, too.
+    """
 
     edges: Edges
     precedents: bool
     offers: list[Measured] = field(default_factory=list[Measured])
     retrieval: list[Measured] = field(default_factory=list[Measured])
     unknown: dict[str, int] = field(default_factory=dict[str, int])
+    kept: Mapping[str, float] = field(default_factory=dict[str, float])
     remembered: int = 0
 
 
@@ -90,6 +93,7 @@ async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -
         run.unknown = given.unknown
         on = await measurable(container, run.edges, precedents=run.precedents)
 
+        run.kept = on.kept
         ways = [(on.offers, run.offers), (on.retrieval, run.retrieval)]
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(given.requests))
@@ -111,6 +115,7 @@ def _figures(run: Run) -> dict[str, Any]:
         **told(run.offers),
         "retrieval": {**alone, "difference": difference},
         "edges": run.edges,
+        "kept_edges": dict(run.kept),
         "precedents": run.precedents,
         "remembered_requests": run.remembered,
         "unknown": run.unknown,
@@ -144,6 +149,9 @@ def _show(figures: dict[str, Any]) -> None:
         _show_differences("the offer less the other evaluation's", figures["against"]["overall"])
     ours, theirs = 1e3 * figures["seconds_p50"], 1e3 * alone["seconds_p50"]
     out.print(f"{ours:.0f} ms an offer (median), {theirs:.0f} ms retrieval alone")
+    if figures["kept_edges"]:
+        kept = ", ".join(f"{share:.0%} of the {kind}" for kind, share in figures["kept_edges"].items())
+        out.print(f"shuffled, and real all the same: {kept}")
     if figures["remembered_requests"]:
         out.print(f"{figures['remembered_requests']} requests were learnt from: they are no fair measure")
 

@@ -1,6 +1,6 @@
 """The offers that `evaluate.py offers` measures: what a store's tools are offered by, with or without its edges and its precedents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from agent.offer.maker import OfferMaker
 from agent.offer.offer import OfferedTool
 from domain.memory import NearMemories
 from domain.tool import ToolId
-from evaluation.graph_variants import Edges, WithoutCallEvidence, variant
+from evaluation.graph_variants import Edges, RewiredGraph, WithoutCallEvidence, variant
 from evaluation.offers import Offers, Tokens
 from evaluation.other_requests import NoMemories, OtherRequests
 from graph.store import GraphStore
@@ -23,18 +23,20 @@ from wiring.experience import StoreExperience, Transitions
 
 @dataclass(frozen=True, slots=True)
 class Measurable:
-    """``offers`` and ``retrieval`` read the same ``asked``, which is told of each request before."""
+    """``offers`` and ``retrieval`` read the same ``asked``, which is told of each request before. ``kept``: of shuffled edges, by kind."""
 
     offers: Offers
     retrieval: Offers
     tokens: Tokens
     asked: "AskedAnew"
+    kept: Mapping[str, float]
 
 
 async def measurable(container: Container, edges: Edges, *, precedents: bool) -> Measurable:
     """What is measured of a store. ``precedents``: whether what served other requests counts."""
     memories = await container.memories_in_reach() if precedents else NoMemories()
     graph = await variant(container.graph, edges)
+    kept = graph.kept if isinstance(graph, RewiredGraph) else {}
     asked = AskedAnew(graph, memories, container.embedder())
     search = await container.search(asked)
     maker = OfferMaker(search, WithoutCallEvidence(graph), asked, container.weights)
@@ -42,7 +44,7 @@ async def measurable(container: Container, edges: Edges, *, precedents: bool) ->
     async def offers(request: str, limit: int) -> Sequence[OfferedTool]:
         return (await maker.offer(request, limit)).tools
 
-    return Measurable(offers, search.start_tools, _tokens(container.graph), asked)
+    return Measurable(offers, search.start_tools, _tokens(container.graph), asked, kept)
 
 
 class AskedAnew:
