@@ -55,9 +55,9 @@ class RewiredGraph:
         edges: Iterable[Edge] = (),
         facts: Mapping[ToolId, ToolFacts] | None = None,
         links: Links | None = NO_LINKS,
-        kept: float | None = None,
+        kept: Mapping[str, float] | None = None,
     ) -> None:
-        self.kept = {**({} if kept is None else {"transitions": kept}), **(links.kept if links else {})}
+        self.kept = {**(kept or {}), **(links.kept if links else {})}
         self._store = store
         self._facts = facts or {}
         self._links = links
@@ -115,7 +115,7 @@ async def shuffled(store: LinkedGraph, seed: int = 7, links: Links = NO_LINKS) -
     edges = [edge async for edge in store.edges()]
     facts = {tool: found async for tool, found in store.nodes()}
     made = rewired(edges, seed)
-    return RewiredGraph(store, made, facts, links, _kept(map(_ends, edges), map(_ends, made)))
+    return RewiredGraph(store, made, facts, links, _kept("transitions", map(_ends, edges), map(_ends, made)))
 
 
 async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
@@ -129,8 +129,8 @@ async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
             substitutes += one.substitutes
     fed, others = rewired_feeds(feeds, seed), rewired_substitutes(substitutes, seed)
     kept = {
-        "feeds": _kept(((one.source, one.target) for one in feeds), ((one.source, one.target) for one in fed)),
-        "substitutes": _kept(((one.one, one.other) for one in substitutes), ((one.one, one.other) for one in others)),
+        **_kept("feeds", ((one.source, one.target) for one in feeds), ((one.source, one.target) for one in fed)),
+        **_kept("substitutes", ((one.one, one.other) for one in substitutes), ((one.one, one.other) for one in others)),
     }
     return Links(fed, others, kept)
 
@@ -153,7 +153,7 @@ def _ends(edge: Edge) -> Ends:
     return edge.source, edge.target
 
 
-def _kept(real: Iterable[Ends], made: Iterable[Ends]) -> float:
-    """The share of the pairs that chance made which are real. What leads to the end of a path can only change the tool it comes from."""
+def _kept(kind: str, real: Iterable[Ends], made: Iterable[Ends]) -> dict[str, float]:
+    """The share of the pairs that chance made which are real, if it made any. Those with the end of a path are no pairs of tools."""
     pairs = {pair for pair in made if pair[1] != FINISH}
-    return len(pairs & set(real)) / max(1, len(pairs))
+    return {kind: len(pairs & set(real)) / len(pairs)} if pairs else {}
