@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from domain.errors import UsageError
 from domain.tool import ToolId
 from retriever.candidates import Gathering, Pool, halves
-from retriever.experience import Experience
+from retriever.experience import Experience, Precedent
 from retriever.features import Candidates, features
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
@@ -85,10 +85,16 @@ class ToolSearch:
         told = [request for request in dict.fromkeys(requests) if request.strip()] if limit > 0 else []
         size = max(self._parameters.candidates, 2 * limit)
         pools = await self._gathering.gather(told, size, category, widen=self._reranker is not None)
-        found = {
-            request: _grouped(await self._judged(pool), limit) for request, pool in zip(told, pools, strict=True)
-        }
+        found = {request: _grouped(await self._judged(pool), limit) for request, pool in zip(told, pools, strict=True)}
         return [found.get(request, []) for request in requests]
+
+    async def size(self) -> int:
+        """How many tools are indexed."""
+        return await self._gathering.size()
+
+    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+        """The requests most like one that were served before, best first; none where nothing tells of them."""
+        return await self._gathering.like(request, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
         """Each text's score against each tool, on the scale of ``ToolHit.score``; 0 for a tool that is not indexed."""

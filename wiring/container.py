@@ -12,6 +12,7 @@ from agent.compression.field_selection import FieldChoices
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
 from agent.memory.long_term import LongTermMemory
+from agent.offer.maker import OfferMaker
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.memory import MemoryStore
@@ -109,6 +110,11 @@ class Container:
         if experience is None:
             experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def offers(self) -> OfferMaker:
+        """What makes offers out of this store, for one run: its search reads what was walked once."""
+        search = await self.search()
+        return OfferMaker(search, self.graph, search, self.weights)
 
     def server_index(self) -> "QdrantIndex":
         """A new index on the server of the settings, not set up; who makes it closes it."""

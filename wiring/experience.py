@@ -38,6 +38,7 @@ class StoreExperience:
         self._encoder = encoder
         self._read: set[ToolId] = set()
         self._walked: dict[tuple[ToolId, ToolId], Walked] = {}
+        self._alike: dict[bytes, tuple[int, Sequence[Precedent]]] = {}
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
         """Every transition out of one of these tools or into one, by source and target. What is beside a tool is read once."""
@@ -50,7 +51,17 @@ class StoreExperience:
         return [one for ends, one in sorted(self._walked.items()) if not asked.isdisjoint(ends)]
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
-        """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without."""
+        """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without. What is
+        alike is looked up once.
+        """
+        key = request.tobytes()
+        known, found = self._alike.get(key, (0, ()))
+        if known < limit:
+            found = await self._near(request, limit)
+            self._alike[key] = (limit, found)
+        return found[:limit]
+
+    async def _near(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         try:
             async with asyncio.timeout(SECONDS):
                 found = await self._memories.near(request.tolist(), self._encoder, _SHARED, limit)

@@ -12,7 +12,9 @@ from graph.response_fields import output_fields
 
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
 _OPAQUE = frozenset[NeedKind]({"identifier", "latitude", "longitude", "coordinates"})
+_OPTIONAL = frozenset[NeedKind]({"identifier", "url"})
 _WORDS = frozenset[NeedKind]({"query", "person", "organization", "place", "text", "entity"})
+_QUERIES = frozenset({"q", "query", "search"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Profile:
 def profile(doc: ToolDoc) -> Profile:
     """What a document says."""
     path = _path(doc)
-    fixed = frozenset(word for part in path if not _PLACEHOLDER.search(part) for word in words(part))
+    fixed = frozenset(word for part in path if not _PLACEHOLDER.search(part) for word in words(part) if word.isalpha())
     opaque = [one for one in doc.parameters if need_of(one).kind in _OPAQUE]
     return Profile(
         named=frozenset(words(doc.api)) | fixed,
@@ -55,8 +57,8 @@ def profile(doc: ToolDoc) -> Profile:
         host=doc.host,
         path=tuple(_PLACEHOLDER.sub("{}", part) for part in path),
         needs=frozenset(one.name for one in opaque if one.required and one.default in (None, "")),
-        may_need=frozenset(one.name for one in opaque if not one.required and need_of(one).kind == "identifier"),
-        reads_words=any(_reads_words(one) for one in doc.required),
+        may_need=frozenset(one.name for one in doc.parameters if not one.required and need_of(one).kind in _OPTIONAL),
+        reads_words=any(map(_reads_words, doc.required)) or _may_search(doc),
     )
 
 
@@ -69,6 +71,11 @@ def _path(doc: ToolDoc) -> tuple[str, ...]:
 
 def _words_of(parameter: Parameter) -> tuple[str, ...]:
     return (*words(parameter.name), *(word for value in parameter.enum for word in words(str(value))))
+
+
+def _may_search(doc: ToolDoc) -> bool:
+    """Many documents do not say that a search must be told what to search for."""
+    return not doc.required and any(_QUERIES & set(words(one.name)) and _reads_words(one) for one in doc.parameters)
 
 
 def _reads_words(parameter: Parameter) -> bool:

@@ -12,7 +12,8 @@ from graph.store import GraphReads
 from retriever.experience import Precedent
 
 FOUND = 60
-"""Tools that the retriever is asked for."""
+"""Tools that the retriever is asked for; where there are no more than ``_FEW``, all of them."""
+_FEW = 200
 _LOOKED_AT = 16
 """Of how many of the first found what lies beside them is looked at, too."""
 _BESIDE = 3
@@ -42,6 +43,10 @@ class RankedSearch(Protocol):
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RankedTool]]:
         """For each text the tools nearest to it, best first."""
+        ...
+
+    async def size(self) -> int:
+        """How many tools there are."""
         ...
 
 
@@ -79,7 +84,8 @@ async def look_around(
     also: Iterable[ToolId] = (),
 ) -> Surroundings:
     """Search once, then read the graph twice: what was found, and what lies beside it. ``also``: tools to be weighed whatever finds them."""
-    (found,) = await search.start_tools_of([request], FOUND)
+    many = await search.size()
+    (found,) = await search.start_tools_of([request], many if many <= _FEW else FOUND)
     served = await precedents.like(request, _FOLLOWED) if precedents else ()
     ids = [hit.id for hit in found]
     near = await graph.around(dict.fromkeys((*ids, *also)))
