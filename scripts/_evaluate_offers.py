@@ -14,10 +14,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from domain.errors import UsageError
+from domain.tool import ToolId
 from evaluation.graph_variants import Edges
 from evaluation.offer_figures import COLUMNS, TOKENS, Values, differences, groups_of, told, values
 from evaluation.offer_requests import Labelled, read_offer_requests
 from evaluation.offers import Measured, measure_all, resolved
+from graph.store import GraphStore
 from wiring.container import open_container
 from wiring.measured_offers import measurable
 
@@ -89,7 +91,7 @@ def _half(labelled: Sequence[Labelled], lines: Lines) -> list[Labelled]:
 
 async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -> None:
     async with open_container(store=store) as container:
-        given = resolved(labelled, {tool async for tool, _ in container.graph.nodes()})
+        given = resolved(labelled, await _documented(labelled, container.graph))
         run.unknown = given.unknown
         on = await measurable(container, run.edges, precedents=run.precedents)
 
@@ -106,6 +108,14 @@ async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -
                 await measure_all(given.requests, ways, on.tokens, asked)
             finally:
                 run.remembered = len(on.asked.met)
+
+
+async def _documented(labelled: Sequence[Labelled], graph: GraphStore) -> set[ToolId]:
+    """The documents that labels could mean: those ids, or all of them where labels are keys."""
+    labels = {label for one in labelled for label in one.relevant}
+    if any(isinstance(label, tuple) for label in labels):
+        return {document.id async for document in graph.documents()}
+    return set(await graph.get_tools(label for label in labels if not isinstance(label, tuple)))
 
 
 def _figures(run: Run) -> dict[str, Any]:
