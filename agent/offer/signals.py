@@ -70,16 +70,17 @@ def _said(around: Surroundings) -> dict[Kind, _Of]:
 
 def _supplied(around: Surroundings, near: Mapping[ToolId, float]) -> dict[Kind, _Of]:
     supply = Supply(around, near)
-    once, total = supply.demand(near)
-    worth = {tool: max(near[tool], _BACK * once[tool].value if tool in once else 0.0) for tool in near}
+    joins = supply.joined()
+    first = {tool: max(worth, _BACK * joins[tool].value if tool in joins else 0.0) for tool, worth in near.items()}
+    once, total = supply.demand(first)
+    worth = {tool: max(first[tool], _BACK * once[tool].value if tool in once else 0.0) for tool in near}
     supplies, _ = supply.demand(worth)
     resolves = {
         tool: Signal(math.log1p(sum_), supplies[tool].by, f"for inputs worth {sum_:.1f}")
         for tool, sum_ in total.items()
         if around.profiles[tool].reads_words and not around.profiles[tool].needs
     }
-    consumes = supply.consumed()
-    return {"supplies": supplies, "resolves": resolves, "consumes": consumes, "joins": supply.joined(consumes)}
+    return {"supplies": supplies, "resolves": resolves, "consumes": supply.consumed(), "joins": joins}
 
 
 def _holds(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:

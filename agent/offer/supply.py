@@ -16,15 +16,18 @@ _READS_WORDS, _AT_ONCE = 1.0, 0.4
 _SAME_NEED = 0.2
 """What a producer counts that needs itself what it is to give."""
 _FOUND_FOR_IT = 0.5
+_DEEPER = 0.7
+"""What a field counts for each object that it lies deeper in: what a response mentions by the way is seldom what it is for."""
 _LEAST = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """``feed`` fills an input that counts ``weight`` to the consumer."""
+    """``feed`` fills an input that counts ``weight`` to the consumer, and fits it so far."""
 
     feed: Feed
     weight: float
+    fit: float
 
 
 class Supply:
@@ -38,10 +41,13 @@ class Supply:
     def _inputs_of(self, tool: ToolId) -> dict[str, dict[ToolId, _Way]]:
         """For each input that another call has to give: the best feed of each tool at hand."""
         own, found = self._around.profiles[tool], dict[str, dict[ToolId, _Way]]()
-        for feed in self._around.known[tool].feeds:  # the best come first
+        for feed in self._around.known[tool].feeds:
             weight = 1.0 if feed.parameter in own.needs else _OPTIONAL if feed.parameter in own.may_need else 0.0
             if weight and feed.source != tool and feed.source in self._around.known:
-                found.setdefault(feed.parameter, {}).setdefault(feed.source, _Way(feed, weight))
+                ways = found.setdefault(feed.parameter, {})
+                way = _Way(feed, weight, feed.score * _DEEPER ** feed.field.count("."))
+                if feed.source not in ways or way.fit > ways[feed.source].fit:
+                    ways[feed.source] = way
         return found
 
     def demand(self, worth: Mapping[ToolId, float]) -> tuple[dict[ToolId, Signal], dict[ToolId, float]]:
@@ -54,7 +60,7 @@ class Supply:
             if worth[consumer] <= _LEAST:
                 continue
             for ways in inputs.values():
-                fit = {source: way.feed.score * self._ready(source, consumer) for source, way in ways.items()}
+                fit = {source: way.fit * self._ready(source, consumer) for source, way in ways.items()}
                 top = max(fit.values())
                 for source, way in ways.items():
                     value = way.weight * worth[consumer] * fit[source] / top
@@ -76,7 +82,7 @@ class Supply:
             tool: max(
                 (
                     Signal(
-                        way.weight * way.feed.score * self._near[source],
+                        way.weight * way.fit * self._near[source],
                         source,
                         f"{way.feed.parameter} from {way.feed.field or 'it'}",
                     )
@@ -89,20 +95,32 @@ class Supply:
             if inputs
         }
 
-    def joined(self, consumed: Mapping[ToolId, Signal]) -> dict[ToolId, Signal]:
-        """Tools between: they take from one that is near, and give to another."""
+    def joined(self) -> dict[ToolId, Signal]:
+        """Tools between: they take what a request can be turned into, and give it to a tool that is near in other form."""
         gives: dict[ToolId, Signal] = {}
         for consumer, inputs in self._inputs.items():
             for ways in inputs.values():
                 for source, way in ways.items():
-                    value = way.feed.score * self._near[consumer]
+                    value = way.fit * self._near[consumer]
                     if source not in gives or value > gives[source].value:
                         gives[source] = Signal(value, consumer)
-        return {
-            tool: Signal(math.sqrt(taken.value * gives[tool].value), gives[tool].by, f"out of {taken.by}")
-            for tool, taken in consumed.items()
-            if tool in gives
-        }
+        joined: dict[ToolId, Signal] = {}
+        for tool, inputs in self._inputs.items():
+            if inputs and tool in gives:
+                taken = max(
+                    (
+                        way.weight * way.fit * self._reach(source)
+                        for ways in inputs.values()
+                        for source, way in ways.items()
+                    )
+                )
+                joined[tool] = Signal(math.sqrt(taken * gives[tool].value), gives[tool].by)
+        return joined
+
+    def _reach(self, source: ToolId) -> float:
+        """How surely a request leads to what a tool gives."""
+        own = self._around.profiles[source]
+        return max(self._near[source], 0.0 if own.needs else _READS_WORDS if own.reads_words else _AT_ONCE)
 
 
 _value: Callable[[Signal], float] = lambda signal: signal.value  # noqa: E731
