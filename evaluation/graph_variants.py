@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from domain.tool import ToolId
-from evaluation.rewiring import rewired, rewired_feeds, rewired_substitutes
+from domain.tool import FINISH, ToolId
+from evaluation.rewiring import Ends, rewired, rewired_feeds, rewired_substitutes
 from graph.facts import Edge, Neighbour, ToolFacts
 from graph.links import Feed, LinkedGraph, Neighbourhood, Substitute
 from graph.store import GraphReads
@@ -15,25 +15,25 @@ Edges = Literal["real", "none", "shuffled", "coupling"]
 
 
 class Links:
-    """Links of tools other than those of their store."""
+    """Links of tools other than those of their store. ``kept``: by kind, the share of them that join what the store's join as well."""
 
-    def __init__(self, feeds: Iterable[Feed] = (), substitutes: Iterable[Substitute] = ()) -> None:
-        self._into: dict[ToolId, list[Feed]] = {}
-        self._out: dict[ToolId, list[Feed]] = {}
+    def __init__(
+        self,
+        feeds: Iterable[Feed] = (),
+        substitutes: Iterable[Substitute] = (),
+        kept: Mapping[str, float] | None = None,
+    ) -> None:
+        self.kept = kept or {}
+        self._feeds: dict[ToolId, list[Feed]] = {}
         self._substitutes: dict[ToolId, list[Substitute]] = {}
-        for feed in sorted(feeds, key=lambda one: (-one.score, one.source, one.target, one.parameter, one.field)):
-            self._into.setdefault(feed.target, []).append(feed)
-            self._out.setdefault(feed.source, []).append(feed)
+        for feed in sorted(feeds, key=lambda one: (-one.score, one.source, one.parameter, one.field)):
+            self._feeds.setdefault(feed.target, []).append(feed)
         for pair in sorted(substitutes, key=lambda one: (-one.score, one.other)):
             self._substitutes.setdefault(pair.one, []).append(pair)
 
     def feeds_into(self, tool: ToolId) -> list[Feed]:
         """What fills a tool's parameters, best first."""
-        return self._into.get(tool, [])
-
-    def feeds_out(self, tool: ToolId) -> list[Feed]:
-        """What a tool's response fills, best first."""
-        return self._out.get(tool, [])
+        return self._feeds.get(tool, [])
 
     def substitutes(self, tool: ToolId) -> list[Substitute]:
         """What does a tool's job, best first."""
@@ -45,7 +45,9 @@ _PORTION = 500
 
 
 class RewiredGraph:
-    """A graph store's documents and facts, with other edges. Reads only. ``links`` None: those of the store."""
+    """A graph store's documents and facts, with other edges. Reads only. ``links`` None: those of the store. ``kept``: of edges that chance
+    has dealt out, the share that the store has, too, by kind: among few tools that are joined to many, much of it.
+    """
 
     def __init__(
         self,
@@ -53,7 +55,9 @@ class RewiredGraph:
         edges: Iterable[Edge] = (),
         facts: Mapping[ToolId, ToolFacts] | None = None,
         links: Links | None = NO_LINKS,
+        kept: Mapping[str, float] | None = None,
     ) -> None:
+        self.kept = {**(kept or {}), **(links.kept if links else {})}
         self._store = store
         self._facts = facts or {}
         self._links = links
@@ -87,10 +91,6 @@ class RewiredGraph:
         found = {_ends(edge): edge for tool in tools for edge in (*self._out.get(tool, ()), *self._into.get(tool, ()))}
         return [found[ends] for ends in sorted(found)]
 
-    async def feeds_out(self, tool: ToolId) -> list[Feed]:
-        """What a tool's response can fill, by the other links."""
-        return await self._store.feeds_out(tool) if self._links is None else self._links.feeds_out(tool)
-
 
 async def variant(store: LinkedGraph, edges: Edges) -> LinkedGraph | RewiredGraph:
     """The graph with those edges."""
@@ -114,7 +114,8 @@ async def shuffled(store: LinkedGraph, seed: int = 7, links: Links = NO_LINKS) -
     """Every tool keeps how many edges go out of it and into it, and their counts' order; which tools they join is chance."""
     edges = [edge async for edge in store.edges()]
     facts = {tool: found async for tool, found in store.nodes()}
-    return RewiredGraph(store, rewired(edges, seed), facts, links)
+    made = rewired(edges, seed)
+    return RewiredGraph(store, made, facts, links, _kept("transitions", map(_ends, edges), map(_ends, made)))
 
 
 async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
@@ -126,7 +127,12 @@ async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
         for one in (await store.around(tools[start : start + _PORTION])).values():
             feeds += one.feeds
             substitutes += one.substitutes
-    return Links(rewired_feeds(feeds, seed), rewired_substitutes(substitutes, seed))
+    fed, others = rewired_feeds(feeds, seed), rewired_substitutes(substitutes, seed)
+    kept = {
+        **_kept("feeds", ((one.source, one.target) for one in feeds), ((one.source, one.target) for one in fed)),
+        **_kept("substitutes", ((one.one, one.other) for one in substitutes), ((one.one, one.other) for one in others)),
+    }
+    return Links(fed, others, kept)
 
 
 class WithoutCallEvidence:
@@ -143,5 +149,11 @@ class WithoutCallEvidence:
         }
 
 
-def _ends(edge: Edge) -> tuple[ToolId, ToolId]:
+def _ends(edge: Edge) -> Ends:
     return edge.source, edge.target
+
+
+def _kept(kind: str, real: Iterable[Ends], made: Iterable[Ends]) -> dict[str, float]:
+    """The share of the pairs that chance made which are real, if it made any. Those with the end of a path are no pairs of tools."""
+    pairs = {pair for pair in made if pair[1] != FINISH}
+    return {kind: len(pairs & set(real)) / len(pairs)} if pairs else {}

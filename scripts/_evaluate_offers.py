@@ -1,7 +1,7 @@
 """`evaluate.py offers`: whether all tools that a request needs are among the first that it is offered, beside retrieval alone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -14,10 +14,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from domain.errors import UsageError
+from domain.tool import ToolId
 from evaluation.graph_variants import Edges
 from evaluation.offer_figures import COLUMNS, TOKENS, Values, differences, groups_of, told, values
 from evaluation.offer_requests import Labelled, read_offer_requests
 from evaluation.offers import Measured, measure_all, resolved
+from graph.store import GraphStore
 from wiring.container import open_container
 from wiring.measured_offers import measurable
 
@@ -27,13 +29,16 @@ Lines = Literal["all", "even", "odd"]
 
 @dataclass(slots=True)
 class Run:
-    """What is measured, and what was until now: an interruption loses none of it. ``unknown``: labels without a document."""
+    """What is measured, and what was until now: an interruption loses none of it. ``unknown``: labels without a document; ``kept``: of
+    shuffled edges, the share that the store has, too.
+    """
 
     edges: Edges
     precedents: bool
     offers: list[Measured] = field(default_factory=list[Measured])
     retrieval: list[Measured] = field(default_factory=list[Measured])
     unknown: dict[str, int] = field(default_factory=dict[str, int])
+    kept: Mapping[str, float] = field(default_factory=dict[str, float])
     remembered: int = 0
 
 
@@ -86,10 +91,11 @@ def _half(labelled: Sequence[Labelled], lines: Lines) -> list[Labelled]:
 
 async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -> None:
     async with open_container(store=store) as container:
-        given = resolved(labelled, {tool async for tool, _ in container.graph.nodes()})
+        given = resolved(labelled, await _documented(labelled, container.graph))
         run.unknown = given.unknown
         on = await measurable(container, run.edges, precedents=run.precedents)
 
+        run.kept = on.kept
         ways = [(on.offers, run.offers), (on.retrieval, run.retrieval)]
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(given.requests))
@@ -104,6 +110,14 @@ async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -
                 run.remembered = len(on.asked.met)
 
 
+async def _documented(labelled: Sequence[Labelled], graph: GraphStore) -> set[ToolId]:
+    """The documents that labels could mean: those ids, or all of them where labels are keys."""
+    labels = {label for one in labelled for label in one.relevant}
+    if any(isinstance(label, tuple) for label in labels):
+        return {document.id async for document in graph.documents()}
+    return set(await graph.get_tools(label for label in labels if not isinstance(label, tuple)))
+
+
 def _figures(run: Run) -> dict[str, Any]:
     alone: dict[str, Any] = told(run.retrieval)
     difference = differences(values(run.offers), values(run.retrieval), groups_of(run.offers))
@@ -111,6 +125,7 @@ def _figures(run: Run) -> dict[str, Any]:
         **told(run.offers),
         "retrieval": {**alone, "difference": difference},
         "edges": run.edges,
+        "kept_edges": dict(run.kept),
         "precedents": run.precedents,
         "remembered_requests": run.remembered,
         "unknown": run.unknown,
@@ -144,6 +159,9 @@ def _show(figures: dict[str, Any]) -> None:
         _show_differences("the offer less the other evaluation's", figures["against"]["overall"])
     ours, theirs = 1e3 * figures["seconds_p50"], 1e3 * alone["seconds_p50"]
     out.print(f"{ours:.0f} ms an offer (median), {theirs:.0f} ms retrieval alone")
+    if figures["kept_edges"]:
+        kept = ", ".join(f"{share:.0%} of the {kind}" for kind, share in figures["kept_edges"].items())
+        out.print(f"shuffled, and real all the same: {kept}")
     if figures["remembered_requests"]:
         out.print(f"{figures['remembered_requests']} requests were learnt from: they are no fair measure")
 

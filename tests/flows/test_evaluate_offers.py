@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
+from typer import Typer
 from typer.testing import CliRunner, Result
 
 from domain.tool import FINISH, ToolDoc, tool_id
@@ -146,3 +147,24 @@ def test_an_interruption_tells_what_was_measured(store: Path, queries: Path, mon
 def test_wrong_use(store: Path, queries: Path, tmp_path: Path) -> None:
     assert offers(store, tmp_path / "none.jsonl").exit_code == 2
     assert offers(tmp_path / "no store", queries).exit_code == 3
+
+
+def test_request_files_are_made_from_labels(store: Path, tmp_path: Path) -> None:
+    """What is made is measured; what means no tool is named, with how many requests name it, and left out."""
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "made" / "q.jsonl"
+    asked = [
+        {"id": "a", "request": QUERY, "calls": [{"operation": "Forecast"}], "expect": {"texts": ["rain"]}},
+        {"id": "b", "request": "Fly me there.", "calls": [{"operation": "Fly"}], "expect": {"texts": ["there"]}},
+    ]
+    labels.write_bytes(b"\n".join(map(orjson.dumps, asked)))
+    script = importlib.import_module("make_offer_requests")
+    app = Typer()
+    app.command()(script.main)
+    done = CliRunner().invoke(app, ["playground", "--requests", str(labels), "--out", str(out), "--store", str(store)])
+    assert done.exit_code == 1
+    assert "1 requests in" in done.stderr
+    assert "left out: 1 (a name without one tool)" in done.stderr
+    assert "by the name Fly, in 1 requests" in done.stderr
+    assert told(offers(store, out, "--json"))["groups"]["labels"]["all@8"] == 1
+    done = CliRunner().invoke(app, ["restbench", "--out", str(out), "--store", str(store)])
+    assert (done.exit_code, "give --requests" in done.stderr) == (2, True)
