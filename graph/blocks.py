@@ -10,7 +10,7 @@ imported before, in whole or in part, in this order or another, adds only what i
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -23,7 +23,7 @@ from graph.counting import Tally, count_recorded, count_trajectory
 from graph.dataflow import Made, taken
 from graph.facts import GraphBatch
 from graph.function_names import NameIndex
-from graph.importers import apibank, jsonl, trees
+from graph.importers import apibank, dialogues, jsonl, trees
 from graph.importers.lines import Line, read_lines
 from graph.importers.records import Record, RecordError, Skipped, load, read_capped
 from graph.lenient_json import read_value
@@ -51,7 +51,7 @@ class LineBlock:
 
 @dataclass(frozen=True, slots=True)
 class FileBlock:
-    """Search trees, a file each. ``weight``: their number."""
+    """Search trees or dialogues, a file each. ``weight``: their number."""
 
     paths: tuple[str, ...]
     weight: int
@@ -97,8 +97,8 @@ def line_blocks(path: Path, kind: Kind) -> Iterator[LineBlock]:
 
 
 def file_blocks(path: Path) -> Iterator[FileBlock]:
-    """The blocks of a folder of search trees."""
-    files = trees.tree_files(path)
+    """The blocks of a folder of search trees or dialogues."""
+    files = chain(trees.tree_files(path), dialogues.dialogue_files(path)) if path.is_dir() else iter((path,))
     while paths := tuple(str(file) for file in islice(files, FILES_A_BLOCK)):
         yield FileBlock(paths, len(paths))
 
@@ -210,7 +210,10 @@ def _from_file(path: str) -> _Read:
     name = "/".join(path.rsplit("/", 2)[-2:])
     # The name already tells the records of a data set apart; size and checksum tell that a file was changed. A
     # cryptographic hash would take half as long as parsing the file.
-    return _Read(_digest(f"{name}\0{len(body)}\0{crc32(body)}".encode()), trees.trajectory(load(body), name))
+    key = _digest(f"{name}\0{len(body)}\0{crc32(body)}".encode())
+    if path.endswith(".jsonl"):
+        return _Read(key, dialogues.trajectory(body, name))
+    return _Read(key, trees.trajectory(load(body), name))
 
 
 def _line_key(kind: Kind, body: bytes, seen: RepeatCounter) -> str:
