@@ -6,7 +6,7 @@ outside their service, and all but the best of what many give alike.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from heapq import nsmallest
 
 from domain.tool import Parameter, ToolDoc, ToolId
@@ -86,15 +86,21 @@ class FeedIndex:
     def __init__(self) -> None:
         self._homes: defaultdict[tuple[str, str], _Home] = defaultdict(_Home)
         self._common = CommonFields()
+        self._producers: set[ToolId] = set()
 
     def add(self, producer: ToolDoc, fields: tuple[OutputField, ...]) -> None:
         """Add a tool with the fields of its response."""
         self._homes[service_of(producer)].add(producer, fields)
         self._common.add(producer, fields)
+        self._producers.add(producer.id)
 
     def feeds(self, consumer: ToolDoc) -> list[Feed]:
-        """The feeds into a tool: of each parameter those from the :data:`KEPT` best producers, of each its best fields."""
-        return [feed for parameter in consumer.parameters for feed in self._into(parameter, consumer)]
+        """The feeds into a tool: of each parameter those from the :data:`KEPT` best producers, of each its best fields.
+
+        And whatever an administrator said that there is.
+        """
+        found = [feed for parameter in consumer.parameters for feed in self._into(parameter, consumer)]
+        return with_marks(consumer, found, self._producers)
 
     def _into(self, parameter: Parameter, consumer: ToolDoc) -> list[Feed]:
         if parameter.type == "object" or not words(parameter.name):
@@ -114,6 +120,17 @@ class FeedIndex:
                     found[entry.producer.id].append((_place(score, entry, consumer), feed))
         best = nsmallest(KEPT, (sorted(feeds, key=_first) for feeds in found.values()), key=lambda feeds: feeds[0][0])
         return [feed for feeds in best for _, feed in feeds[:FIELDS] if feed.score >= feeds[0][1].score - _CLOSE]
+
+
+def with_marks(consumer: ToolDoc, feeds: Iterable[Feed], producers: Container[ToolId]) -> list[Feed]:
+    """Feeds as an administrator corrected them: with those that were added, as far as their producers are there, without the forbidden."""
+    marks = {(mark.source, mark.field, mark.parameter): mark.fills for mark in consumer.feed_marks}
+    added = [
+        Feed(source, consumer.id, field, parameter, 1.0)
+        for (source, field, parameter), fills in marks.items()
+        if fills and source in producers
+    ]
+    return added + [feed for feed in feeds if (feed.source, feed.field, feed.parameter) not in marks]
 
 
 def _place(score: float, entry: Entry, consumer: ToolDoc) -> _Place:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from domain.side_effect import Said
-from domain.tool import Credential, ToolDoc, ToolId
+from domain.tool import Credential, FeedMark, ToolDoc, ToolId
 from graph.store import GraphStore
 
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
@@ -156,7 +156,10 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
 
 
 def _marked(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
-    """With its administrator's mark; that it reads was said of the tool as it was."""
-    mark: Said = old.marked if old else ""
-    kept = "" if another and mark == "reads" else mark
-    return document.model_copy(update={"marked": kept}) if kept else document
+    """With what its administrator said of it; of a tool that is another now, that it reads and what fills its inputs was said of the old."""
+    if old is None or not (old.marked or old.feed_marks):
+        return document
+    kept: dict[str, Said | tuple[FeedMark, ...]] = {"marked": "" if another and old.marked == "reads" else old.marked}
+    if not another:
+        kept["feed_marks"] = old.feed_marks
+    return document.model_copy(update=kept)
