@@ -8,9 +8,10 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Parameter, ToolDoc
-from graph.entities import FORMS, IDENTITY, Service, service_of, thing
+from graph.entities import Service, service_of
 from graph.identifiers import text_words, words
 from graph.response_fields import OutputField, output_fields
+from graph.vocabulary import FORMS, IDENTITY, thing
 
 __all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "match", "output_fields"]
 

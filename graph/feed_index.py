@@ -12,10 +12,11 @@ from heapq import nsmallest
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.common_fields import CommonFields, Entry
 from graph.coupling import COUPLED, field_words, match, plain
-from graph.entities import IDENTITY, Service, service_of
+from graph.entities import Service, service_of
 from graph.identifiers import words
 from graph.links import Feed
 from graph.response_fields import OutputField, output_fields
+from graph.vocabulary import IDENTITY
 
 KEPT = 20
 """Producers kept for each parameter of a tool."""
