@@ -146,8 +146,11 @@ def _typed(
 
 def _repeats(field: OutputField, producer: ToolDoc) -> bool:
     """Whether a field goes by the name of one of the producer's inputs: in a list it may repeat what had to be given, elsewhere anything."""
-    own = (one.required for one in producer.parameters if words(one.name) == words(field.name))
-    return any(own) if "[]" in field.path else next(own, None) is not None
+    if not producer.parameters:
+        return False
+    named = words(field.name)
+    own = [one.required for one in producer.parameters if words(one.name) == named]
+    return any(own) if "[]" in field.path else bool(own)
 
 
 def _is_setting(parameter: Parameter) -> bool:

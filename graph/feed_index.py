@@ -22,7 +22,7 @@ KEPT = 20
 """Producers kept for each parameter of a tool."""
 
 FIELDS = 3
-"""Fields kept of each of them: ``cast[].id`` and ``crew[].id`` are both a person's."""
+"""Fields kept of each of them where they identify something: ``cast[].id`` and ``crew[].id`` are both a person's."""
 
 _CLOSE = 0.05
 """How much worse than its best one such a field may be."""
@@ -108,19 +108,28 @@ class FeedIndex:
             return []
         home = self._homes[service_of(consumer)]
         found: defaultdict[ToolId, list[tuple[_Place, Feed]]] = defaultdict(list)
-        for least, entries, service in (
-            (NEAR, home.near(parameter, consumer), home.service),
-            (FAR, self._common.fitting(parameter, consumer), None),
-        ):
-            for entry in entries:
-                if entry.producer.id == consumer.id:
-                    continue
-                score = match(entry.field, entry.producer, parameter, consumer, service, echoes=False)
-                if score >= least:
-                    feed = Feed(entry.producer.id, consumer.id, entry.field.path, parameter.name, score)
-                    found[entry.producer.id].append((_place(score, entry, consumer), feed))
+
+        def fits(entry: Entry, least: float, service: Service | None) -> float:
+            if entry.producer.id == consumer.id:
+                return 0.0
+            score = match(entry.field, entry.producer, parameter, consumer, service, echoes=False)
+            if score >= least:
+                feed = Feed(entry.producer.id, consumer.id, entry.field.path, parameter.name, score)
+                found[entry.producer.id].append((_place(score, entry, consumer), feed))
+            return score
+
+        for entry in home.near(parameter, consumer):
+            fits(entry, NEAR, home.service)
+        perfect = 0
+        for entry in self._common.fitting(
+            parameter, consumer
+        ):  # the best first: behind enough perfect ones none is kept
+            perfect += fits(entry, FAR, None) >= 1.0
+            if perfect >= KEPT:
+                break
         best = nsmallest(KEPT, (sorted(feeds, key=_first) for feeds in found.values()), key=lambda feeds: feeds[0][0])
-        return [feed for feeds in best for _, feed in feeds[:FIELDS] if feed.score >= feeds[0][1].score - _CLOSE]
+        most = FIELDS if home.service.taken(consumer, parameter) is not None else 1
+        return [feed for feeds in best for _, feed in feeds[:most] if feed.score >= feeds[0][1].score - _CLOSE]
 
 
 def with_marks(consumer: ToolDoc, feeds: Iterable[Feed], producers: Container[ToolId]) -> list[Feed]:
