@@ -73,7 +73,7 @@ def rewired(edges: list[Edge], seed: int) -> list[Edge]:
         taken -= {(edges[one].source, targets[one]), (edges[other].source, targets[other])}
         taken |= {here, there}
         targets[one], targets[other] = targets[other], targets[one]
-    return [Edge(e.source, target, e.imported, e.live) for e, target in zip(edges, targets, strict=True)]
+    return [replace(e, target=target, mark=None) for e, target in zip(edges, targets, strict=True)]
 
 
 class WithoutCallEvidence:
