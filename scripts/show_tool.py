@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +10,15 @@ from typing import Annotated
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
 from _terminal import check_utf8
+from pydantic.types import JsonValue
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from agent.programs.signatures import Signature, signature
 from domain.errors import UnavailableError, UsageError
 from graph.description import Description, Link, describe
+from graph.links import Feed
 from wiring.container import open_container
 
 SHOWN = 15
@@ -33,19 +37,48 @@ def main(
         print(printable(str(error), keep="\n"), file=sys.stderr)
         raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
     if json:
-        print(dumps(found.to_json(), indent=2))
+        print(dumps(_told(found), indent=2))
     else:
         Console().print(rendered(found))
 
 
-async def _describe(name: str, store: Path | None) -> Description:
+async def _describe(name: str, store: Path | None) -> "Shown":
     async with open_container(store=store) as container:
-        return await describe(container.graph, name, container.weights)
+        found = await describe(container.graph, name, container.weights)
+        into, out = await container.graph.feeds_into(found.id), await container.graph.feeds_out(found.id)
+        return Shown(found, signature(found.document) if found.document else None, into, out)
 
 
-def rendered(found: Description) -> RenderableType:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A tool as it is shown: what is known of it, as a function, what can fill its parameters, and what its answers can fill."""
+
+    tool: Description
+    function: Signature | None
+    fed_by: list[Feed]
+    feeds: list[Feed]
+
+
+def _told(found: Shown) -> dict[str, JsonValue]:
+    fed_by: list[JsonValue] = [
+        {"parameter": f.parameter, "source": f.source, "field": f.field, "score": f.score} for f in found.fed_by
+    ]
+    feeds: list[JsonValue] = [
+        {"field": f.field, "target": f.target, "parameter": f.parameter, "score": f.score} for f in found.feeds
+    ]
+    shown = {
+        "signature": found.function.text if found.function else None,
+        "tokens": found.function.tokens if found.function else 0,
+    }
+    return {**found.tool.to_json(), **shown, "fed_by": fed_by, "feeds": feeds}
+
+
+def rendered(shown: Shown) -> RenderableType:
     """The description for people."""
+    found = shown.tool
     head = Table.grid(padding=(0, 2))
+    head.add_column()
+    head.add_column(overflow="fold")
     head.add_row(Text("tool"), Text(printable(found.id), style="bold"))
     document = found.document
     if document is None:
@@ -66,8 +99,31 @@ def rendered(found: Description) -> RenderableType:
                 Text("key"), Text(printable(f"{credential.secret} ({credential.place} {credential.name}, {need})"))
             )
     head.add_row(Text("availability"), Text(_chance(found)))
+    if shown.function:
+        head.add_row(Text("signature"), Text(printable(shown.function.text, keep="\n")))
+    _add_feeds(head, shown)
+    if not found.successors and not found.predecessors:
+        head.add_row(
+            Text("walked"), Text("never yet: runs and trajectories tell what comes before and after", style="dim")
+        )
+        return head
     parts = [head, Text(), _links("after it", found.successors), Text(), _links("before it", found.predecessors)]
     return Group(*parts, *([Text(), _runs(found)] if found.runs else []))
+
+
+def _add_feeds(head: Table, shown: Shown) -> None:
+    """The best of what can fill its parameters, and of what its answers can fill."""
+    for feed in shown.fed_by[:SHOWN]:
+        head.add_row(
+            Text("fed by"), Text(printable(f"{feed.parameter} from {feed.source} {feed.field} ({feed.score:.2f})"))
+        )
+    for feed in shown.feeds[:SHOWN]:
+        head.add_row(
+            Text("feeds"), Text(printable(f"{feed.field} to {feed.target} {feed.parameter} ({feed.score:.2f})"))
+        )
+    if len(shown.fed_by) > SHOWN or len(shown.feeds) > SHOWN:
+        more = f"{len(shown.fed_by)} ways into it and {len(shown.feeds)} out of it (--json has all)"
+        head.add_row(Text("feeds"), Text(more, style="dim"))
 
 
 def _chance(found: Description) -> str:
