@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import orjson
 
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc
 from graph.blocks import Block, Kind, file_blocks, line_blocks
-from graph.importers import apibank, dialogues, jsonl, toolbench, trees
+from graph.importers import apibank, dialogues, jsonl, nestful, toolbench, trees
 from graph.importers.lines import Line, read_lines
-from graph.importers.records import Record, RecordError, Skipped, load, read_capped
+from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, load_any, read_capped
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Source:
 
 
 def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
-    """Documents from a folder in ToolBench's layout, an OpenAPI or Swagger document (JSON or YAML), API-Bank's table, or JSONL.
+    """Documents from a folder in ToolBench's layout, an OpenAPI or Swagger document (JSON or YAML), API-Bank's table, NESTFUL's list
+    of endpoints, or JSONL.
 
     ``server`` is the address that the relative servers of an OpenAPI document are relative to.
 
@@ -86,11 +88,15 @@ def _inside(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
     try:
-        record = load(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
+        content = load_any(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
+        endpoints = as_list(cast(object, content), "the endpoints") if isinstance(content, list) else []
+        record = {} if endpoints else as_object(cast(object, content), "the record")
     except (RecordError, OSError) as error:
         yield Skipped(str(path), None, str(error))
         return
-    if "openapi" in record or "swagger" in record:
+    if endpoints:
+        yield from nestful.read_tools(path, endpoints)
+    elif "openapi" in record or "swagger" in record:
         yield from _openapi(path, server, record)
     elif "api_list" in record:
         yield from toolbench.read_tool_file(path)
