@@ -45,7 +45,7 @@ class OutputField:
 def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
     """The scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
 
-    From what its answers were learnt to look like; else from ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then
+    From what its answers were learnt to look like, else from ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then
     those that ``example_response`` alone has: schemas leave out what their authors forgot. Broken text is read as far as it is whole.
     References in a schema (``$ref``) are followed within it, cycles once.
     """

@@ -52,15 +52,15 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        """Forget what runs said of these tools: their live calls, scores and lessons. What was imported stays, and so do walks."""
+        ...
+
     async def learn_answers(self, seen: "Mapping[ToolId, Sequence[Shape]]") -> set[ToolId]:
         """Take what answers of tools looked like into their documents, where that is news; those that have changed.
 
         Their links become pending. Tools without a document are ignored.
         """
-        ...
-
-    async def forget(self, tools: Iterable[ToolId]) -> None:
-        """Forget what runs said of these tools: their live calls, scores and lessons. What was imported stays, and so do walks."""
         ...
 
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
