@@ -91,6 +91,10 @@ def test_from_a_document_alone_to_what_its_first_call_taught(tmp_path: Path, lib
     assert "FOOTPATH_SECRET_LIBRARY_READER_HOSTS" in built.stderr
     assert "trajectories" not in built.stderr
 
+    misspelt = command("show_tool.py", "searchBok", "--store", store)
+    assert misspelt.returncode == 2
+    assert "searchBooks" in misspelt.stderr
+
     found = command("find_tools.py", "a book by its title", "--store", store, "--json")
     assert len(json.loads(found.stdout)["tools"]) == 3
 
