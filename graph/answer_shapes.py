@@ -26,6 +26,7 @@ _MAX_TEXT = 400_000
 _ALIKE = 4
 """Fields of one and the same structure by which an object is known to map its names to something."""
 _LONGEST_NAME = 64
+_MOST_WORDS = 6
 _A_MESSAGE = 2
 """Fields that an answer may have which is a mere message: it does not show that a document is wrong."""
 _DATA = re.compile(r"^\W*\d[\d\s.,:/TZ+-]*$|\d{5}|.@.|://|(?:(?:\d[^\W\d_]|[^\W\d_]\d)\w*){3}")
@@ -114,7 +115,13 @@ def _maps(fields: dict[str, Shape], said: frozenset[str]) -> bool:
 
 
 def _is_data(name: str, said: frozenset[str]) -> bool:
-    return not name or name.casefold() in said or len(name) > _LONGEST_NAME or bool(_DATA.search(name))
+    return (
+        not name
+        or name.casefold() in said
+        or len(name.split()) > _MOST_WORDS
+        or len(name) > _LONGEST_NAME
+        or bool(_DATA.search(name))
+    )
 
 
 def _together(one: Shape, other: Shape) -> Shape:

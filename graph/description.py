@@ -185,6 +185,7 @@ async def near_ids(graph: GraphStore, name: str, most: int = 5) -> list[ToolId]:
 async def _near_names(graph: GraphStore, name: str, most: int = 5) -> list[str]:
     known: dict[str, str] = {}
     async for document in graph.documents():
+        known[document.api.lower()] = document.api
         known[document.function.lower()] = document.function
         known[document.id.lower()] = document.id
     return [known[key] for key in _near(name.lower(), known, most)]

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from domain.tool import ToolDoc
 from graph.lenient_json import read_value
-from graph.shapes import UNKNOWN, Shape, is_schema, shape_of_names, shape_of_schema, shape_of_value
+from graph.shapes import UNKNOWN, Shape, completed, is_schema, shape_of_names, shape_of_schema, shape_of_value
 
 _MAX_TEXT = 400_000
 
@@ -15,7 +15,7 @@ def response_shape(doc: ToolDoc) -> Shape:
 
 
 def documented_shape(doc: ToolDoc) -> Shape:
-    """From its schema, where that tells more than a bare type, else from the documented example; ``UNKNOWN`` where neither is there.
+    """From its schema, and from the documented example what that leaves open; ``UNKNOWN`` where neither is there.
 
     Broken text is read as far as it is whole.
     """
@@ -30,10 +30,8 @@ def _learnt(text: str) -> Shape:
 @lru_cache(maxsize=4096)
 def _documented(schema_text: str, example_text: str) -> Shape:
     documented = _of_schema_text(schema_text)
-    if documented.fields or documented.items or documented.values:
-        return documented
     example = read_value(example_text) if 0 < len(example_text) <= _MAX_TEXT else None
-    return documented if example is None else shape_of_value(example)
+    return documented if example is None else completed(documented, shape_of_value(example))
 
 
 def _of_schema_text(text: str) -> Shape:

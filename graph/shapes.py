@@ -120,6 +120,20 @@ def _either(one: Shape | None, other: Shape | None) -> Shape | None:
     return merged(one, other) if one and other else one or other
 
 
+def completed(shape: Shape, example: Shape) -> Shape:
+    """The shape with what only an example tells: fields that it does not name, of what it leaves open all."""
+    if not shape.kinds or shape.kinds == _NULL:
+        return Shape(example.kinds | shape.kinds, example.fields, example.items, example.values, example.required)
+    if shape.kinds.isdisjoint(example.kinds):
+        return shape
+    fields = dict(shape.fields)
+    if shape.values is None:
+        for name, part in example.fields.items():
+            fields[name] = completed(fields[name], part) if name in fields else part
+    items = completed(shape.items or UNKNOWN, example.items) if example.items else shape.items
+    return Shape(shape.kinds, fields, items, shape.values, shape.required, shape.enum)
+
+
 def shape_of_names(schema: JsonValue, depth: int = 8) -> Shape:
     """From a form that catalogues use instead of a schema: a response with the names of types, or with examples, for its values."""
     match schema:

@@ -8,6 +8,8 @@ from typing import NamedTuple, TypedDict
 from graph.counting import CallCounts
 from graph.facts import GraphStatistics
 from graph.ingest import Ingested
+from graph.links import LinkCounts
+from graph.survey import Survey
 from graph.take_overs import TakeOver
 
 REPORTED_RECORDS = 10_000
@@ -50,8 +52,15 @@ class ToldTakeOver(TypedDict):
     advice: str
 
 
+class Links(TypedDict):
+    """``feeds``: fields of responses that can fill parameters. ``substitutes``: tools that can do another's job."""
+
+    feeds: int
+    substitutes: int
+
+
 class Summary(TypedDict):
-    """``tools``, ``transitions`` and ``finish_transitions`` describe the store, the others the sources of this import.
+    """``tools``, ``transitions``, ``finish_transitions``, ``links`` and ``documents`` describe the store, the others the sources of this import.
 
     ``transitions`` are distinct edges, those to Finish apart. ``already``: records that the store had before.
     ``duplicates``: documents left out because an earlier, different one has their id.
@@ -66,6 +75,8 @@ class Summary(TypedDict):
     elsewhere: int
     transitions: int
     finish_transitions: int
+    links: Links
+    documents: Survey
     already: int
     skipped: int
     duplicates: int
@@ -92,7 +103,7 @@ class Spent(NamedTuple):
     total: float
 
 
-def summarise(result: Ingested, store: GraphStatistics, spent: Spent) -> Summary:
+def summarise(result: Ingested, store: GraphStatistics, links: LinkCounts, documents: Survey, spent: Spent) -> Summary:
     """The figures of an import, seconds rounded to milliseconds."""
     tally = result.tally
     return Summary(
@@ -104,6 +115,8 @@ def summarise(result: Ingested, store: GraphStatistics, spent: Spent) -> Summary
         elsewhere=tally.elsewhere,
         transitions=store.transitions,
         finish_transitions=store.finish_transitions,
+        links=Links(feeds=links.feeds, substitutes=links.substitutes),
+        documents=documents,
         already=result.already,
         skipped=len(result.skipped),
         duplicates=len(result.duplicates),

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 from _progress import console
 from rich.table import Table
 
+from agent.execution.secrets import variable
+
 if TYPE_CHECKING:
     from domain.tool import ToolId
     from graph.counting import CallCounts
     from graph.importers.records import Skipped
     from graph.summary import Summary
+    from graph.survey import Responses
     from graph.take_overs import TakeOver, Tell
 
 SHOWN = 20
@@ -75,17 +78,45 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
+def _responses(known: "Responses", tools: int) -> str:
+    learnt = f", {known['learnt']:,} of them learnt from answers" if known["learnt"] else ""
+    rest = "; the first calls tell the others" if known["unknown"] else ""
+    return f"known for {tools - known['unknown']:,} of {tools:,} tools{learnt}{rest}"
+
+
+def _add_documents(table: Table, summary: "Summary") -> None:
+    """What the documents leave open, and what they ask for."""
+    known, links = summary["documents"], summary["links"]
+    table.add_row("responses", _responses(known["responses"], summary["tools"]))
+    filled = f"{links['feeds']:,} from fields of answers to parameters, {links['substitutes']:,} to stand-ins"
+    table.add_row("links", filled)
+    if addressless := summary["tools"] - known["callable"]:
+        table.add_row(
+            "no address", f"{addressless:,} tools: known by document only; --server gives relative servers theirs"
+        )
+    for name, tools in list(known["secrets"].items())[:SHOWN]:
+        table.add_row(
+            "key",
+            f"{_printable(variable(name))} for {tools:,} tools, and {_printable(variable(name))}_HOSTS for where it may go",
+        )
+
+
 def show_summary(summary: "Summary") -> None:
     """The figures as a table."""
     table = Table(show_header=False, box=None)
     trajectories, calls = summary["trajectories"], summary["calls"]
     dropped = ", ".join(f"{reason} {n:,}" for reason, n in trajectories["dropped"].items()) or "none"
     table.add_row("tools", f"{summary['tools']:,}")
-    table.add_row("trajectories", f"{trajectories['read']:,} read, {trajectories['kept']:,} kept; dropped: {dropped}")
-    table.add_row("calls", _outcomes(calls))
-    table.add_row("names of calls", _names(calls))
-    table.add_row("transitions", f"{summary['transitions']:,}, and {summary['finish_transitions']:,} to Finish")
-    table.add_row("records", f"{summary['already']:,} were in the store already, {summary['skipped']:,} skipped")
+    if summary["tools"]:
+        _add_documents(table, summary)
+    if trajectories["read"] or calls["read"] or summary["transitions"]:
+        table.add_row(
+            "trajectories", f"{trajectories['read']:,} read, {trajectories['kept']:,} kept; dropped: {dropped}"
+        )
+        table.add_row("calls", _outcomes(calls))
+        table.add_row("names of calls", _names(calls))
+        table.add_row("transitions", f"{summary['transitions']:,}, and {summary['finish_transitions']:,} to Finish")
+        table.add_row("records", f"{summary['already']:,} were in the store already, {summary['skipped']:,} skipped")
     table.add_row("seconds", ", ".join(f"{key} {value:.1f}" for key, value in summary["seconds"].items()))
     table.add_row("peak", f"{summary['peak_mb']:.0f} MB")
     console.print(table)

@@ -116,6 +116,7 @@ async def _ask(
     from agent.transcript import Transcript
     from wiring.container import open_container
     from wiring.executors import replay_of
+    from wiring.links import link_news
     from wiring.runs import budget_of, run_and_learn, run_deps
 
     async with AsyncExitStack() as stack:
@@ -131,6 +132,8 @@ async def _ask(
             if show:
                 async with turn:  # nothing is written below an open question
                     show(record.event)
+        if learns:
+            await link_news(container)
         return transcript
 
 

@@ -17,6 +17,7 @@ from graph.function_names import NameIndex
 from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Spent, Summary, summarise
+from graph.survey import survey
 from graph.take_overs import Admission, Forget, Tell
 from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
@@ -83,7 +84,8 @@ async def build(
         linked = await link(container, lambda done, total: progress("links", done, total), embedded=options.embed)
         statistics = await container.graph.statistics()
         times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
-        summary = await asyncio.to_thread(summarise, ingest.result, statistics, times)
+        documents = await survey(container.graph.documents())
+        summary = await asyncio.to_thread(summarise, ingest.result, statistics, linked.counts, documents, times)
         return ingest.result, summary
 
 

@@ -1,17 +1,23 @@
 """The links of a store's tools: coupling and substitutes, found with the vectors of the same store."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 
+from domain.errors import FootpathError
 from domain.tool import ToolId
 from graph.linking import Linked, Near, Progress, link_tools
 from graph.substitution import SIMILAR
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
 
+_log = logging.getLogger(__name__)
+
 _PORTION = 2_000
+LINKED_AT_ONCE = 2_000
+"""Tools of a store whose links are brought up to date after a run: that takes less than a second."""
 _BLOCK = 512
 NEAREST = 30
 """Similar tools that are looked at for each."""
@@ -62,6 +68,24 @@ class VectorNeighbours:
             self._ids[row]: [(self._ids[other], -score) for score, other in sorted(near)[:NEAREST]]
             for row, near in hits.items()
         }
+
+
+async def link_news(container: Container) -> None:
+    """Bring links up to date after a run whose answers told of responses nobody knew; in a large store they wait for the next build.
+
+    The run was answered: what goes wrong here is logged.
+    """
+    graph = container.graph
+    try:
+        if (await graph.statistics()).documents <= LINKED_AT_ONCE and (await graph.link_counts()).pending:
+            await link(container, _unseen, embedded=True)
+    except FootpathError as error:
+        _log.warning("links were not brought up to date: %s", error)
+
+
+def _unseen(done: int, total: int) -> None:
+    """Nobody watches."""
+    del done, total
 
 
 async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:

@@ -1,16 +1,20 @@
 """Structures of values as Python writes types: in line, as short as can be, and as definitions that a type checker reads."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from pydantic.types import JsonValue
 
+from agent.parameters.needs import need_of
 from agent.programs.names import identifier, named
+from domain.tool import Parameter
 from graph.shapes import Kind, Shape
 
 _SCALARS: dict[Kind, str] = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _ORDER: tuple[Kind, ...] = ("object", "array", "string", "number", "integer", "boolean")
+_MADE_OF_OTHERS: frozenset[Kind] = frozenset({"object", "array"})
 _LONGEST_KEY = 60
 _LONGEST_VALUE = 80
 _VALUES = 200
@@ -75,10 +79,10 @@ def literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
 def in_line(shape: Shape, characters: int, *, optional: bool = False) -> str:
     """The type in one expression, objects as ``{"name": type}``.
 
-    The outermost fields first, as many as fit into ``characters``; what is cut ends with ``...:...``. ``optional``: a field that may be
-    missing says so.
+    As many fields as fit into ``characters``: first those that tell things apart, then the outermost; what is cut ends with ``...:...``.
+    ``optional``: it is an input, whose required fields go first; one that may be missing says so.
     """
-    return annotation(shape, _InLine(_fitting(shape, characters), optional))
+    return annotation(shape, _InLine(_fitting(shape, characters, optional=optional), optional))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,24 +107,53 @@ def _field(name: str, holder: Shape, kind: str, *, optional: bool) -> str:
     return f"{name!r}:{f'NotRequired[{kind}]' if optional and name not in holder.required else kind}"
 
 
-def _fitting(shape: Shape, characters: int) -> set[Place]:
-    """The places of the fields that fit, those further out before those further in."""
-    kept: set[Place] = set()
+def _fitting(shape: Shape, characters: int, *, optional: bool) -> set[Place]:
+    """The places of the fields that fit: those that other calls need, wherever they are, then all others; further out before further in."""
+    levels = list(_levels(shape))
+    everything = [(place, size) for place, size, _ in levels]
+    if sum(size for _, size in everything) <= characters:
+        return {place for place, _ in everything}
+    needed = [place for place, _, one in levels if _needed(one, place[-1], optional=optional)]
+    sizes, kept, left = dict(everything), set[Place](), characters
+    for place in (*needed, *sizes):
+        within = [outer for outer in _prefixes(place) if outer in sizes and outer not in kept]
+        size = sum(sizes[outer] for outer in within)
+        if size > left:
+            break
+        kept.update(within)
+        left -= size
+    return kept
+
+
+def _needed(holder: Shape, name: str, *, optional: bool) -> bool:
+    if optional:
+        return name in holder.required
+    return not holder.fields[name].kinds & _MADE_OF_OTHERS and _tells(name)
+
+
+def _levels(shape: Shape) -> Iterator[tuple[Place, int, Shape]]:
+    """Every field with the characters that it takes and the object that has it, level by level."""
     level: list[tuple[Shape, Place]] = [(shape, ())]
     while level:
         inner: list[tuple[Shape, Place]] = []
         for one, place in level:
             for name, part in one.fields.items():
-                characters -= len(name) + _AROUND_KEY
-                if characters < 0:
-                    return kept
                 if len(name) <= _LONGEST_KEY:
-                    kept.add((*place, name))
+                    yield (*place, name), len(name) + _AROUND_KEY, one
                     inner.append((part, (*place, name)))
             inner += [(part, place) for part in (one.items,) if part]
             inner += [(part, (*place, "")) for part in (one.values,) if part]
         level = inner
-    return kept
+
+
+def _prefixes(place: Place) -> Iterator[Place]:
+    return (place[:end] for end in range(1, len(place) + 1))
+
+
+@lru_cache(maxsize=8192)
+def _tells(name: str) -> bool:
+    """Whether a field says which thing is meant: its identifier, its name. Other calls take it, and choices are made by it."""
+    return need_of(Parameter(name=name)).kind in ("identifier", "query")
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ PREAMBLE = "from typing import Any, Literal, NotRequired, TypedDict"
 """What stubs begin with."""
 
 _DESCRIPTION = 64
-_RESPONSE = 320
+_RESPONSE = 420
 _BODY = 300
 _OPTIONAL = 480
 """Characters of the parameters that may be left out; the others are all shown."""

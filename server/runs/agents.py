@@ -30,6 +30,7 @@ from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
 from wiring.lazy import Lazy
+from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 from wiring.store_servers import StoreServers
@@ -129,6 +130,8 @@ class Agents:
                 async for record in records:
                     await spent.count()
                     yield record
+            if container.settings.learn:
+                await link_news(container)
 
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"

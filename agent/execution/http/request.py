@@ -57,7 +57,10 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
     lets an argument choose the host.
     """
     if not tool.url:
-        raise InvalidArgumentsError(f"{tool.api} is known by its document only and has no URL; use the replay executor")
+        raise InvalidArgumentsError(
+            f"{tool.api} is known by its document only and has no URL: import it again with --server https://its-host,"
+            " or use the replay executor"
+        )
     groups = _grouped(tool, arguments)
     headers = {parameter.wire_name: _header(parameter, value) for parameter, value in groups.header}
     if groups.cookie:

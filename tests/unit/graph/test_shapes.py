@@ -91,6 +91,22 @@ def test_a_schema_without_any_structure_leaves_it_to_the_example() -> None:
     ) == ["x"]
 
 
+def test_an_example_tells_what_a_schema_leaves_out() -> None:
+    schema = '{"type": "object", "properties": {"id": {"type": "string"}, "tags": {"type": "array"}, "at": {}, "n": {"type": "integer"}}}'
+    example = '{"id": 7, "tags": ["x"], "at": {"lat": 1.5}, "n": null, "more": true}'
+    found = response_shape(doc(response_schema=schema, example_response=example))
+    assert found == Shape(
+        frozenset({"object"}),
+        {
+            "id": TEXT,
+            "tags": Shape(frozenset({"array"}), items=TEXT),
+            "at": shape_of_value({"lat": 1.5}),
+            "n": Shape(frozenset({"integer"})),
+            "more": Shape(frozenset({"boolean"})),
+        },
+    )
+
+
 @given(VALUES)
 def test_what_is_written_as_a_schema_is_read_again(value: JsonValue) -> None:
     found = shape_of_value(value)

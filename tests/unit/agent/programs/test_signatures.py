@@ -89,6 +89,24 @@ def test_a_long_response_is_cut_from_within_and_says_so() -> None:
     assert "field_59" in made.stub
 
 
+def test_of_a_long_response_what_tells_things_apart_is_shown_wherever_it_is() -> None:
+    page = {"href": "x", "limit": 1, "next": "x", "offset": 1, "previous": "x", "total": 1}
+    item = {**{f"detail_{n}": {"x": 1} for n in range(9)}, "id": "x", "name": "x"}
+    kinds = ("albums", "artists", "episodes", "playlists", "shows", "tracks")
+    made = signature(doc(example_response=json.dumps({kind: {"items": [item], **page} for kind in kinds})))
+    for kind in kinds:
+        assert f"'{kind}':{{'items':list[{{'id':str,'name':str,...:...}}]," in made.text
+
+
+def test_of_a_long_body_what_is_required_is_shown() -> None:
+    properties = {f"field_{n}": {"type": "string"} for n in range(60)}
+    schema = {"type": "object", "required": ["field_58"], "properties": properties}
+    body = Parameter(name="body", type="object", required=True, location="body", json_schema=json.dumps(schema))
+    text = signature(doc(method="POST", parameters=(body,))).text
+    assert "'field_58':str" in text
+    assert "'field_57'" not in text
+
+
 def test_a_list_of_values_that_is_too_long_becomes_a_note() -> None:
     many = Parameter(name="unit", required=True, enum=tuple(f"unit number {n}" for n in range(40)))
     made = signature(doc(parameters=(many,)))

@@ -13,8 +13,11 @@ from domain.tool import ToolDoc, ToolId
 from domain.trajectory import RecordedCall
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphState
+from graph.response_fields import output_fields
+from graph.shapes import shape_of_value
 from graph.transfer.importing import check_export
 from tests.contract.graph_backends import BACKENDS
+from tests.contract.graph_samples import A
 from tests.contract.test_graph_agreement import state
 from tests.unit.graph.transfer.small_stores import (
     batches,
@@ -44,6 +47,17 @@ async def test_any_back_end_to_any_other_and_the_same_file_again(source: str, ta
         assert await exported(new, two) == first
         assert one.read_bytes() == two.read_bytes()
         assert await state(new) == await state(old)
+
+
+async def test_what_answers_look_like_comes_along(tmp_path: Path) -> None:
+    old, new = MemoryGraph(), MemoryGraph()
+    await fill(old)
+    assert await old.learn_answers({A: [shape_of_value({"id": 1, "at": {"lat": 0.5}})]}) == {A}
+    await exported(old, tmp_path / "one.jsonl")
+    await imported(tmp_path / "one.jsonl", new)
+    known = (await new.get_tools([A]))[A]
+    assert known == (await old.get_tools([A]))[A]
+    assert [field.path for field in output_fields(known)] == ["id", "at.lat"]
 
 
 async def round_trip(folder: Path, tools: list[ToolDoc], facts: GraphState, recorded: Recorded) -> None:
