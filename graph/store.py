@@ -45,10 +45,14 @@ class GraphStore(Protocol):
         ...
 
     async def learn(self, batch: LiveBatch) -> bool:
-        """Add what a run taught, once per key: ``live += n``, ``q ← γq + Δ``, ``a ← γa ± 1``, in the database.
+        """Add what a run taught, once per key, in the database: counts, ``q ← γq + Δ``, ``a ← γa ± 1``, and :mod:`graph.evidence`.
 
-        Each tool keeps its lesson; of more than ``LESSONS`` the oldest go.
+        Runs that are learnt from at once lose nothing of one another. Each tool keeps its lesson; of more than ``LESSONS`` the oldest go.
         """
+        ...
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        """Forget what runs said of these tools: their live calls, scores and lessons. What was imported stays, and so do walks."""
         ...
 
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:

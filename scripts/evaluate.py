@@ -8,6 +8,7 @@ import _environment as _environment  # first: it tells where the packages are mi
 import orjson
 import typer
 from _evaluate_changes import changes
+from _evaluate_couplings import couplings
 from _evaluate_graph import graph
 from _evaluate_learning import learning
 from _evaluate_memory import memory
@@ -106,6 +107,7 @@ app.command()(recovery)
 app.command()(changes)
 app.command()(memory)
 app.command()(sequences)
+app.command()(couplings)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Container:
     def weights(self) -> WeightParameters:
         """The parameters of the weight formulas."""
         chosen = self.settings
-        return WeightParameters(alpha=chosen.alpha, n0=chosen.prior, fixed_beta=chosen.fixed_beta)
+        return WeightParameters(chosen.weights, chosen.alpha, chosen.half_life, chosen.beta, chosen.gamma)
 
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""

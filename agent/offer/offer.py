@@ -6,13 +6,14 @@ from typing import Literal
 from domain.tool import ToolId
 
 Kind = Literal[
-    "found", "named", "returns", "takes", "supplies", "resolves", "consumes", "joins", "holds", "sibling", "follows", "precedes",
+    "found", "service", "named", "returns", "takes", "supplies", "resolves", "consumes", "joins", "holds", "sibling", "follows", "precedes",
     "walked", "served", "failing", "stands_in",
 ]  # fmt: skip
 """What speaks for a tool, or against it (``failing``); each is said in words by :attr:`Reason.told`."""
 
 _TOLD: dict[Kind, str] = {
     "found": "found for the request",
+    "service": "its service has a tool that was found",
     "named": "its name says what the request says",
     "returns": "its response speaks of what the request says",
     "takes": "its inputs speak of what the request says",

@@ -22,7 +22,8 @@ _QUERIES = frozenset({"q", "query", "search"})
 class Profile:
     """``named``: words of its name and its address; ``returns``: of its response's fields; ``takes``: of its inputs and their allowed values.
 
-    ``resource``: the fixed words of its address; ``host`` and ``path``: the address, the latter by
+    ``resource``: the fixed words of its address; ``service``: tools of one
+    service have it alike. ``host`` and ``path``: the address, the latter by
     segments with placeholders as ``{}``. ``needs``: required inputs
     that another call has to give; ``may_need``: such inputs that can be left out. ``reads_words``: it must be given words such as a user says.
     """
@@ -32,6 +33,7 @@ class Profile:
     takes: frozenset[str]
     described: frozenset[str]
     resource: frozenset[str]
+    service: tuple[str, str]
     host: str
     path: tuple[str, ...]
     needs: frozenset[str]
@@ -69,6 +71,7 @@ def _read(doc: ToolDoc) -> Profile:
         takes=frozenset(word for one in doc.parameters for word in _words_of(one)),
         described=text_words(doc.description),
         resource=fixed,
+        service=(doc.host or doc.category, doc.toolset),
         host=doc.host,
         path=tuple(_PLACEHOLDER.sub("{}", part) for part in path),
         needs=frozenset(one.name for one in opaque if one.required and one.default in (None, "")),

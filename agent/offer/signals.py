@@ -27,7 +27,13 @@ _UNFOUND = 0.5
 def signals(around: Surroundings, weights: WeightParameters = DEFAULTS) -> Signals:
     """Every kind that holds of each known tool."""
     near = {tool: _nearness(around, tool) for tool in around.known}
-    kinds: dict[Kind, _Of] = {"found": _found(around), **_said(around), **_supplied(around, near)}
+    found = _found(around)
+    kinds: dict[Kind, _Of] = {
+        "found": found,
+        "service": _services(around, found),
+        **_said(around),
+        **_supplied(around, near),
+    }
     kinds |= {"holds": _holds(around, near), "sibling": _siblings(around, near)}
     kinds |= _walked(around, near, weights)
     kinds |= {"served": _served(around), "failing": _failing(around, weights)}
@@ -51,6 +57,17 @@ def _found(around: Surroundings) -> _Of:
     many = len(around.found)
     found = {tool: Signal(odds, None, f"{around.place[tool] + 1} of {many}") for tool, odds in judged.items()}
     return {tool: found.get(tool, Signal(last, None, f"not among {many}")) for tool in around.known}
+
+
+def _services(around: Surroundings, found: Mapping[ToolId, Signal]) -> _Of:
+    """Of each tool the best judgement that any tool of its service has: the search tells services apart better than the tools of one."""
+    best: dict[tuple[str, str], ToolId] = {}
+    for tool, signal in found.items():
+        service = around.profiles[tool].service
+        if service not in best or signal.value > found[best[service]].value:
+            best[service] = tool
+    first = {tool: best[around.profiles[tool].service] for tool in found}
+    return {tool: Signal(found[other].value, other, found[other].detail) for tool, other in first.items()}
 
 
 def _odds(judged: float | None, place: int) -> float:
@@ -105,7 +122,7 @@ def _siblings(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
     for tool, own in resources.items():
         for other in close:
             shared = own & resources[other]
-            if other == tool or not shared:
+            if other == tool or not shared or around.profiles[tool].service != around.profiles[other].service:
                 continue
             part = sum(1 / common[word] for word in shared) / sum(1 / common[word] for word in own | resources[other])
             if tool not in siblings or near[other] * part > siblings[tool].value:

@@ -49,13 +49,22 @@ class Beginning:
     tools: frozenset[ToolId]
 
 
-Operation = Beginning | ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
+@dataclass(frozen=True)
+class Forgetting:
+    """Tools of which runs are forgotten."""
+
+    tools: frozenset[ToolId]
+
+
+Operation = (
+    Beginning | Forgetting | ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
+)
 
 tools = st.sampled_from(TOOLS)
 documents = st.builds(document, st.sampled_from((A, B, C)), st.sampled_from(FUNCTIONS), st.text(max_size=4))
 transitions = st.dictionaries(st.tuples(tools, st.sampled_from((*TOOLS, FINISH))), st.integers(0, 3), max_size=4)
 counts = st.dictionaries(tools, st.integers(0, 3), max_size=3)
-moments = st.integers(0, 3).map(lambda hours: NOON + timedelta(hours=hours))
+moments = st.integers(0, 3).map(lambda days: NOON + timedelta(days=days, hours=days))
 marks = st.sampled_from((None, "pin", "mute", "ban"))
 batches = st.builds(
     batch,
@@ -74,9 +83,18 @@ runs = st.builds(
     st.lists(st.tuples(tools, st.sampled_from(("ok", "transient", "gone"))), max_size=4).map(tuple),
     st.sampled_from((0.5, 0.8, 1.0)),
     moments,
+    st.just(1.0),
 )
-facts = st.builds(ToolFacts, *[st.integers(0, 3)] * 5, *[st.floats(-2, 2).map(lambda x: x + 0.0)] * 2)
-edges = st.builds(Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2), marks)
+facts = st.builds(
+    ToolFacts,
+    *[st.integers(0, 3)] * 5,
+    *[st.floats(-2, 2).map(lambda x: x + 0.0)] * 2,
+    *[st.floats(0, 5)] * 3,
+    moments.map(lambda at: at.timestamp()) | st.just(0.0),
+)
+edges = st.builds(
+    Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2), marks, st.floats(0, 5)
+)
 outcomes = st.lists(st.sampled_from(("ok", "transient", "gone")), max_size=2).map(tuple)
 lessons = st.builds(Lesson, st.sampled_from((*KEYS, "old")), moments, st.none() | st.floats(0.1, 1), outcomes)
 states = st.builds(
@@ -91,6 +109,7 @@ expectations = st.builds(
     Expecting, st.dictionaries(tools, st.sampled_from(("d1", "d2")), max_size=3), st.frozensets(tools, max_size=2)
 )
 beginnings = st.builds(Beginning, st.frozensets(tools, max_size=2))
+forgettings = st.builds(Forgetting, st.frozensets(tools, max_size=2))
 scores = st.sampled_from((0.6, 0.9, 1.0))
 feeds = st.builds(Feed, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
 pairs = st.builds(Substitute, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
@@ -106,7 +125,7 @@ links = st.lists(
     unique_by=lambda one: one.tool,
 )
 operations: st.SearchStrategy[list[Operation]] = st.lists(
-    beginnings | documents | batches | runs | states | markings | expectations | links, max_size=12
+    beginnings | forgettings | documents | batches | runs | states | markings | expectations | links, max_size=12
 )
 
 
@@ -126,6 +145,8 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
                 return await graph.mark(operation.source, operation.target, operation.mark)
             case Beginning():
                 return await graph.begin_anew(operation.tools)
+            case Forgetting():
+                return await graph.forget(operation.tools)
             case Expecting():
                 return await graph.expect_links(operation.digests, operation.also)
             case list():
