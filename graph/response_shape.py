@@ -10,15 +10,25 @@ _MAX_TEXT = 400_000
 
 
 def response_shape(doc: ToolDoc) -> Shape:
+    """What its answers were learnt to look like, else :func:`documented_shape`."""
+    return _learnt(doc.learnt_response) if doc.learnt_response else documented_shape(doc)
+
+
+def documented_shape(doc: ToolDoc) -> Shape:
     """From its schema, where that tells more than a bare type, else from the documented example; ``UNKNOWN`` where neither is there.
 
     Broken text is read as far as it is whole.
     """
-    return _shape(doc.response_schema or "", doc.example_response or "")
+    return _documented(doc.response_schema or "", doc.example_response or "")
 
 
 @lru_cache(maxsize=4096)
-def _shape(schema_text: str, example_text: str) -> Shape:
+def _learnt(text: str) -> Shape:
+    return shape_of_schema(read_value(text))
+
+
+@lru_cache(maxsize=4096)
+def _documented(schema_text: str, example_text: str) -> Shape:
     documented = _of_schema_text(schema_text)
     if documented.fields or documented.items or documented.values:
         return documented

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +11,7 @@ import orjson
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc
 from graph.blocks import Block, Kind, file_blocks, line_blocks
-from graph.importers import apibank, jsonl, nestful, toolbench, trees
+from graph.importers import apibank, dialogues, jsonl, nestful, toolbench, trees
 from graph.importers.lines import Line, read_lines
 from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, load_any, read_capped
 
@@ -36,7 +37,7 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
     """
     path = _existing(path, "--tools")
     if path.is_dir():
-        listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv"))
+        listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv", "data/all_apis.csv"))
         return toolbench.read_tools(path) if listed is None else read_tools(listed)
     if path.suffix == ".csv":
         return apibank.read_tools(path)
@@ -57,7 +58,7 @@ def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:
 
 
 def read_records(path: Path, kind: Kind) -> Source:
-    """Trajectories (search trees, dialogues or JSONL) or recorded calls (JSONL). Raises ``UsageError`` as above."""
+    """Trajectories (search trees, dialogues, a file each or a line each, or JSONL) or recorded calls (JSONL). Raises ``UsageError`` as above."""
     path = _existing(path, f"--{kind}")
     if path.is_dir():
         names = ("calls.jsonl", "calls.jsonl.gz")
@@ -67,10 +68,10 @@ def read_records(path: Path, kind: Kind) -> Source:
         if listed is None and kind == "calls":
             raise UsageError(f"--calls {path} is a folder without calls.jsonl or calls.jsonl.gz; name the file")
         if listed is None:
-            files = sum(1 for _ in trees.tree_files(path))
+            files = sum(1 for _ in chain(trees.tree_files(path), dialogues.dialogue_files(path)))
             return Source(path, files, files, lambda: file_blocks(path))
         path = listed
-    if path.suffix == ".json" and kind == "trajectories":
+    if kind == "trajectories" and (path.suffix == ".json" or dialogues.is_dialogue(path)):
         return Source(path, 1, 1, lambda: file_blocks(path))
     return Source(path, path.stat().st_size, 0, lambda: line_blocks(path, kind))
 
