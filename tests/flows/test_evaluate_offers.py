@@ -102,6 +102,8 @@ def test_one_json_object(store: Path, queries: Path) -> None:
     assert (found["edges"], found["precedents"], found["skipped"], found["stopped"]) == ("real", True, [], False)
     assert found["unknown"] == {"c/Pizza/Order": 1}
     assert found["remembered_requests"] == 1
+    assert found["evidence"]["a relevant API walked"]["n"] == 2
+    assert found["retrieval"]["difference"]["evidence"]["no relevant API walked"]["n"] == 1
     assert found["places"]["3"] == {"c/Pizza/Order": None}
 
 
