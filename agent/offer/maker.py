@@ -66,7 +66,7 @@ class OfferMaker:
         around = await look_around(request, self._search, self._graph, self._precedents, also)
         tools: list[OfferedTool] = []
         for tool, own in signals(around, self._weights).items():
-            reasons = self._counts.reasons(own)
+            reasons = self._counts.reasons(own, picked=around.picked)
             tools.append(OfferedTool(tool, sum(one.share for one in reasons), reasons))
         ranked = sorted(_stood_in(tools, around), key=lambda one: (-one.score, one.id))
         return _Weighed(around, ranked)
