@@ -20,7 +20,7 @@ from agent.policy.subtasks import Subtask, whole
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
-from agent.scheduler import closing, side_by_side
+from agent.scheduler import Turns, closing, side_by_side
 from agent.step_numbers import counted_through, given_to, renumbered
 from agent.subtask import SubtaskRun
 from agent.text import clean
@@ -63,7 +63,8 @@ async def run(
     meter.changes = told.changes(ledger=deps.ledger)
     caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter)
     executor = ReusingExecutor(caller, told.made(ledger=deps.ledger))
-    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, Earlier(tuple(earlier)), request))
+    turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
+    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, before, request, turns))
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1
@@ -126,7 +127,7 @@ class _Run:
             one.number: partial(self._serve, one) for one in subtasks
         }
         waits_for = {one.number: one.depends_on for one in subtasks}
-        async with closing(side_by_side(streams, waits_for, self._deps.at_once)) as events:
+        async with closing(side_by_side(streams, waits_for, self._shared.turns)) as events:
             async for event in events:
                 yield event
         async for event in self._bring_together():

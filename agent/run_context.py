@@ -18,6 +18,7 @@ from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
+from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
 from domain.plan_document import PlanDocument
 from graph.dataflow import FlowStore
@@ -69,6 +70,7 @@ class Shared:
     ``request``: what it was asked.
 
     ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
+    ``turns``: the order in which its subtasks change things.
     """
 
     deps: RunDeps
@@ -79,3 +81,4 @@ class Shared:
     past: Past = field(default_factory=Past)
     earlier: Earlier = field(default_factory=Earlier)
     request: str = ""
+    turns: Turns = field(default_factory=lambda: Turns(1))

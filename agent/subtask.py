@@ -44,6 +44,7 @@ class SubtaskRun(SubtaskOutcome):
         progress = Progress(shared.meter, len(given))
         super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.policy, given)
         self._past = shared.past.of(subtask.number)
+        self._turns = shared.turns
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
@@ -239,6 +240,8 @@ class SubtaskRun(SubtaskOutcome):
             return
         done = dict(enumerate((result for _, result in self._given), start=1))
         done |= {step: self._references.own(result) for step, result in progress.done.items()}
+        if any(not tool.safe for step, tool in enumerate(tools, start=1) if step not in done):
+            await self._turns.come(self.subtask.number)  # changes are made in the order in which they were asked for
         calls = execute(self._request, tools, policy, self._executor, done, self._deps.choices)
         async with closing(in_time(calls, tools, progress)) as events:
             async for event in events:

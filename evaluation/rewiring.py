@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import cycle
 
 from domain.tool import ToolId
@@ -17,7 +18,7 @@ SWAPS = 10
 def rewired(edges: Sequence[Edge], seed: int) -> list[Edge]:
     """A count stays with its source, so that the weights out of a tool are the same numbers on other targets."""
     targets = rewired_targets([(edge.source, edge.target) for edge in edges], seed)
-    return [Edge(e.source, target, e.imported, e.live) for e, target in zip(edges, targets, strict=True)]
+    return [replace(e, target=target, mark=None) for e, target in zip(edges, targets, strict=True)]
 
 
 def rewired_feeds(feeds: Iterable[Feed], seed: int) -> list[Feed]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
-from graph.evidence import as_of, seconds
+from graph.evidence import left_of, seconds
 from graph.facts import HALF_LIFE, Edge, Neighbour, ToolFacts, record
 
 MUTED = 0.1
@@ -152,26 +152,32 @@ def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now:
         return None
     if parameters.form == "thesis":
         return _thesis_availability(facts, parameters)
-    known = as_of(facts, seconds() if now is None else now, parameters.half_life)
-    return in_the_long_run(known) * of_late(known, parameters)
+    if not (facts.bad or facts.trouble):
+        return in_the_long_run(facts)
+    left = left_of(facts.heard, seconds() if now is None else now, parameters.half_life)
+    return in_the_long_run(facts, left) * of_late(facts, parameters, left)
 
 
-def in_the_long_run(facts: ToolFacts) -> float:
-    """The share of good calls among the imported ones, of which :data:`IMPORTED` count, the live ones and :data:`PRIOR`."""
-    each = min(1.0, IMPORTED / facts.calls) if facts.calls else 0.0
+def in_the_long_run(facts: ToolFacts, left: float = 1.0) -> float:
+    """The share of good calls among the imported ones, of which :data:`IMPORTED` count, the live ones and :data:`PRIOR`.
+
+    ``left``: the part that is left of what speaks against the tool.
+    """
+    each = IMPORTED / facts.calls if facts.calls > IMPORTED else 1.0
     good = PRIOR + each * facts.successes + facts.good
-    bad = PRIOR + each * (facts.calls - facts.successes) + facts.bad
+    bad = PRIOR + each * (facts.calls - facts.successes) + left * facts.bad
     return good / (good + bad)
 
 
-def of_late(facts: ToolFacts, parameters: WeightParameters = DEFAULTS) -> float:
+def of_late(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, left: float = 1.0) -> float:
     """What failures in a row leave of that: f(1 - trouble), at most 1. One is forgiven, five leave a tenth."""
-    return min(1.0, score_map(FORGIVEN - facts.trouble, parameters.alpha))
+    return min(1.0, score_map(FORGIVEN - left * facts.trouble, parameters.alpha))
 
 
 def is_failing(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> bool:
     """Whether a tool's last live calls failed, and not too long ago: one of them, or more than went well since."""
-    return as_of(facts, seconds() if now is None else now, parameters.half_life).trouble > FORGIVEN / 2
+    left = left_of(facts.heard, seconds() if now is None else now, parameters.half_life)
+    return left * facts.trouble > FORGIVEN / 2
 
 
 def _thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> float:

@@ -12,7 +12,7 @@ from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
 
 _PORTION = 2_000
-_BLOCK = 256
+_BLOCK = 512
 NEAREST = 30
 """Similar tools that are looked at for each."""
 

@@ -19,6 +19,7 @@ from domain.event import EventRecord, RunFinished
 from domain.learned import JudgedMemory, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
 from domain.tool import FINISH, ToolDoc, ToolId
+from graph.evidence import walks_of
 from graph.facts import LiveBatch
 from graph.weights import DEFAULTS, WeightParameters
 
@@ -159,7 +160,11 @@ async def _remembered(
 
 
 def _told(batch: LiveBatch) -> WeightsLearned:
-    edges = [LearnedEdge(source=a, target=b, walked=count) for (a, b), count in sorted(batch.transitions.items())]
+    edges = [
+        LearnedEdge(source=source, target=target, walked=count)
+        for source, walks in sorted(walks_of(batch).items())
+        for target, count in sorted(walks.count.items())
+    ]
     tools = sorted({*(tool for tool, _ in batch.scores if tool != FINISH), *(tool for tool, _ in batch.outcomes)})
     said = [
         LearnedTool(

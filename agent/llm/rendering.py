@@ -167,6 +167,8 @@ def candidate_line(number: int, one: Offered) -> str:
     facts.append(f"needs {needs or 'nothing'}")
     if candidate.returning:
         facts.append("failed of late and is to be tried again")
+    if candidate.standing_in:
+        facts.append("stands in for one that fails")
     if candidate.missing:
         facts.append(f"missing {', '.join(clean(name, 60) for name in candidate.missing[:12])}")
     if candidate.feeds:

@@ -63,9 +63,9 @@ def solved(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[S
 
 
 def _replaced(lost: ToolId, path: Sequence[ToolId], relevance: Mapping[ToolId, float]) -> bool:
-    """Whether a path has a tool of the same category that fits the request about as well."""
+    """Whether a path has a tool of the same category that fits the request about as well. How well what was lost did is to be known."""
     category = tool_id_parts(lost)[0]
-    enough = ALIKE * relevance.get(lost, 0.0)
+    enough = ALIKE * relevance.get(lost, 1.0)
     return any(tool_id_parts(tool)[0] == category and relevance.get(tool, 0.0) >= enough for tool in path)
 
 

@@ -20,7 +20,7 @@ class Candidate:
     ``weight``: transition weight in [0, 1] (at the start, the retriever's normalised score). ``availability`` None:
     untested. ``relevance``: one value per clause of the request, each in [0, 1]. ``missing``: required parameters that
     neither the request nor earlier steps of the path seem able to fill. ``feeds``: those that a step of the path fills.
-    ``returning``: it has failed of late, and it is its turn to be tried again.
+    ``returning``: it has failed of late, and it is its turn to be tried again. ``standing_in``: it takes the place of one that fails.
     """
 
     tool: ToolDoc
@@ -31,6 +31,7 @@ class Candidate:
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
     returning: bool = False
+    standing_in: bool = False
 
     @property
     def feeds_from(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from agent.memory.path_reuse import next_of
 from agent.offer.candidate_pool import Offer, Pool, Producers, Without, gather, in_turns, origin, unweighted
 from agent.offer.candidates import Candidate, Kin, unserved
 from agent.offer.exploration import returning
+from agent.offer.standing_in import standing_in
 from agent.offer.substitution import sources, stand_ins
 from agent.offer.tool_facts import Evidence
 from agent.offer.toolset_prior import kinship, relatives
@@ -75,7 +76,11 @@ class Expander:
             path=self._evidence.docs(path),
             path_relevance=relevance,
             best_relevance=best,
-            candidates=tuple(self._candidate(offer, path, returning=offer[0] == back) for offer in offers),
+            candidates=standing_in(
+                (self._candidate(offer, path, returning=offer[0] == back) for offer in offers),
+                self._failed(offered, state),
+                self._evidence,
+            ),
             finish_weight=finish,
             value=_value(relevance, best, chosen.floor),
             again=again,
@@ -113,6 +118,11 @@ class Expander:
         first: list[Offer] = [(t, weights.get(t, 0.0), "substitute") for t in tools if self._evidence.has(t)]
         known = {offer[0] for offer in first}
         return [*first, *(offer for offer in offers if offer[0] not in known)]
+
+    def _failed(self, offered: list[ToolId], state: Frontier) -> set[ToolId]:
+        """What is to be taken the place of: the tool whose call has failed, and those on offer that fail of late."""
+        failing = {tool for tool in offered if self._evidence.failing(tool)}
+        return failing | ({state.instead_of} if state.instead_of is not None else set())
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""

@@ -30,6 +30,9 @@ def returning(
 
 
 def rivalled(candidates: Sequence[Candidate], tool: ToolId) -> bool:
-    """Whether a tool that is to be tried again could stand in the place of this one."""
+    """Whether a tool that is to be tried again, or that stands in for one that fails, could be in the place of this one."""
     best = max((max(c.relevance, default=0.0) for c in candidates if c.tool.id == tool), default=0.0)
-    return any(c.returning and c.tool.id != tool and max(c.relevance, default=0.0) >= ALIKE * best for c in candidates)
+    return any(
+        (c.returning or c.standing_in) and c.tool.id != tool and max(c.relevance, default=0.0) >= ALIKE * best
+        for c in candidates
+    )

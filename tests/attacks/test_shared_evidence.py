@@ -10,7 +10,8 @@ import pytest
 
 from domain.event import CallFinished, EventRecord, RunFinished
 from domain.plan import StepResult
-from graph.facts import ToolFacts
+from domain.tool import ToolId
+from graph.facts import Edge, ToolFacts
 from tests.attacks.hostile_tools import RIGHT, SPENT, Tools, hostile_tools
 from tests.flows.served import Client, Place, registered, serving
 from wiring.build import BuildOptions, build
@@ -32,6 +33,16 @@ class World:
         host = self.tools.address.removeprefix("http://")
         assert client.call("PUT", "/me/tool-keys/bourse_key", {"value": key, "hosts": [host]}).status_code == 200
         return client
+
+    def graph(self) -> tuple[dict[ToolId, ToolFacts], list[Edge]]:
+        """All that the store knows of tools' calls and of walks."""
+
+        async def read() -> tuple[dict[ToolId, ToolFacts], list[Edge]]:
+            async with open_container(Settings(store=self.store), self.store) as container:
+                nodes = {tool: facts async for tool, facts in container.graph.nodes()}
+                return nodes, [edge async for edge in container.graph.edges()]
+
+        return asyncio.run(read())
 
     def facts(self) -> dict[str, ToolFacts]:
         """What the store knows of each tool's calls, by its name."""
@@ -89,6 +100,16 @@ def test_one_users_faults_are_nobody_elses(world: World) -> None:
     end, _ = asked(bob, PRICE.format("ACME"))  # no pause that eve was told holds for bob
     assert (end.outcome, "42.5" in end.answer) == ("answered", True)
     assert not any("cookie" in headers for _, headers in world.tools.requests)
+
+
+def test_however_many_ask_for_what_is_not_there_the_graph_stays_as_it_was(world: World) -> None:
+    """Two hundred of them are counted in ``tests/unit/agent/learning``; here each asks over real servers."""
+    users = [world.user(f"asker{n}", RIGHT) for n in range(4)]
+    before = world.graph()
+    for at in range(12):
+        end, calls = asked(users[at % 4], PRICE.format(f"NONE{at}"))
+        assert (end.outcome, [call.outcome for call in calls]) == ("gave_up", ["absent"])
+    assert world.graph() == before
 
 
 def test_a_write_whose_answer_is_nested_without_end_is_made_once_and_told(world: World) -> None:

@@ -201,3 +201,27 @@ async def test_subtasks_that_wait_for_later_ones_are_refused(tmp_path: Path) -> 
     _, transcript = await asked(BOTH, await deps(tmp_path, ScriptedExecutor(), policy))
     assert end(transcript).outcome == "failed"
     assert "out of order" in end(transcript).error
+
+
+class _LateToPlan(Splitting):
+    """Is slow to plan what has to do with "Dune"."""
+
+    async def choose(self, situation: Situation) -> Choice:
+        if "Dune" in situation.request:
+            await asyncio.sleep(0.2)
+        return await super().choose(situation)
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+async def test_changes_are_made_in_the_order_in_which_they_are_told(tmp_path: Path, at_once: int) -> None:
+    """Whoever has planned a change first waits for those that were told before it, and reading waits for nobody."""
+    executor = ScriptedExecutor(
+        delete_book=ok({}), search_books=ok({"books": []}), search_places=FOUND, get_forecast=FORECAST
+    )
+    told = ('Delete the book "Dune"', 'Delete the book "Emma"', "What is the weather forecast for Paris?")
+    policy = _LateToPlan(*((part, ()) for part in told))
+    _, transcript = await asked(". ".join(told), await deps(tmp_path, executor, policy, at_once))
+    assert [call["title"] for name, call in executor.made if name == "delete_book"] == ["Dune", "Emma"]
+    names = [name for name, _ in executor.made]
+    assert at_once == 1 or names.index("get_forecast") < names.index("delete_book")
+    assert end(transcript).outcome == "answered"

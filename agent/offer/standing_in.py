@@ -1,0 +1,53 @@
+"""What takes the place of a tool that fails, where no link of the graph names it: the likeliest of its shape.
+
+A tool that does the same takes the same values: as many, of the same types. Words do not tell it, or the retriever would have found both
+alike; that one of the two fails does. So the one of that shape that fits the request best is as good a choice as the other was.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from agent.offer.candidates import Candidate
+from agent.offer.tool_facts import Evidence
+from domain.tool import ToolDoc, ToolId, tool_id_parts
+
+NEARLY = 0.95
+"""The part of a failing tool's relevance that what stands in for it has at least."""
+
+
+def same_shape(one: ToolDoc, other: ToolDoc) -> bool:
+    """Whether two tools of a category, which change nothing, require values of the same types, and some."""
+    alike = tool_id_parts(one.id)[0] == tool_id_parts(other.id)[0] and one.safe and other.safe
+    return alike and bool(one.required) and _types(one) == _types(other)
+
+
+def _types(tool: ToolDoc) -> list[tuple[str, str]]:
+    """Types and formats of what it requires, in an order of their own."""
+    return sorted((one.type, one.format or "") for one in tool.required)
+
+
+def standing_in(candidates: Iterable[Candidate], failed: Iterable[ToolId], evidence: Evidence) -> tuple[Candidate, ...]:
+    """The candidates, those that stand in for one of the ``failed`` tools marked as such, and about as relevant as it."""
+    known = tuple(candidates)
+    found: dict[ToolId, tuple[float, ...]] = {}
+    for tool in failed:
+        chosen = _instead_of(tool, known, evidence)
+        if chosen is not None:
+            found[chosen] = evidence.relevance(tool)
+    return tuple(_lifted(candidate, found) for candidate in known)
+
+
+def _instead_of(failed: ToolId, candidates: tuple[Candidate, ...], evidence: Evidence) -> ToolId | None:
+    """The one of its shape that works and fits best, if any; what is as relevant as it needs no help."""
+    doc = evidence.doc(failed)
+    able = [c for c in candidates if c.tool.id != failed and not c.missing and not evidence.failing(c.tool.id)]
+    likely = [c for c in able if same_shape(doc, c.tool)]
+    best = max(likely, key=lambda c: (max(c.relevance, default=0.0), c.weight), default=None)
+    return best.tool.id if best is not None else None
+
+
+def _lifted(candidate: Candidate, found: Mapping[ToolId, tuple[float, ...]]) -> Candidate:
+    if candidate.tool.id not in found:
+        return candidate
+    pairs = zip(candidate.relevance, found[candidate.tool.id], strict=True)
+    return replace(candidate, relevance=tuple(max(own, NEARLY * other) for own, other in pairs), standing_in=True)
