@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from domain.side_effect import Said
 from domain.tool import Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
@@ -71,7 +70,7 @@ class Admission:
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
     async def admitted(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
-        """Those to be put, each with the mark that an administrator gave it. Of tools that are others now, all that was learnt is forgotten first.
+        """Those to be put, each with what the store alone knows of it. Of tools that are others now, all that was learnt is forgotten first.
 
         Raises:
             UnavailableError: the store.
@@ -89,7 +88,7 @@ class Admission:
             another = any(change.what in _ANOTHER and change.old for change in changes)
             if another:
                 others.append(document.id)
-            admitted.append(_marked(document, old, another=another))
+            admitted.append(_kept(document, old, another=another))
         await self._begin_anew(others)
         return admitted
 
@@ -155,8 +154,11 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
     return tool.model_copy(update={"marked": ""}) if tool.marked else tool
 
 
-def _marked(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
-    """With its administrator's mark; that it reads was said of the tool as it was."""
-    mark: Said = old.marked if old else ""
-    kept = "" if another and mark == "reads" else mark
-    return document.model_copy(update={"marked": kept}) if kept else document
+def _kept(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
+    """With what was learnt of its answers, and what its administrator said of it; of a tool that is another now, only that it changes something."""
+    if old is None:
+        return document
+    if another:
+        return document.model_copy(update={"marked": "" if old.marked == "reads" else old.marked})
+    kept = {"marked": old.marked, "learnt_response": old.learnt_response, "feed_marks": old.feed_marks}
+    return document.model_copy(update=kept)

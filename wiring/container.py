@@ -20,6 +20,7 @@ from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
 from graph.weights import WeightParameters
+from retriever.experience import Experience
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
@@ -70,7 +71,7 @@ class Container:
     def weights(self) -> WeightParameters:
         """The parameters of the weight formulas."""
         chosen = self.settings
-        return WeightParameters(alpha=chosen.alpha, n0=chosen.prior, fixed_beta=chosen.fixed_beta)
+        return WeightParameters(chosen.weights, chosen.alpha, chosen.half_life, chosen.beta, chosen.gamma)
 
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""
@@ -88,10 +89,10 @@ class Container:
         await index.setup(embedder.identity, embedder.dimension)
         return embedder, index, LexicalIndex(self.folder.lexical)
 
-    async def search(self) -> ToolSearch:
+    async def search(self, experience: Experience | None = None) -> ToolSearch:
         """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
 
-        The words follow what other machines have indexed.
+        The words follow what other machines have indexed. ``experience``: what the re-ranker is told of walks, rather than what this store has.
         """
         from wiring.experience import StoreExperience
         from wiring.indexing import follow_words
@@ -106,7 +107,8 @@ class Container:
         reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
         if reranker is None:
             return ToolSearch(embedder, index, lexical)
-        experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
+        if experience is None:
+            experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
     async def offers(self) -> OfferMaker:

@@ -3,19 +3,26 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.memory.recall import SECONDS
 from domain.errors import FootpathError
-from domain.memory import MemoryStore
+from domain.memory import NearMemories
 from domain.tool import FINISH, ToolId
-from graph.store import GraphStore
+from graph.facts import Edge
 from retriever.experience import Precedent, Walked
 
 _SHARED = ""
 _log = logging.getLogger(__name__)
+
+
+class Transitions(Protocol):
+    """What is read of a graph; see ``graph.store.GraphStore``."""
+
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]: ...
 
 
 class StoreExperience:
@@ -25,7 +32,7 @@ class StoreExperience:
     Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
     """
 
-    def __init__(self, graph: GraphStore, memories: MemoryStore, encoder: str) -> None:
+    def __init__(self, graph: Transitions, memories: NearMemories, encoder: str) -> None:
         self._graph = graph
         self._memories = memories
         self._encoder = encoder

@@ -1,12 +1,13 @@
 """What a tool's document says of it: its words, where its address lies, and which inputs hardly anybody knows by heart."""
 
 import re
+from collections import OrderedDict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from agent.parameters.kinds import NeedKind
 from agent.parameters.needs import need_of
-from domain.tool import Parameter, ToolDoc
+from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import text_words, words
 from graph.response_fields import output_fields
 
@@ -52,8 +53,22 @@ class Profile:
         return self.named | self.returns | self.takes | self.described
 
 
+_KEPT = 4_096
+_kept: OrderedDict[ToolId, tuple[ToolDoc, Profile]] = OrderedDict()
+
+
 def profile(doc: ToolDoc) -> Profile:
-    """What a document says."""
+    """What a document says. The latest are kept: reading one takes longer than all else that is done with a tool for an offer."""
+    known = _kept.pop(doc.id, None)
+    if known is None or known[0] != doc:
+        known = doc, _read(doc)
+    _kept[doc.id] = known
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return known[1]
+
+
+def _read(doc: ToolDoc) -> Profile:
     path = _path(doc)
     fixed = frozenset(word for part in path if not _PLACEHOLDER.search(part) for word in words(part) if word.isalpha())
     opaque = [one for one in doc.parameters if need_of(one).kind in _OPAQUE]

@@ -15,10 +15,10 @@ class Said:
 
     def __init__(self, request: str, profiles: Mapping[ToolId, Profile]) -> None:
         asked = {form for word in telling_words(request) for form in words(word)}
-        among = Counter(word for one in profiles.values() for word in asked & one.says)
+        among = Counter(word for one in profiles.values() for word in sorted(asked & one.says))
         many = len(profiles)
         self._weights = {word: math.log1p((many - count + 0.5) / (count + 0.5)) for word, count in among.items()}
-        self._total = sum(self._weights.values()) or 1.0
+        self._total = math.fsum(self._weights.values()) or 1.0
 
     def share(self, spoken: Collection[str]) -> tuple[float, list[str]]:
         """How much of what is asked these words say, in [0, 1], and which words those are, the rarest first."""

@@ -93,8 +93,10 @@ async def look_around(
     around = Surroundings(request, found, _with_profile(near, profiles), profiles, served)
     more = [tool for tool in _beside(around, ids[:_LOOKED_AT]) if tool not in near]
     further = await graph.around(more) if more else {}
-    profiles |= _profiles(further)
-    return Surroundings(request, found, _with_profile({**near, **further}, profiles), profiles, served)
+    # By id, so that no store's own order decides between equals.
+    known = dict(sorted({**near, **further}.items()))
+    profiles = dict(sorted({**profiles, **_profiles(further)}.items()))
+    return Surroundings(request, found, _with_profile(known, profiles), profiles, served)
 
 
 def _profiles(near: Mapping[ToolId, Neighbourhood]) -> dict[ToolId, Profile]:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
+from tests.contract.feed_marks import FeedMarkContract
+from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_backends import BACKENDS
@@ -19,6 +21,7 @@ from tests.contract.link_store import LinkStoreContract
 
 class TestGraphStore(
     GraphStoreContract,
+    GraphAnswers,
     GraphAround,
     GraphDocuments,
     GraphMoving,
@@ -26,6 +29,7 @@ class TestGraphStore(
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,
+    FeedMarkContract,
 ):
     @pytest.fixture(params=sorted(BACKENDS))
     async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[LinkedGraph]:
