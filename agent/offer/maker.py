@@ -68,7 +68,7 @@ class OfferMaker:
         around = await look_around(request, self._search, self._graph, self._precedents, also)
         tools: list[OfferedTool] = []
         for tool, own in signals(around, self._weights).items():
-            reasons = self._counts.reasons(own)
+            reasons = self._counts.reasons(own, picked=around.picked)
             tools.append(OfferedTool(tool, sum(one.share for one in reasons), reasons))
         return _Weighed(around, _by_score(self._thinned(_by_score(_stood_in(tools, around)), around)))
 
