@@ -1,10 +1,10 @@
 """What counts otherwise where tools were picked out of a large catalogue."""
 
-from agent.offer.offer import Signal
+from agent.offer.offer import Kind, Signal
 from agent.offer.weighing import OfferWeights
 
 COUNTS = OfferWeights({"found": 0.5, "named": 2.0}, among_many={"found": 1.0})
-SIGNALS = {"found": Signal(4.0), "named": Signal(0.5), "returns": Signal(1.0)}
+SIGNALS: dict[Kind, Signal] = {"found": Signal(4.0), "named": Signal(0.5), "returns": Signal(1.0)}
 
 
 def test_the_retriever_counts_more_and_the_rest_as_ever() -> None:
