@@ -102,8 +102,8 @@ def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[Offere
         worth = failing.score - lost.share
         for link in around.known[failing.id].substitutes:
             other = known.get(link.other)
-            if other is not None and other.score < worth * link.score:
-                more = worth * link.score - other.score
+            more = worth - (1 - link.score) - other.score if other is not None else 0.0
+            if other is not None and more > 0:
                 reason = Reason("stands_in", more, Signal(link.score, failing.id, lost.signal.detail))
                 known[other.id] = _with(other, [reason])
     return list(known.values())
