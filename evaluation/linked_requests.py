@@ -1,6 +1,6 @@
 """Which requests a graph could help with: those whose relevant APIs past paths called one after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from domain.tool import FINISH
 from evaluation.api_keys import Key, key_of
@@ -27,11 +27,12 @@ def by_evidence(done: Sequence[PlannedQuery], known: Pairs) -> dict[str, list[Pl
     """Requests by the most that the graph knows of their relevant APIs: an edge joins two of them, a path has one, none."""
     groups: dict[str, list[PlannedQuery]] = {LINKED: [], WALKED: [], UNKNOWN: []}
     for one in done:
-        relevant = one.query.relevant
-        if any((a, b) in known for a in relevant for b in relevant if a != b):
-            groups[LINKED].append(one)
-        elif any((a, a) in known for a in relevant):
-            groups[WALKED].append(one)
-        else:
-            groups[UNKNOWN].append(one)
+        groups[evidence_for(one.query.relevant, known)].append(one)
     return groups
+
+
+def evidence_for(relevant: Collection[Key], known: Pairs) -> str:
+    """The most that the graph knows of relevant APIs."""
+    if any((a, b) in known for a in relevant for b in relevant if a != b):
+        return LINKED
+    return WALKED if any((a, a) in known for a in relevant) else UNKNOWN

@@ -15,8 +15,10 @@ from rich.table import Table
 
 from domain.errors import UsageError
 from domain.tool import ToolId
+from evaluation.api_keys import key_of
 from evaluation.graph_variants import Edges
-from evaluation.offer_figures import COLUMNS, TOKENS, Values, differences, groups_of, told, values
+from evaluation.linked_requests import Pairs, evidence_for, pairs
+from evaluation.offer_figures import COLUMNS, TOKENS, Values, differences, groups_of, means, told, values
 from evaluation.offer_requests import Labelled, read_offer_requests
 from evaluation.offers import Measured, measure_all, resolved
 from graph.store import GraphStore
@@ -30,7 +32,7 @@ Lines = Literal["all", "even", "odd"]
 @dataclass(slots=True)
 class Run:
     """What is measured, and what was until now: an interruption loses none of it. ``unknown``: labels without a document; ``kept``: of
-    shuffled edges, the share that the store has, too.
+    shuffled edges, the share that the store has, too; ``known``: what its transitions join.
     """
 
     edges: Edges
@@ -39,7 +41,17 @@ class Run:
     retrieval: list[Measured] = field(default_factory=list[Measured])
     unknown: dict[str, int] = field(default_factory=dict[str, int])
     kept: Mapping[str, float] = field(default_factory=dict[str, float])
+    known: Pairs = frozenset()
     remembered: int = 0
+
+    @property
+    def evidence(self) -> dict[str, list[str]]:
+        """The requests by the most that the store's transitions tell of their tools."""
+        found: dict[str, list[str]] = {}
+        for one in self.offers:
+            keys = {key_of(tool) for needed in one.request.needed for tool in needed.ids}
+            found.setdefault(evidence_for(keys, self.known), []).append(one.request.id)
+        return {name: found[name] for name in sorted(found)}
 
 
 def offers(
@@ -77,7 +89,7 @@ def offers(
         "stopped": stopped,
     }
     if other is not None:
-        figures["against"] = differences(figures["requests"], other, groups_of(run.offers))
+        figures["against"] = _less(figures["requests"], other, run)
     _name_unknown(run)
     tell(figures, _show, as_json=as_json, skipped=skipped)
     if stopped:
@@ -92,7 +104,7 @@ def _half(labelled: Sequence[Labelled], lines: Lines) -> list[Labelled]:
 async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -> None:
     async with open_container(store=store) as container:
         given = resolved(labelled, await _documented(labelled, container.graph))
-        run.unknown = given.unknown
+        run.unknown, run.known = given.unknown, await pairs(container.graph)
         on = await measurable(container, run.edges, precedents=run.precedents)
 
         run.kept = on.kept
@@ -120,16 +132,23 @@ async def _documented(labelled: Sequence[Labelled], graph: GraphStore) -> set[To
 
 def _figures(run: Run) -> dict[str, Any]:
     alone: dict[str, Any] = told(run.retrieval)
-    difference = differences(values(run.offers), values(run.retrieval), groups_of(run.offers))
+    ours = values(run.offers)
     return {
         **told(run.offers),
-        "retrieval": {**alone, "difference": difference},
+        "evidence": means(ours, run.evidence)["groups"],
+        "retrieval": {**alone, "difference": _less(ours, values(run.retrieval), run)},
         "edges": run.edges,
         "kept_edges": dict(run.kept),
         "precedents": run.precedents,
         "remembered_requests": run.remembered,
         "unknown": run.unknown,
     }
+
+
+def _less(ours: Values, theirs: Values, run: Run) -> dict[str, Any]:
+    """The paired differences, by group and by what the store's transitions tell."""
+    evidence = differences(ours, theirs, run.evidence)["groups"]
+    return {**differences(ours, theirs, groups_of(run.offers)), "evidence": evidence}
 
 
 def _read(path: Path) -> Values:
@@ -151,7 +170,8 @@ def _show(figures: dict[str, Any]) -> None:
     for column in ("", "n", *SHOWN):
         shown.add_column(column, justify="right" if column else "left", no_wrap=True)
     alone = figures["retrieval"]
-    for name, row in {**figures["groups"], "all": figures["overall"], "retrieval alone": alone["overall"]}.items():
+    rows = {**figures["groups"], **figures["evidence"], "all": figures["overall"], "retrieval alone": alone["overall"]}
+    for name, row in rows.items():
         shown.add_row(name, str(row["n"]), *(_number(column, row[column]) for column in SHOWN))
     out.print(shown)
     _show_differences("the offer less retrieval alone", alone["difference"]["overall"])

@@ -1,12 +1,14 @@
 """Makes offers: a request's tools, chosen by retrieval and graph together (docs/offers.md)."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.offer.offer import Absence, Kind, Offer, OfferedTool, Reason, Signal
 from agent.offer.signals import signals
 from agent.offer.surroundings import Precedents, RankedSearch, Surroundings, look_around
-from agent.offer.weighing import OfferWeights
+from agent.offer.weighing import OfferWeights, by_weight
 from domain.tool import ToolId
 from graph.store import GraphReads
 from graph.weights import DEFAULTS, WeightParameters
@@ -66,10 +68,28 @@ class OfferMaker:
         around = await look_around(request, self._search, self._graph, self._precedents, also)
         tools: list[OfferedTool] = []
         for tool, own in signals(around, self._weights).items():
-            reasons = self._counts.reasons(own)
+            reasons = self._counts.reasons(own, picked=around.picked)
             tools.append(OfferedTool(tool, sum(one.share for one in reasons), reasons))
-        ranked = sorted(_stood_in(tools, around), key=lambda one: (-one.score, one.id))
-        return _Weighed(around, ranked)
+        return _Weighed(around, _by_score(self._thinned(_by_score(_stood_in(tools, around)), around)))
+
+    def _thinned(self, ranked: Sequence[OfferedTool], around: Surroundings) -> list[OfferedTool]:
+        """The more tools come before one that need the same, the less it adds: an offer is to hold all parts of a way."""
+        before, thinned = Counter[object](), list[OfferedTool]()
+        for tool in ranked:
+            lacks = around.profiles[tool.id].lacks
+            many = before[lacks] if lacks is not None else 0
+            before[lacks] += 1
+            crowded = self._counts.reasons({"crowded": Signal(math.log1p(many), None, f"{many} before it")})
+            thinned.append(_with(tool, crowded) if crowded else tool)
+        return thinned
+
+
+def _with(tool: OfferedTool, more: Sequence[Reason]) -> OfferedTool:
+    return replace(tool, score=tool.score + sum(one.share for one in more), reasons=by_weight((*tool.reasons, *more)))
+
+
+def _by_score(tools: Iterable[OfferedTool]) -> list[OfferedTool]:
+    return sorted(tools, key=lambda one: (-one.score, one.id))
 
 
 def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[OfferedTool]:
@@ -82,10 +102,10 @@ def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[Offere
         worth = failing.score - lost.share
         for link in around.known[failing.id].substitutes:
             other = known.get(link.other)
-            if other is not None and other.score < worth * link.score:
-                more = worth * link.score - other.score
+            more = worth - (1 - link.score) - other.score if other is not None else 0.0
+            if other is not None and more > 0:
                 reason = Reason("stands_in", more, Signal(link.score, failing.id, lost.signal.detail))
-                known[other.id] = replace(other, score=other.score + more, reasons=(reason, *other.reasons))
+                known[other.id] = _with(other, [reason])
     return list(known.values())
 
 

@@ -7,9 +7,9 @@ from domain.tool import ToolId
 
 Kind = Literal[
     "found", "service", "named", "returns", "takes", "supplies", "resolves", "consumes", "joins", "holds", "sibling", "follows", "precedes",
-    "walked", "served", "failing", "stands_in",
+    "walked", "served", "failing", "crowded", "stands_in",
 ]  # fmt: skip
-"""What speaks for a tool, or against it (``failing``); each is said in words by :attr:`Reason.told`."""
+"""What speaks for a tool, or against it (``failing``, ``crowded``); each is said in words by :attr:`Reason.told`."""
 
 _TOLD: dict[Kind, str] = {
     "found": "found for the request",
@@ -28,6 +28,7 @@ _TOLD: dict[Kind, str] = {
     "walked": "past runs called it",
     "served": "served requests alike",
     "failing": "its calls have failed of late",
+    "crowded": "tools that need the same come before it",
     "stands_in": "can do the job of a tool that fails",
 }
 

@@ -41,6 +41,13 @@ class Profile:
     reads_words: bool
 
     @property
+    def lacks(self) -> object:
+        """Equal for tools of one service that need the same to be called; None for a tool that needs nothing."""
+        if not self.needs:
+            return None
+        return self.service, self.path[: self.path.index("{}") + 1] if "{}" in self.path else self.needs
+
+    @property
     def says(self) -> frozenset[str]:
         """All its words."""
         return self.named | self.returns | self.takes | self.described

@@ -61,7 +61,7 @@ class Precedents(Protocol):
 @dataclass(frozen=True)
 class Surroundings:
     """``found``: the retriever's order. ``known``: each tool that has a document, with what joins it to others; ``profiles``: what those
-    documents say.
+    documents say. ``picked``: the retriever has picked them out of a larger catalogue.
     """
 
     request: str
@@ -69,6 +69,7 @@ class Surroundings:
     known: Mapping[ToolId, Neighbourhood]
     profiles: Mapping[ToolId, Profile]
     precedents: Sequence[Precedent] = ()
+    picked: bool = False
 
     @cached_property
     def place(self) -> dict[ToolId, int]:
@@ -96,7 +97,7 @@ async def look_around(
     # By id, so that no store's own order decides between equals.
     known = dict(sorted({**near, **further}.items()))
     profiles = dict(sorted({**profiles, **_profiles(further)}.items()))
-    return Surroundings(request, found, _with_profile(known, profiles), profiles, served)
+    return Surroundings(request, found, _with_profile(known, profiles), profiles, served, picked=many > _FEW)
 
 
 def _profiles(near: Mapping[ToolId, Neighbourhood]) -> dict[ToolId, Profile]:

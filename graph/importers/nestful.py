@@ -74,7 +74,9 @@ def _parameters(record: Record) -> Iterator[Parameter]:
 
 
 def _parameter(name: str, given: Record, location: Location) -> Parameter:
-    choices = next((as_list(given[key], repr(key)) for key in _CHOICES if key in given), list[object]())
+    choices = next(
+        (as_list(given[key], repr(key)) for key in _CHOICES if isinstance(given.get(key), list)), list[object]()
+    )
     return Parameter(
         name=name,
         type=_type(given),

@@ -15,9 +15,11 @@ from typer.testing import CliRunner, Result
 
 from domain.tool import FINISH, ToolDoc, tool_id
 from domain.trajectory import Solved
+from evaluation.graph_variants import Edges
 from graph.facts import GraphBatch
 from retriever.indexing import index_tools
 from wiring.container import open_container
+from wiring.measured_offers import measurable
 from wiring.settings import Settings
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -100,6 +102,8 @@ def test_one_json_object(store: Path, queries: Path) -> None:
     assert (found["edges"], found["precedents"], found["skipped"], found["stopped"]) == ("real", True, [], False)
     assert found["unknown"] == {"c/Pizza/Order": 1}
     assert found["remembered_requests"] == 1
+    assert found["evidence"]["a relevant API walked"]["n"] == 2
+    assert found["retrieval"]["difference"]["evidence"]["no relevant API walked"]["n"] == 1
     assert found["places"]["3"] == {"c/Pizza/Order": None}
 
 
@@ -168,3 +172,25 @@ def test_request_files_are_made_from_labels(store: Path, tmp_path: Path) -> None
     assert told(offers(store, out, "--json"))["groups"]["labels"]["all@8"] == 1
     done = CliRunner().invoke(app, ["restbench", "--out", str(out), "--store", str(store)])
     assert (done.exit_code, "give --requests" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("edges", "precedents", "walked"),
+    [("real", True, True), ("real", False, True), ("none", True, False), ("coupling", True, False)],
+)
+async def test_what_is_switched_off_is_off_for_the_search_too(
+    store: Path, edges: Edges, precedents: bool, walked: bool
+) -> None:
+    """The re-ranker reads transitions and requests alike by the same object that is switched; that of the same request it never sees."""
+    async with open_container(Settings(store=store)) as container:
+        on = await measurable(container, edges, precedents=precedents)
+        on.asked.ask("Is it going to rain in Rome?")
+        (vector,) = await container.embedder().embed(["rain in Rome"], "query")
+        assert bool(await on.asked.beside([FORECAST.id])) == walked
+        assert bool(await on.asked.precedents(vector, 4)) == precedents
+        offered: Any = await on.offers("Is it going to rain in Rome?", 24)
+        kinds = {reason.kind for tool in offered for reason in tool.reasons}
+        assert ("walked" in kinds, "served" in kinds) == (walked, precedents)
+        on.asked.ask(QUERY)
+        assert not await on.asked.precedents(vector, 4)
+        assert on.asked.met == ({QUERY} if precedents else set())

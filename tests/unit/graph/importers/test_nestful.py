@@ -20,7 +20,7 @@ SEARCH: dict[str, Any] = {
         "query": {"type": "String", "description": "Name of a place.", "required": True, "example": "Rome"},
         "sort": {"type": "Enum", "allowed_values": ["price", "stars"], "default": "price", "required": False},
         "amount": {"type": "Number", "optional": True},
-        "tags": {"type": "array"},
+        "tags": {"type": "array", "allowed_values": "any that the guide lists"},
     },
     "output_parser": "result.data.hotels[0].{param}",
     "output_parameters": {
@@ -55,7 +55,7 @@ def test_an_endpoint(tmp_path: Path) -> None:
     query, sort, amount, tags = tool.parameters
     assert (query.required, query.type, query.example, query.location) == (True, "string", "Rome", "query")
     assert (sort.required, sort.enum, sort.default) == (False, ("price", "stars"), "price")
-    assert (amount.type, amount.required, tags.type) == ("number", False, "array")
+    assert (amount.type, amount.required, tags.type, tags.enum) == ("number", False, "array", ())
 
 
 def test_the_fields_of_the_response_lie_where_the_parser_looks(tmp_path: Path) -> None:
