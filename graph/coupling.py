@@ -8,6 +8,7 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Parameter, ToolDoc
+from graph.entities import FORMS, IDENTITY, Service, service_of, thing
 from graph.identifiers import text_words, words
 from graph.response_fields import OutputField, output_fields
 
@@ -27,11 +28,6 @@ _VERBS = frozenset(
     {"get", "search", "list", "find", "fetch", "create", "add", "show", "by", "for", "of", "the", "all", "api"}
 )
 
-
-_ROLES = frozenset(
-    {"from", "to", "base", "source", "target", "origin", "destination", "quote", "departure", "arrival", "start", "end"}
-)
-"""``to_currency`` is a currency: which of two it is, no field says."""
 
 _KIND_OF = {
     "capital": "city",
@@ -53,7 +49,16 @@ _DAY = frozenset({"date"})
 _HALF = 0.5
 
 _ECHO = 0.8
-"""What a field that only repeats the producer's own input counts: who has it there had it before."""
+"""What a field counts that repeats one of the producer's inputs, or, in a list, may."""
+
+_SAID = 0.9
+"""What a feed counts whose entity only a description tells."""
+
+_ENUM = 0.6
+"""What a field counts whose values are not known to be among those that a parameter allows: they are chosen rather than looked up."""
+
+_WRITTEN = 0.9
+"""What a feed counts whose two sides are written differently: a ``uri`` and an ``href`` are both addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +69,19 @@ class Coupling:
     score: float
 
 
-def match(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None) -> float:
+def match(
+    field: OutputField,
+    producer: ToolDoc,
+    parameter: Parameter,
+    consumer: ToolDoc | None = None,
+    service: Service | None = None,
+    *,
+    echoes: bool = True,
+) -> float:
     """How well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if known), in [0, 1].
 
-    The product of three judgements, each in [0, 1]:
+    Within a ``service``, a field that identifies something fits what asks for the same form of the same entity, and nothing else. Elsewhere
+    it is the product of three judgements, each in [0, 1]:
 
     - *name*: 1 for the same words; 0.95, 0.85 or 0.7 where the field lacks words of the parameter that its holder, the
       producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and the same the other way
@@ -76,37 +90,92 @@ def match(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer:
     - *type*: 1 for the same, 0.95 where one is written as the other without loss, 0.5 where unsure, 0 for structures;
     - *example*: 1, or less where the field's example is outside the parameter's enum, or lacks what ids of the parameter begin with.
 
-    The same telling example on both sides adds 0.15. Where recorded calls took the parameter from this field, that decides.
+    The same telling example on both sides adds 0.15. A field that only repeats what the producer was asked with is a second best, and
+    where no ``echoes`` count, nothing: whoever has it there had it before. Where recorded calls took the parameter from this field, that
+    decides.
     """
     recorded = _recorded(field, producer, parameter)
     if recorded:
         return recorded
-    name = _name_score(field_words(field), field.holder, producer, words(parameter.name), parameter, consumer)
+    if _is_setting(parameter):
+        return 0.0
+    name = _typed(field, producer, parameter, consumer, service)
+    if name is None:
+        name = _name_score(field, producer, parameter, consumer, near=consumer is None or service is not None)
+        echo = bool(name) and _repeats(field, producer)
+    else:
+        echo = bool(name) and service is not None and service.echoes(producer, field)
+    if echo:
+        name *= _ECHO if echoes or "[]" in field.path else 0.0
     if name == 0.0:
         return 0.0
-    if any(words(field.name) == words(own.name) for own in producer.required):
-        name *= _ECHO
     return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
                + _same_example(field.example, parameter))  # fmt: skip
 
 
+def _typed(
+    field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, service: Service | None
+) -> float | None:
+    """How well a field fits by its entity; None where that is not known of both sides."""
+    if consumer is None or service is None:
+        return None
+    wanted = service.taken(consumer, parameter)
+    given = service.given(producer, field) if wanted is not None else None
+    if wanted is None or given is None or wanted.form != given.form:
+        return None
+    if wanted.form not in IDENTITY and not (wanted.entities & given.entities):
+        return None
+    if not wanted.entities & given.entities:
+        return 0.0
+    score = 1.0 if words(field.name) == words(parameter.name) and len(words(field.name)) > 1 else 0.95
+    score *= 1.0 if wanted.told and given.told else _SAID
+    return score * (1.0 if wanted.written in (given.written, "") else _WRITTEN)
+
+
+def _repeats(field: OutputField, producer: ToolDoc) -> bool:
+    """Whether a field goes by the name of one of the producer's inputs: in a list it may repeat what had to be given, elsewhere anything."""
+    own = (one.required for one in producer.parameters if words(one.name) == words(field.name))
+    return any(own) if "[]" in field.path else next(own, None) is not None
+
+
+def _is_setting(parameter: Parameter) -> bool:
+    """Whether an input says how to answer rather than what about: a flag, or a number that need not be given, like ``page``."""
+    if parameter.type == "boolean":
+        return True
+    named = frozenset(words(parameter.name))
+    return not parameter.required and parameter.type in ("integer", "number") and named <= VAGUE - FORMS
+
+
 def couplings(
-    fields: tuple[OutputField, ...], producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None
+    fields: tuple[OutputField, ...],
+    producer: ToolDoc,
+    parameter: Parameter,
+    consumer: ToolDoc | None = None,
+    service: Service | None = None,
+    *,
+    echoes: bool = True,
 ) -> list[Coupling]:
-    """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field."""
-    wanted = words(parameter.name)
+    """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field.
+
+    ``service``: what is known of the tools of the service that both are of; without it, what the two tell.
+    """
+    if service is None and consumer is not None and service_of(producer) == service_of(consumer):
+        service = Service([(producer, fields), (consumer, output_fields(consumer))], whole=False)
     index = _by_word(fields)
-    near = {field for word in wanted for field in index.get(word, ())}
+    asked = {*words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
+    near = {field for word in asked for field in index.get(word, ())}
     known = {flow.field for flow in parameter.flows if flow.source == producer.id}
     near |= {field for field in fields if field.path in known}
-    scored = [Coupling(field, match(field, producer, parameter, consumer)) for field in near]
+    scored = [Coupling(field, match(field, producer, parameter, consumer, service, echoes=echoes)) for field in near]
     fit = [coupling for coupling in scored if coupling.score >= COUPLED]
     return sorted(fit, key=lambda c: (-c.score, c.field.path.count("."), c.field.position))
 
 
-def best_field(producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None) -> Coupling | None:
+def best_field(
+    producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None, *, echoes: bool = True
+) -> Coupling | None:
     """The documented field of ``producer`` that fits best, or None where none reaches :data:`COUPLED`."""
-    found = couplings(output_fields(producer), producer, parameter, consumer)
+    found = couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
     return found[0] if found else None
 
 
@@ -143,14 +212,9 @@ def _own_words(doc: ToolDoc) -> frozenset[str]:
 
 
 def _name_score(
-    field: tuple[str, ...],
-    holder: tuple[str, ...],
-    producer: ToolDoc,
-    wanted: tuple[str, ...],
-    parameter: Parameter,
-    consumer: ToolDoc | None,
+    output: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, *, near: bool
 ) -> float:
-    wanted, field = thing(wanted), aliased(field)
+    wanted, field, holder = plain(words(parameter.name)), field_words(output), output.holder
     has, wants = frozenset(field), frozenset(wanted)
     common = has & wants
     if not common:
@@ -160,17 +224,15 @@ def _name_score(
         return 1.0
     if has == wants == _DAY:
         return 0.65
-    given = (
-        _supplied(lacking, holder, producer, near=consumer is None or consumer.toolset == producer.toolset)
-        if lacking
-        else 1.0
-    )
+    if has == wants and consumer is not None and not consumer.safe and not wants & IDENTITY:
+        return 0.0  # the ``name`` of what is made is nobody else's
+    given = _supplied(lacking, holder, producer, near=near) if lacking else 1.0
     asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
     if wants <= VAGUE and not surplus and not asked:
         taken = 0.5
     score = min(given, taken)
-    same_head = _head(field) == _head(wanted)
+    same_head = head(field) == head(wanted)
     if surplus and surplus <= _FORMS and not lacking and not wants <= VAGUE:
         return max(score, 0.75)  # a ``currency_code`` where a currency is asked for
     if same_head and not lacking and not {wanted[-1], field[-1]} & VAGUE:
@@ -180,17 +242,17 @@ def _name_score(
     return max(score, 0.6 * len(common - VAGUE) / len(has | wants))
 
 
-def thing(wanted: tuple[str, ...]) -> tuple[str, ...]:
+def plain(wanted: tuple[str, ...]) -> tuple[str, ...]:
     """A parameter's words without its role, where what is left says something: ``source_id`` stays whole."""
-    left = tuple(word for word in wanted if word not in _ROLES)
-    return left if left and not set(left) <= VAGUE - _DAY else wanted
+    left = thing(wanted)
+    return wanted if set(left) <= VAGUE - _DAY else left
 
 
 def aliased(field: tuple[str, ...]) -> tuple[str, ...]:
     return (_KIND_OF[field[0]],) if len(field) == 1 and field[0] in _KIND_OF else field
 
 
-def _head(name: tuple[str, ...]) -> str:
+def head(name: tuple[str, ...]) -> str:
     """The word that says what a thing is: the last, but for words of form."""
     return next((word for word in reversed(name) if word not in _FORMS), name[-1])
 
@@ -238,8 +300,10 @@ def _example_score(example: JsonValue, parameter: Parameter) -> float:
         own = _PREFIX.match(parameter.example)
         if own and not example.startswith(own[0]):
             return 0.5
-    if example is None or not parameter.enum:
-        return 1.0
+    if not parameter.enum:
+        return _ENUM if '"enum"' in (parameter.json_schema or "") else 1.0
+    if example is None:
+        return _ENUM
     return 1.0 if str(example).casefold() in {str(value).casefold() for value in parameter.enum} else 0.4
 
 

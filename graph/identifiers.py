@@ -55,7 +55,15 @@ _SAME = {
     "acct": "account",
 }
 
-_PLURALS = {"people": "person", "children": "child", "men": "man", "women": "woman", "indices": "index", "data": "data"}
+_PLURALS = {
+    "people": "person",
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "indices": "index",
+    "data": "data",
+    "uris": "uri",
+}
 _NO_PLURAL = frozenset({"news", "series", "species", "status", "address", "bus", "gas", "lens", "class", "sms", "dns"})
 
 _SUFFIXES = ("id", "ids", "code", "name", "key", "token", "number", "secret")
@@ -93,7 +101,7 @@ def _split_suffix(word: str) -> tuple[str, ...]:
     return (word,)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=131_072)
 def words(identifier: str) -> tuple[str, ...]:
     """The words of an identifier in order: lower case, singular, spelling variants made one (``lng`` → longitude)."""
     found: list[str] = []
@@ -105,7 +113,7 @@ def words(identifier: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def text_words(text: str) -> frozenset[str]:
     """The set of words of running text, in the same forms as :func:`words`; the first 600 characters count."""
     return frozenset(words_of for piece in re.findall(r"\w+", text[:600]) for words_of in words(piece))

@@ -17,7 +17,7 @@ from graph.feed_index import FeedIndex, slim
 from graph.links import LinkCounts, LinkedGraph, ToolLinks
 from graph.substitution import Doable, best_substitutes
 
-RULES = 2
+RULES = 3
 """Counts with the rules by which links are computed: after a change of it all are computed anew."""
 
 _PORTION = 250
@@ -129,8 +129,10 @@ async def _affected(
     changed: Collection[ToolId],
     pending: Sequence[ToolId],
 ) -> list[ToolId]:
-    """The pending tools, with those whose links rest on a changed one, or should from now on."""
+    """The pending tools, with those whose links rest on a changed one, or should from now on: tools of one set tell each other's entities."""
     found = {*pending, *await graph.linked_to(changed)}
+    sets = {catalogue.tools[tool].doc.toolset for tool in changed}
+    found |= {tool for tool, known in catalogue.tools.items() if known.doc.toolset in sets}
     found |= await asyncio.to_thread(catalogue.fed_by, changed)
     if similar is not None:
         found |= {tool for near in (await similar.near(sorted(changed))).values() for tool, _ in near}
@@ -141,9 +143,9 @@ async def _compute(
     graph: LinkedGraph, similar: Similar | None, catalogue: _Catalogue, pending: Sequence[ToolId], progress: Progress
 ) -> None:
     done = 0
+    near: Near = await similar.near(pending) if similar is not None else {}
     for start in range(0, len(pending), _PORTION):
         portion = pending[start : start + _PORTION]
-        near: Near = await similar.near(portion) if similar is not None else {}
         await graph.put_links(await asyncio.to_thread(catalogue.links, portion, near))
         done += len(portion)
         progress(done, len(pending))

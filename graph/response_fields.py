@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from pydantic.types import JsonValue
 
@@ -28,7 +29,8 @@ class OutputField:
     """A scalar of a response. ``path``: ``items[].location.lat``, ``[].id``, or empty where the response is the scalar itself.
 
     ``name`` is the last name in the path; ``holder`` the words of the object or list that holds it (may be empty).
-    ``type`` and ``example`` are None where unknown. ``position`` is its place in the response, from 0.
+    ``type`` and ``example`` are None where unknown. ``position`` is its place in the response, from 0. ``title``: what the schema
+    calls the object that holds it, ``ArtistObject``.
     """
 
     path: str
@@ -37,28 +39,36 @@ class OutputField:
     type: JsonType | None = None
     example: JsonValue = None
     position: int = 0
+    title: str = ""
 
 
 def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
     """The scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
 
-    From ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), else from ``example_response``. Broken
-    text is read as far as it is whole. References in a schema (``$ref``) are followed within it, cycles once.
+    From what its answers were learnt to look like, else from ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then
+    those that ``example_response`` alone has: schemas leave out what their authors forgot. Broken text is read as far as it is whole.
+    References in a schema (``$ref``) are followed within it, cycles once.
     """
+    if doc.learnt_response:
+        return _fields(doc.learnt_response, "")
     return _fields(doc.response_schema or "", doc.example_response or "")
 
 
 @lru_cache(maxsize=4096)
 def _fields(schema_text: str, example_text: str) -> tuple[OutputField, ...]:
-    schema = read_value(schema_text) if 2 < len(schema_text) <= _MAX_TEXT else None
+    return tuple(_numbered(chain(_of_schema_text(schema_text), _of_example_text(example_text))))
+
+
+def _of_schema_text(text: str) -> Iterator[OutputField]:
+    schema = read_value(text) if 2 < len(text) <= _MAX_TEXT else None
     if isinstance(schema, dict) and schema:
         shaped = any(key in schema for key in ("type", "properties", "items", "$ref", "anyOf", "oneOf", "allOf"))
-        found = tuple(_numbered(_of_schema(schema, schema, "", "", 0) if shaped else _of_types(schema)))
-        if found:
-            return found
-    if not example_text or len(example_text) > _MAX_TEXT:
-        return ()
-    return fields_of_value(read_value(example_text))
+        yield from _of_schema(schema, schema, "", "", 0) if shaped else _of_types(schema)
+
+
+def _of_example_text(text: str) -> Iterator[OutputField]:
+    if 0 < len(text) <= _MAX_TEXT:
+        yield from _of_value(read_value(text), "", "", 0)
 
 
 def fields_of_value(value: JsonValue) -> tuple[OutputField, ...]:
@@ -71,7 +81,7 @@ def _numbered(fields: Iterator[OutputField]) -> Iterator[OutputField]:
     for field in fields:
         if field.path in seen:
             continue
-        yield OutputField(field.path, field.name, field.holder, field.type, field.example, len(seen))
+        yield OutputField(field.path, field.name, field.holder, field.type, field.example, len(seen), field.title)
         seen.add(field.path)
         if len(seen) >= MAX_FIELDS:
             return
@@ -81,9 +91,9 @@ def _join(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _leaf(path: str, holder: str, kind: JsonType | None, example: JsonValue = None) -> OutputField:
+def _leaf(path: str, holder: str, kind: JsonType | None, example: JsonValue = None, title: str = "") -> OutputField:
     name = path.replace("[]", "").rpartition(".")[2]
-    return OutputField(path, name, words(holder), kind, example)
+    return OutputField(path, name, words(holder), kind, example, 0, title)
 
 
 def _of_value(value: JsonValue, path: str, holder: str, depth: int) -> Iterator[OutputField]:
@@ -139,29 +149,41 @@ def _of_schema(
     holder: str,
     depth: int,
     followed: frozenset[str] = frozenset(),
+    title: str = "",
 ) -> Iterator[OutputField]:
     if not isinstance(node, dict) or depth > _MAX_DEPTH:
         return
     reference = node.get("$ref")
     if isinstance(reference, str):
         if reference not in followed:
-            yield from _of_schema(_resolve(root, reference), root, path, holder, depth, followed | {reference})
+            yield from _of_schema(
+                _resolve(root, reference),
+                root,
+                path,
+                holder,
+                depth,
+                followed | {reference},
+                reference.rpartition("/")[2],
+            )
         return
     for way in ("anyOf", "oneOf", "allOf"):
         options = node.get(way)
         for option in options if isinstance(options, list) else ():
-            yield from _of_schema(option, root, path, holder, depth + 1, followed)
+            yield from _of_schema(option, root, path, holder, depth + 1, followed, title)
     properties = node.get("properties")
     if isinstance(properties, dict):
         inner = _leaf(path, "", None).name or holder
+        named = node.get("title")
+        title = named if isinstance(named, str) else title
         for key, item in properties.items():
-            yield from _of_schema(item, root, _join(path, key), inner, depth + 1, followed)
+            if key:
+                yield from _of_schema(item, root, _join(path, key), inner, depth + 1, followed, title)
     elif "items" in node:
-        yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, followed)
+        yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, followed, title)
     else:
         kind = _schema_type(node)
         if kind not in (None, "object", "array"):
-            yield _leaf(path, holder, kind, node.get("example"))
+            yield _leaf(path, holder, kind, node.get("example"), title)
 
 
 def _schema_type(node: dict[str, JsonValue]) -> JsonType | None:

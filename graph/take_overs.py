@@ -71,7 +71,7 @@ class Admission:
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
     async def admitted(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
-        """Those to be put, each with the mark that an administrator gave it. Of tools that are others now, all that was learnt is forgotten first.
+        """Those to be put, each with what the store alone knows of it. Of tools that are others now, all that was learnt is forgotten first.
 
         Raises:
             UnavailableError: the store.
@@ -89,7 +89,7 @@ class Admission:
             another = any(change.what in _ANOTHER and change.old for change in changes)
             if another:
                 others.append(document.id)
-            admitted.append(_marked(document, old, another=another))
+            admitted.append(_kept(document, old, another=another))
         await self._begin_anew(others)
         return admitted
 
@@ -155,8 +155,10 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
     return tool.model_copy(update={"marked": ""}) if tool.marked else tool
 
 
-def _marked(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
-    """With its administrator's mark; that it reads was said of the tool as it was."""
-    mark: Said = old.marked if old else ""
-    kept = "" if another and mark == "reads" else mark
-    return document.model_copy(update={"marked": kept}) if kept else document
+def _kept(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
+    """With its administrator's mark and what its answers look like; of a tool that is another now, only that it changes something."""
+    if old is None:
+        return document
+    mark: Said = "" if another and old.marked == "reads" else old.marked
+    learnt = None if another else old.learnt_response
+    return document.model_copy(update={"marked": mark, "learnt_response": learnt}) if mark or learnt else document

@@ -8,9 +8,11 @@ import _environment as _environment  # first: it tells where the packages are mi
 import orjson
 import typer
 from _evaluate_changes import changes
+from _evaluate_couplings import couplings
 from _evaluate_graph import graph
 from _evaluate_learning import learning
 from _evaluate_memory import memory
+from _evaluate_offers import offers
 from _evaluate_planning import planning
 from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
@@ -99,11 +101,13 @@ def compression(
 app.command()(retrieval)
 app.command()(planning)
 app.command()(graph)
+app.command()(offers)
 app.command()(learning)
 app.command()(recovery)
 app.command()(changes)
 app.command()(memory)
 app.command()(sequences)
+app.command()(couplings)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ import numpy as np
 
 from domain.tool import ToolId
 from graph.linking import Linked, Near, Progress, link_tools
+from graph.substitution import SIMILAR
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
 
 _PORTION = 2_000
+_BLOCK = 256
 NEAREST = 30
 """Similar tools that are looked at for each."""
 
@@ -22,14 +24,13 @@ class VectorNeighbours:
         self.identity = identity
         self._index = index
         self._ids: list[ToolId] = []
-        self._rows: dict[ToolId, int] = {}
         self._vectors: Vectors | None = None
 
     async def near(self, tools: Sequence[ToolId]) -> Near:
-        """The :data:`NEAREST` of each tool that has a vector, best first. Raises ``UnavailableError``."""
+        """The :data:`NEAREST` of each tool that has a vector, of those that are similar at all, best first. Raises ``UnavailableError``."""
         if self._vectors is None:
             self._vectors = await self._read()
-        return await asyncio.to_thread(self._near, [tool for tool in tools if tool in self._rows], self._vectors)
+        return await asyncio.to_thread(self._near, set(tools), self._vectors)
 
     async def _read(self) -> Vectors:
         known = sorted(await self._index.digests())
@@ -39,20 +40,27 @@ class VectorNeighbours:
             found = await self._index.vectors(known[start : start + _PORTION])
             self._ids += sorted(found)
             rows += [np.stack([found[tool] for tool in sorted(found)])] if found else []
-        self._rows = {tool: row for row, tool in enumerate(self._ids)}
         return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)
 
-    def _near(self, tools: Sequence[ToolId], vectors: Vectors) -> Near:
-        if not tools:
-            return {}
-        rows = np.asarray([self._rows[tool] for tool in tools])
-        scores = vectors[rows] @ vectors.T
-        scores[np.arange(len(rows)), rows] = -2  # not itself
-        most = min(NEAREST, len(self._ids) - 1)
-        best: list[list[int]] = np.argpartition(-scores, most - 1, axis=1)[:, :most].tolist() if most > 0 else []
+    def _near(self, tools: set[ToolId], vectors: Vectors) -> Near:
+        asked = [row for row, tool in enumerate(self._ids) if tool in tools]
+        every = len(asked) == len(self._ids)  # then each pair is looked at once
+        hits: dict[int, list[tuple[float, int]]] = {row: [] for row in asked}
+        for start in range(0, len(asked), _BLOCK):
+            rows = asked[start : start + _BLOCK]
+            first = start if every else 0
+            scores = vectors[rows] @ vectors[first:].T
+            ours, theirs = np.nonzero(scores >= SIMILAR)
+            found: list[float] = scores[ours, theirs].tolist()
+            for one, other, score in zip(ours.tolist(), theirs.tolist(), found, strict=True):
+                row, column = rows[one], first + other
+                if row < column or (row > column and not every):
+                    hits[row].append((-score, column))
+                    if every:
+                        hits[column].append((-score, row))
         return {
-            tool: sorted(((self._ids[k], float(scores[n, k])) for k in row), key=lambda hit: (-hit[1], hit[0]))
-            for n, (tool, row) in enumerate(zip(tools, best, strict=False))
+            self._ids[row]: [(self._ids[other], -score) for score, other in sorted(near)[:NEAREST]]
+            for row, near in hits.items()
         }
 
 

@@ -1,4 +1,4 @@
-"""Learning after a run: its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
+"""Learning after a run: what answers look like, its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from agent.learning.answer_shapes import LearnsAnswers, learn_answers
 from agent.learning.lesson import lesson
 from agent.memory.from_run import followed, solved
 from agent.memory.long_term import LongTermMemory
@@ -25,7 +26,7 @@ from graph.weights import DEFAULTS, WeightParameters
 _log = logging.getLogger(__name__)
 
 
-class Learns(Protocol):
+class Learns(LearnsAnswers, Protocol):
     """What learning needs of a graph store."""
 
     async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
@@ -90,6 +91,7 @@ async def learn_from(
     was answered stays answered, and the event says why nothing was learnt.
     """
     try:
+        await learn_answers(records, store)
         transcript = Transcript.of(records)
         given = await _scores(transcript, store, policy)
         batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)

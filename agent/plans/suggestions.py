@@ -95,7 +95,7 @@ def _gives(doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evide
         return []
     consumer = evidence.doc(behind[0])
     wanted = [parameter for parameter in consumer.parameters if parameter.name in lacking]
-    return [parameter.name for parameter in wanted if best_field(doc, parameter, consumer) is not None]
+    return [parameter.name for parameter in wanted if best_field(doc, parameter, consumer, echoes=False)]
 
 
 def _why(weight: float | None, before: Sequence[ToolId], evidence: Evidence) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.backends.memory_links import MemoryLinks
+from graph.backends.memory_answers import MemoryAnswers
 from graph.evidence import after_calls, after_walks, calls_of, seconds, walks_of
 from graph.facts import (
     LESSONS,
@@ -23,7 +23,7 @@ from graph.links import Neighbourhood
 from graph.validation import check_batch, check_documents, check_live, check_mark, check_state
 
 
-class MemoryGraph(MemoryLinks):
+class MemoryGraph(MemoryAnswers):
     """A ``GraphStore`` and a ``LinkStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from domain.tool import ToolDoc, ToolId
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
+from graph.backends.neo4j_answers import Neo4jAnswers
 from graph.backends.neo4j_documents import document
 from graph.backends.neo4j_evidence import Neo4jEvidence, add_evidence, keep_lessons
 from graph.backends.neo4j_links import Neo4jLinks
@@ -22,7 +23,7 @@ _Count = Callable[[Transaction], Awaitable[None]]
 _PAGE = 500
 
 
-class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
+class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers):
     """A ``GraphStore`` and a ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
 
     Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from domain.tool import ToolDoc, ToolId
 from graph.backends import sqlite_schema as sql
+from graph.backends.sqlite_answers import SqliteAnswers
 from graph.backends.sqlite_database import Database, json_list
 from graph.backends.sqlite_evidence import SqliteEvidence, add_calls, add_walks, keep_lessons, set_marks
 from graph.backends.sqlite_links import SqliteLinks, read_feeds_into, read_substitutes
@@ -15,7 +16,7 @@ from graph.links import Neighbourhood
 from graph.validation import check_batch, check_documents, check_live, check_state
 
 
-class SqliteGraph(SqliteEvidence, SqliteLinks):
+class SqliteGraph(SqliteEvidence, SqliteLinks, SqliteAnswers):
     """A ``GraphStore`` and a ``LinkStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:

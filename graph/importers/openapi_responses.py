@@ -8,7 +8,8 @@ from graph.importers.openapi_nodes import Schema, first_example, items, mapping
 from graph.importers.openapi_schema import Schemas
 
 MAX_SCHEMA = 20_000
-"""Characters of a response schema that are kept; a longer one is cut at a smaller depth."""
+"""Characters of a response schema that are kept; a longer one loses its descriptions, then its depth."""
+_BARE = ("type", "title", "format", "enum")
 
 
 def response_of(schemas: Schemas, operation: Schema) -> tuple[str | None, str | None]:
@@ -23,14 +24,28 @@ def response_of(schemas: Schemas, operation: Schema) -> tuple[str | None, str | 
 
 
 def _schema_text(schemas: Schemas, media: Schema) -> str | None:
+    """The shape of a response; one that is too long loses its descriptions first, then its depth."""
     if "schema" not in media:
         return None
     text = ""
     for depth in (8, 5, 3, 2, 1):
-        text = _json(schemas.shape(media["schema"], depth))
+        shape = schemas.shape(media["schema"], depth)
+        text = _json(shape)
+        if len(text) > MAX_SCHEMA:
+            text = _json(_bare(shape))
         if len(text) <= MAX_SCHEMA:
             break
     return text[:MAX_SCHEMA] or None
+
+
+def _bare(shape: Schema) -> Schema:
+    """A shape without its texts and bounds: names, types and what they refer to."""
+    bare: Schema = {key: shape[key] for key in _BARE if key in shape}
+    if "items" in shape:
+        bare["items"] = _bare(shape["items"])
+    if "properties" in shape:
+        bare["properties"] = {name: _bare(part) for name, part in shape["properties"].items()}
+    return bare
 
 
 def _example_text(schemas: Schemas, media: Schema) -> str | None:

@@ -16,6 +16,8 @@ MAX_NODES = 600
 MAX_VISITS = 1_500_000
 """Schemas visited for one document."""
 MAX_TEXT = 500
+MAX_NAME = 100
+MAX_VARIANTS = 8
 _PATIENCE = 20
 _KEPT = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
 
@@ -156,7 +158,7 @@ class Schemas:
             inner = self._enter(part, inside, level + 1, variants=variants)
             if inner:
                 merged = merge(inner[0], merged)
-        if variants and "type" not in merged and "properties" not in merged:
+        if variants and merged.get("type", "object") == "object" and "properties" not in merged:
             for variant in (*items(schema.get("anyOf")), *items(schema.get("oneOf"))):
                 inner = self._enter(variant, inside, level + 1)
                 if inner and inner[0].get("type") != "null":
@@ -166,10 +168,14 @@ class Schemas:
     def _shape(self, value: object, depth: int, stack: frozenset[str]) -> Schema:
         entered = self._enter(value, stack)
         if entered is None or depth == 0:
-            return {"type": "object"}
+            named = self._named(value)
+            return {"type": "object", "title": named} if named else {"type": "object"}
         schema, inside = entered
         shaped: Schema = {key: schema[key] for key in _KEPT if key in schema}
         shaped["type"] = type_of(schema)
+        named = self._named(value)
+        if named and shaped["type"] == "object":
+            shaped["title"] = named
         if isinstance(shaped.get("description"), str):
             shaped["description"] = " ".join(shaped["description"].split())[:MAX_TEXT]
         example = first_example(schema)
@@ -185,6 +191,18 @@ class Schemas:
                 if mapping(part).get("writeOnly") is not True
             }
         return shaped
+
+    def _named(self, value: object) -> str:
+        """What the document calls a schema: the name it is referred to by, or its title; of alternatives all, joined by ``|``."""
+        schema = mapping(value)
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            return reference.rpartition("/")[2][:MAX_NAME]
+        if isinstance(title := schema.get("title"), str):
+            return title[:MAX_NAME]
+        variants = (*items(schema.get("oneOf")), *items(schema.get("anyOf")))
+        parts = variants or items(schema.get("allOf"))
+        return " | ".join(dict.fromkeys(name for part in parts[:MAX_VARIANTS] if (name := self._named(part))))
 
     def _example(self, value: object, depth: int, stack: frozenset[str]) -> Any:
         entered = self._enter(value, stack)

@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from domain.tool import FINISH, ToolDoc, ToolId
 from graph.backends.memory import MemoryGraph
 from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, Mark, ToolFacts
 from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
+from graph.shapes import Shape, shape_of_value
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 
@@ -50,6 +52,13 @@ class Beginning:
 
 
 @dataclass(frozen=True)
+class Answering:
+    """What answers of tools looked like."""
+
+    seen: dict[ToolId, list[Shape]]
+
+
+@dataclass(frozen=True)
 class Forgetting:
     """Tools of which runs are forgotten."""
 
@@ -57,7 +66,16 @@ class Forgetting:
 
 
 Operation = (
-    Beginning | Forgetting | ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
+    Answering
+    | Beginning
+    | Forgetting
+    | ToolDoc
+    | GraphBatch
+    | LiveBatch
+    | GraphState
+    | Marking
+    | Expecting
+    | list[ToolLinks]
 )
 
 tools = st.sampled_from(TOOLS)
@@ -108,6 +126,12 @@ markings = st.builds(Marking, st.sampled_from((*TOOLS, FINISH)), st.sampled_from
 expectations = st.builds(
     Expecting, st.dictionaries(tools, st.sampled_from(("d1", "d2")), max_size=3), st.frozensets(tools, max_size=2)
 )
+answered: st.SearchStrategy[Any] = st.dictionaries(
+    st.sampled_from(("id", "name", "12")), st.sampled_from((1, 1.5, "x", [{"y": None}])), min_size=1
+)
+answerings = st.builds(
+    Answering, st.dictionaries(tools, st.lists(answered.map(shape_of_value), max_size=2), max_size=2)
+)
 beginnings = st.builds(Beginning, st.frozensets(tools, max_size=2))
 forgettings = st.builds(Forgetting, st.frozensets(tools, max_size=2))
 scores = st.sampled_from((0.6, 0.9, 1.0))
@@ -125,7 +149,8 @@ links = st.lists(
     unique_by=lambda one: one.tool,
 )
 operations: st.SearchStrategy[list[Operation]] = st.lists(
-    beginnings | forgettings | documents | batches | runs | states | markings | expectations | links, max_size=12
+    answerings | beginnings | forgettings | documents | batches | runs | states | markings | expectations | links,
+    max_size=12,
 )
 
 
@@ -143,6 +168,8 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
                 return await graph.restore(operation)
             case Marking():
                 return await graph.mark(operation.source, operation.target, operation.mark)
+            case Answering():
+                return await graph.learn_answers(operation.seen)
             case Beginning():
                 return await graph.begin_anew(operation.tools)
             case Forgetting():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
+from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_backends import BACKENDS
@@ -19,6 +20,7 @@ from tests.contract.link_store import LinkStoreContract
 
 class TestGraphStore(
     GraphStoreContract,
+    GraphAnswers,
     GraphAround,
     GraphDocuments,
     GraphMoving,

@@ -138,9 +138,10 @@ def test_response_schema_with_a_cycle_ends(tmp_path: Path) -> None:
     doc = only(path)
     assert json.loads(doc.response_schema or "") == {
         "type": "object",
+        "title": "Node",
         "properties": {
             "label": {"type": "string", "description": "A label", "example": "root"},
-            "children": {"type": "array", "items": {"type": "object"}},
+            "children": {"type": "array", "items": {"type": "object", "title": "Node"}},
         },
     }
     assert json.loads(doc.example_response or "") == {"label": "root"}

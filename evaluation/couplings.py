@@ -1,0 +1,185 @@
+"""Which dependencies between calls the feeds of a store know: those that gold programs have (GraphQLRestBench, 2024)."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from domain.errors import UsageError
+from domain.tool import ToolDoc, ToolId
+from graph.importers.lines import read_lines
+from graph.importers.records import RecordError, Skipped, load, text
+from graph.links import Feed
+
+FILES = ("train.jsonl", "valid.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """``field`` (its path without places in lists) of what ``source`` answered went into ``parameter`` of ``target``: functions by name."""
+
+    source: str
+    field: str
+    target: str
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A gold program: the half of its row (0: even rows, which rules may be fitted to), and its dependencies."""
+
+    half: int
+    dependencies: frozenset[Dependency]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A dependency that was looked for. ``known``: its tools and its parameter have documents. ``fed``: the one feeds the parameter of the
+    other. ``exact``: from this very field.
+    """
+
+    dependency: Dependency
+    known: bool
+    fed: bool
+    exact: bool
+
+
+def read_programs(folder: Path) -> tuple[list[Program], list[Skipped]]:
+    """The programs of a folder of GraphQLRestBench, in the order of its files.
+
+    Raises:
+        UsageError: one of the files is not there.
+    """
+    programs: list[Program] = []
+    skipped: list[Skipped] = []
+    row = 0
+    for name in FILES:
+        path = folder / name
+        if not path.is_file():
+            raise UsageError(f"{path} is not there; --data is the folder that holds {' and '.join(FILES)}")
+        for line in read_lines(path):
+            if isinstance(line, Skipped):
+                skipped.append(line)
+                continue
+            try:
+                programs.append(Program(row % 2, frozenset(dependencies(text(load(line.body), "output")))))
+            except RecordError as error:
+                skipped.append(Skipped(str(path), line.number, str(error)))
+            row += 1
+    return programs, skipped
+
+
+def dependencies(program: str) -> Iterator[Dependency]:
+    """The dependencies of a program in Python, statement by statement; what does not parse has none."""
+    origins: dict[str, str] = {}
+    for statement in _statements(program):
+        call = statement.value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        for argument in call.keywords:
+            for source, path in _taken(argument.value, {name: (origin, ()) for name, origin in origins.items()}):
+                if argument.arg and path:
+                    yield Dependency(source, ".".join(path), call.func.id, argument.arg)
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            origins[statement.targets[0].id] = call.func.id
+
+
+def _statements(program: str) -> Iterator[ast.Assign | ast.Expr]:
+    """The statements that parse, line by line where the whole does not."""
+    for part in (program,) if _parsed(program) is not None else program.splitlines():
+        for statement in _parsed(part.strip()) or ():
+            if isinstance(statement, (ast.Assign, ast.Expr)):
+                yield statement
+
+
+def _parsed(text: str) -> list[ast.stmt] | None:
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+
+
+_Path = tuple[str, tuple[str, ...]]
+
+
+def _taken(node: ast.expr, origins: Mapping[str, _Path]) -> Iterator[_Path]:
+    """The fields of responses that the value of an expression is made of; conditions choose among them and give none."""
+    path = _path(node, origins)
+    if path is not None:
+        yield path
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        inside = dict(origins)
+        for _ in node.generators:  # some programs have their loops in the wrong order
+            for loop in node.generators:
+                items = _path(loop.iter, inside)
+                if items is not None and isinstance(loop.target, ast.Name):
+                    inside[loop.target.id] = items
+        yield from _taken(node.elt, inside)
+    else:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                yield from _taken(child, origins)
+
+
+def _path(node: ast.expr, origins: Mapping[str, _Path]) -> _Path | None:
+    match node:
+        case ast.Name(id=name):
+            return origins.get(name)
+        case ast.Subscript(value=value):
+            return _path(value, origins)
+        case ast.Attribute(value=value, attr=attribute):
+            found = _path(value, origins)
+            return None if found is None else (found[0], (*found[1], attribute))
+        case _:
+            return None
+
+
+class Functions:
+    """Documents by the names that the programs give them: ``GET_artists__id__albums``, of ``GET /artists/{id}/albums``."""
+
+    def __init__(self, documents: Iterable[ToolDoc]) -> None:
+        found: dict[str, tuple[int, ToolDoc]] = {}
+        for document in documents:
+            segments = [part for part in unquote(urlsplit(document.url).path).split("/") if part]
+            for left_out in range(len(segments)):  # what all paths of a service begin with, like its version
+                name = re.sub(r"\W", "_", f"{document.method}/{'/'.join(segments[left_out:])}", flags=re.ASCII)
+                if name not in found or left_out < found[name][0]:
+                    found[name] = (left_out, document)
+        self._found = found
+
+    def get(self, name: str) -> ToolDoc | None:
+        """The document of a function."""
+        found = self._found.get(name)
+        return found[1] if found else None
+
+
+def judge(dependency: Dependency, functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]) -> Judged:
+    """Whether a feed into the target says what the program does. A parameter of the body counts under the name that it is sent by."""
+    source, target = functions.get(dependency.source), functions.get(dependency.target)
+    if source is None or target is None:
+        return Judged(dependency, known=False, fed=False, exact=False)
+    names = {one.name for one in target.parameters if dependency.parameter in (one.name, one.wire_name)}
+    found = [f for f in feeds.get(target.id, ()) if f.source == source.id and f.parameter in names]
+    exact = any(feed.field.replace("[]", "") == dependency.field for feed in found)
+    return Judged(dependency, known=bool(names), fed=bool(found), exact=exact)
+
+
+def figures(programs: Iterable[Program], judged: Mapping[Dependency, Judged]) -> dict[str, Any]:
+    """How many distinct dependencies were found, by half and in all; one of both halves counts in both."""
+    halves: dict[str, set[Dependency]] = {"fitted": set(), "kept_back": set()}
+    for program in programs:
+        halves["kept_back" if program.half else "fitted"] |= program.dependencies
+    groups = {**halves, "overall": halves["fitted"] | halves["kept_back"]}
+    return {name: _counts([judged[one] for one in group]) for name, group in groups.items()}
+
+
+def _counts(judged: list[Judged]) -> dict[str, int]:
+    return {
+        "n": len(judged),
+        "known": sum(one.known for one in judged),
+        "fed": sum(one.fed for one in judged),
+        "exact": sum(one.exact for one in judged),
+    }

@@ -1,0 +1,53 @@
+"""`evaluate.py couplings`: which of a benchmark's dependencies between calls the feeds of a store know."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from _evaluate_output import scoring, tell
+from rich.console import Console
+from rich.table import Table
+
+from evaluation.couplings import Functions, Program, figures, judge, read_programs
+from wiring.container import open_container
+
+
+def couplings(
+    benchmark: Annotated[Literal["graphqlrestbench"], typer.Option(help="Which benchmark the folder holds.")],
+    data: Annotated[Path, typer.Option(help="Folder of the benchmark.")],
+    store: Annotated[Path | None, typer.Option(help="Folder of a store of its APIs.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+) -> None:
+    """How many of the dependencies in a benchmark's gold programs the feeds of a store know: even rows, odd rows, all."""
+    with scoring():
+        programs, skipped = read_programs(data)
+        result = asyncio.run(_figures(programs, store))
+    tell({"benchmark": benchmark, **result}, _show, as_json=as_json, skipped=skipped)
+
+
+async def _figures(programs: list[Program], store: Path | None) -> dict[str, Any]:
+    async with open_container(store=store) as container:
+        documents = [document async for document in container.graph.documents()]
+        functions = Functions(documents)
+        wanted = {dependency for program in programs for dependency in program.dependencies}
+        named = (functions.get(dependency.target) for dependency in wanted)
+        targets = {document.id for document in named if document is not None}
+        feeds = {tool: await container.graph.feeds_into(tool) for tool in sorted(targets)}
+    judged = {dependency: judge(dependency, functions, feeds) for dependency in wanted}
+    missed = sorted(
+        f"{one.source}.{one.field} -> {one.target}.{one.parameter}" for one in wanted if not judged[one].exact
+    )
+    return {"groups": figures(programs, judged), "missed": missed}
+
+
+def _show(result: dict[str, Any]) -> None:
+    table = Table(box=None)
+    for column in ("", "dependencies", "documented", "fed", "from this very field"):
+        table.add_column(column, justify="right" if column else "left")
+    for name, row in result["groups"].items():
+        table.add_row(name.replace("_", " "), *(str(row[key]) for key in ("n", "known", "fed", "exact")))
+    out = Console(highlight=False, soft_wrap=True)
+    out.print(table)
+    for line in result["missed"]:
+        out.print(f"missed: {line}", markup=False)
