@@ -9,6 +9,7 @@ from agent.offer.profile import Profile, profile
 from domain.tool import FINISH, ToolId, is_unresolved
 from graph.links import Neighbourhood
 from graph.store import GraphReads
+from graph.weights import is_failing
 from retriever.experience import Precedent
 
 FOUND = 60
@@ -120,7 +121,7 @@ def _beside(around: Surroundings, tools: Sequence[ToolId]) -> list[ToolId]:
             beside |= dict.fromkeys([way.edge.target for way in ways if way.edge.mark != "ban"][:_BESIDE])
             back = sorted(known.into, key=lambda edge: (-(edge.imported + edge.live), edge.source))
             beside |= dict.fromkeys([edge.source for edge in back if edge.mark != "ban"][:_BESIDE])
-            if known.facts.reliability < 0:
+            if is_failing(known.facts):
                 beside |= dict.fromkeys([one.other for one in known.substitutes[:_BESIDE]])
     beside |= dict.fromkeys(tool for one in around.precedents for tool in one.tools)
     return [tool for tool in beside if tool != FINISH and not is_unresolved(tool)]
