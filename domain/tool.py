@@ -94,6 +94,15 @@ class Parameter(Model):
         return self.name if self.sent_as is None else self.sent_as
 
 
+class FeedMark(Model):
+    """What an administrator of the store said of a field and a parameter: ``field`` of what ``source`` answers fills it, or it does not."""
+
+    source: ToolId
+    field: str
+    parameter: str
+    fills: bool = True
+
+
 class Credential(Model):
     """A secret that a call sends, by name; its value comes from the environment or a vault and never stands in a document.
 
@@ -118,8 +127,9 @@ class ToolDoc(Model):
     though its method does not say so. ``body_type``: how ``body`` parameters are written; ``body_media``: the body's media type
     where it is not the usual one of that form. ``idempotency_header``: by a value that a caller puts there, the server tells a
     repeated call from a new one. ``side_effect``: what the document itself says of it; ``marked``: what an administrator of the
-    store said, which goes before, and stays when the document is imported again. ``learnt_response``: what this store saw its answers
-    look like, as JSON Schema, names and types only; known only where the document says nothing of them, or something else; it stays too.
+    store said, which goes before, and stays when the document is imported again, as ``feed_marks`` do: what was said of what fills its
+    parameters. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
+    document says nothing of them, or something else; it stays too.
     """
 
     id: ToolId
@@ -143,6 +153,7 @@ class ToolDoc(Model):
     side_effect: Said = ""
     marked: Said = ""
     learnt_response: str | None = None
+    feed_marks: tuple[FeedMark, ...] = ()
 
     @property
     def effect(self) -> SideEffect:

@@ -10,8 +10,8 @@ from graph.entities import service_of
 from graph.identifiers import text_words, words
 from graph.response_fields import OutputField
 
-MOST = 40
-"""Of fields that are alike, so many of the consumer's category are looked at, and so many of all."""
+MOST = 24
+"""Of fields that are alike, so many producers of the consumer's category are looked at, and so many of all."""
 
 _OWN = frozenset(
     {
@@ -60,7 +60,8 @@ class _Alike:
         if category not in self._best:
             some = [entry for entry in self._all if not category or entry.producer.category == category]
             some.sort(key=lambda e: (not wants <= e.has, e.field.path.count("."), e.field.position, e.producer.id))
-            self._best[category] = some[:MOST]
+            first = {entry.producer.id: entry for entry in reversed(some)}
+            self._best[category] = [entry for entry in some if first[entry.producer.id] is entry][:MOST]
         return self._best[category]
 
 
@@ -69,12 +70,12 @@ class _Wanted:
 
     def __init__(self, wants: frozenset[str], entries: Iterable[_Common]) -> None:
         self._wants = wants
-        self._by_surplus: defaultdict[frozenset[str], _Alike] = defaultdict(_Alike)
+        self._by_surplus: defaultdict[frozenset[str], _Alike] = defaultdict(_Alike, {frozenset(): _Alike()})
         for entry in entries:
             self._by_surplus[entry.has - wants].add(entry)
 
     def said(self, known: frozenset[str], category: str) -> Iterable[_Common]:
-        """Those for which ``known``, the words of a description, suffice."""
+        """Those for which ``known``, the words of a description, suffice; those first that need none, the best first."""
         for surplus, alike in self._by_surplus.items():
             if surplus <= known:
                 found = {id(entry): entry for entry in alike.best(category, self._wants)}
@@ -86,7 +87,7 @@ class CommonFields:
 
     def __init__(self) -> None:
         self._by_head: defaultdict[str, list[_Common]] = defaultdict(list)
-        self._by_pair: defaultdict[tuple[str, str], list[_Common]] = defaultdict(list)
+        self._by_word: dict[str, dict[str, list[_Common]]] = {}
         self._wanted: dict[frozenset[str], _Wanted] = {}
 
     def add(self, producer: ToolDoc, fields: Iterable[OutputField]) -> None:
@@ -98,12 +99,8 @@ class CommonFields:
             has = frozenset(named)
             if not named or words(field.name) in asked or (has & _OWN and not has & _COMMON):
                 continue
-            first = head(named)
-            entry = _Common(producer, field, has, about.union(field.holder), home)
-            self._by_head[first].append(entry)
-            for word in has | entry.support:
-                if word != first:
-                    self._by_pair[first, word].append(entry)
+            self._by_head[head(named)].append(_Common(producer, field, has, about.union(field.holder), home))
+        self._by_word.clear()
         self._wanted.clear()
 
     def fitting(self, parameter: Parameter, consumer: ToolDoc) -> Iterable[Entry]:
@@ -120,6 +117,16 @@ class CommonFields:
 
     def _saying(self, first: str, wants: frozenset[str]) -> Iterable[_Common]:
         """The fields that are of what a parameter asks for, and of which all its words are said."""
-        others = [self._by_pair.get((first, word), []) for word in wants if word != first]
+        others = [self._of(first).get(word, []) for word in wants if word != first]
         some = min(others, key=len) if others else self._by_head.get(first, [])
         return (entry for entry in some if all(word in entry.has or word in entry.support for word in wants))
+
+    def _of(self, first: str) -> dict[str, list[_Common]]:
+        """The fields of which a word says what they are, by every other word said of them."""
+        if first not in self._by_word:
+            by_word: defaultdict[str, list[_Common]] = defaultdict(list)
+            for entry in self._by_head.get(first, ()):
+                for word in entry.has | entry.support:
+                    by_word[word].append(entry)
+            self._by_word[first] = by_word
+        return self._by_word[first]

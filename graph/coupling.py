@@ -8,9 +8,10 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Parameter, ToolDoc
-from graph.entities import FORMS, IDENTITY, Service, service_of, thing
+from graph.entities import Service, service_of
 from graph.identifiers import text_words, words
 from graph.response_fields import OutputField, output_fields
+from graph.vocabulary import FORMS, IDENTITY, thing
 
 __all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "match", "output_fields"]
 
@@ -92,8 +93,11 @@ def match(
 
     The same telling example on both sides adds 0.15. A field that only repeats what the producer was asked with is a second best, and
     where no ``echoes`` count, nothing: whoever has it there had it before. Where recorded calls took the parameter from this field, that
-    decides.
+    decides; before all, what an administrator said.
     """
+    said = _said(field, producer, parameter, consumer)
+    if said is not None:
+        return said
     recorded = _recorded(field, producer, parameter)
     if recorded:
         return recorded
@@ -111,6 +115,14 @@ def match(
         return 0.0
     return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
                + _same_example(field.example, parameter))  # fmt: skip
+
+
+def _said(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None) -> float | None:
+    """1 or 0, as an administrator said of this field; None where nothing was said."""
+    for mark in consumer.feed_marks if consumer is not None else ():
+        if (mark.source, mark.field, mark.parameter) == (producer.id, field.path, parameter.name):
+            return float(mark.fills)
+    return None
 
 
 def _typed(
@@ -134,8 +146,11 @@ def _typed(
 
 def _repeats(field: OutputField, producer: ToolDoc) -> bool:
     """Whether a field goes by the name of one of the producer's inputs: in a list it may repeat what had to be given, elsewhere anything."""
-    own = (one.required for one in producer.parameters if words(one.name) == words(field.name))
-    return any(own) if "[]" in field.path else next(own, None) is not None
+    if not producer.parameters:
+        return False
+    named = words(field.name)
+    own = [one.required for one in producer.parameters if words(one.name) == named]
+    return any(own) if "[]" in field.path else bool(own)
 
 
 def _is_setting(parameter: Parameter) -> bool:
@@ -165,6 +180,7 @@ def couplings(
     asked = {*words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
     near = {field for word in asked for field in index.get(word, ())}
     known = {flow.field for flow in parameter.flows if flow.source == producer.id}
+    known |= {mark.field for mark in consumer.feed_marks if mark.source == producer.id} if consumer else set[str]()
     near |= {field for field in fields if field.path in known}
     scored = [Coupling(field, match(field, producer, parameter, consumer, service, echoes=echoes)) for field in near]
     fit = [coupling for coupling in scored if coupling.score >= COUPLED]

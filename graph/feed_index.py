@@ -6,22 +6,23 @@ outside their service, and all but the best of what many give alike.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from heapq import nsmallest
 
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.common_fields import CommonFields, Entry
 from graph.coupling import COUPLED, field_words, match, plain
-from graph.entities import IDENTITY, Service, service_of
+from graph.entities import Service, service_of
 from graph.identifiers import words
 from graph.links import Feed
 from graph.response_fields import OutputField, output_fields
+from graph.vocabulary import IDENTITY
 
 KEPT = 20
 """Producers kept for each parameter of a tool."""
 
 FIELDS = 3
-"""Fields kept of each of them: ``cast[].id`` and ``crew[].id`` are both a person's."""
+"""Fields kept of each of them where they identify something: ``cast[].id`` and ``crew[].id`` are both a person's."""
 
 _CLOSE = 0.05
 """How much worse than its best one such a field may be."""
@@ -86,34 +87,60 @@ class FeedIndex:
     def __init__(self) -> None:
         self._homes: defaultdict[tuple[str, str], _Home] = defaultdict(_Home)
         self._common = CommonFields()
+        self._producers: set[ToolId] = set()
 
     def add(self, producer: ToolDoc, fields: tuple[OutputField, ...]) -> None:
         """Add a tool with the fields of its response."""
         self._homes[service_of(producer)].add(producer, fields)
         self._common.add(producer, fields)
+        self._producers.add(producer.id)
 
     def feeds(self, consumer: ToolDoc) -> list[Feed]:
-        """The feeds into a tool: of each parameter those from the :data:`KEPT` best producers, of each its best fields."""
-        return [feed for parameter in consumer.parameters for feed in self._into(parameter, consumer)]
+        """The feeds into a tool: of each parameter those from the :data:`KEPT` best producers, of each its best fields.
+
+        And whatever an administrator said that there is.
+        """
+        found = [feed for parameter in consumer.parameters for feed in self._into(parameter, consumer)]
+        return with_marks(consumer, found, self._producers)
 
     def _into(self, parameter: Parameter, consumer: ToolDoc) -> list[Feed]:
         if parameter.type == "object" or not words(parameter.name):
             return []
         home = self._homes[service_of(consumer)]
         found: defaultdict[ToolId, list[tuple[_Place, Feed]]] = defaultdict(list)
-        for least, entries, service in (
-            (NEAR, home.near(parameter, consumer), home.service),
-            (FAR, self._common.fitting(parameter, consumer), None),
-        ):
-            for entry in entries:
-                if entry.producer.id == consumer.id:
-                    continue
-                score = match(entry.field, entry.producer, parameter, consumer, service, echoes=False)
-                if score >= least:
-                    feed = Feed(entry.producer.id, consumer.id, entry.field.path, parameter.name, score)
-                    found[entry.producer.id].append((_place(score, entry, consumer), feed))
+
+        def fits(entry: Entry, least: float, service: Service | None) -> float:
+            if entry.producer.id == consumer.id:
+                return 0.0
+            score = match(entry.field, entry.producer, parameter, consumer, service, echoes=False)
+            if score >= least:
+                feed = Feed(entry.producer.id, consumer.id, entry.field.path, parameter.name, score)
+                found[entry.producer.id].append((_place(score, entry, consumer), feed))
+            return score
+
+        for entry in home.near(parameter, consumer):
+            fits(entry, NEAR, home.service)
+        perfect = 0
+        for entry in self._common.fitting(
+            parameter, consumer
+        ):  # the best first: behind enough perfect ones none is kept
+            perfect += fits(entry, FAR, None) >= 1.0
+            if perfect >= KEPT:
+                break
         best = nsmallest(KEPT, (sorted(feeds, key=_first) for feeds in found.values()), key=lambda feeds: feeds[0][0])
-        return [feed for feeds in best for _, feed in feeds[:FIELDS] if feed.score >= feeds[0][1].score - _CLOSE]
+        most = FIELDS if home.service.taken(consumer, parameter) is not None else 1
+        return [feed for feeds in best for _, feed in feeds[:most] if feed.score >= feeds[0][1].score - _CLOSE]
+
+
+def with_marks(consumer: ToolDoc, feeds: Iterable[Feed], producers: Container[ToolId]) -> list[Feed]:
+    """Feeds as an administrator corrected them: with those that were added, as far as their producers are there, without the forbidden."""
+    marks = {(mark.source, mark.field, mark.parameter): mark.fills for mark in consumer.feed_marks}
+    added = [
+        Feed(source, consumer.id, field, parameter, 1.0)
+        for (source, field, parameter), fills in marks.items()
+        if fills and source in producers
+    ]
+    return added + [feed for feed in feeds if (feed.source, feed.field, feed.parameter) not in marks]
 
 
 def _place(score: float, entry: Entry, consumer: ToolDoc) -> _Place:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from domain.side_effect import Said
 from domain.tool import Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
@@ -156,9 +155,10 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
 
 
 def _kept(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
-    """With its administrator's mark and what its answers look like; of a tool that is another now, only that it changes something."""
+    """With what was learnt of its answers, and what its administrator said of it; of a tool that is another now, only that it changes something."""
     if old is None:
         return document
-    mark: Said = "" if another and old.marked == "reads" else old.marked
-    learnt = None if another else old.learnt_response
-    return document.model_copy(update={"marked": mark, "learnt_response": learnt}) if mark or learnt else document
+    if another:
+        return document.model_copy(update={"marked": "" if old.marked == "reads" else old.marked})
+    kept = {"marked": old.marked, "learnt_response": old.learnt_response, "feed_marks": old.feed_marks}
+    return document.model_copy(update=kept)

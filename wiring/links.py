@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 _PORTION = 2_000
 LINKED_AT_ONCE = 2_000
 """Tools of a store whose links are brought up to date after a run: that takes less than a second."""
-_BLOCK = 256
+_BLOCK = 512
 NEAREST = 30
 """Similar tools that are looked at for each."""
 

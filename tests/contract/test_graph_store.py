@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
+from tests.contract.feed_marks import FeedMarkContract
 from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
@@ -28,6 +29,7 @@ class TestGraphStore(
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,
+    FeedMarkContract,
 ):
     @pytest.fixture(params=sorted(BACKENDS))
     async def graph(self, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[LinkedGraph]:

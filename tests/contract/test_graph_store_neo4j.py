@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.links import LinkedGraph
+from tests.contract.feed_marks import FeedMarkContract
 from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
@@ -31,6 +32,7 @@ class TestNeo4jGraph(
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,
+    FeedMarkContract,
 ):
     @pytest.fixture
     def graph(self, neo4j_graph: Neo4jGraph) -> LinkedGraph:

@@ -1,4 +1,4 @@
-"""``scripts/mark_edge.py`` and ``scripts/mark_tool.py`` as an administrator runs them."""
+"""``scripts/mark_edge.py``, ``mark_tool.py`` and ``mark_feed.py`` as an administrator runs them."""
 
 import asyncio
 import json
@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from domain.tool import FeedMark, Parameter
 from graph.backends.sqlite import SqliteGraph
+from graph.links import Feed
 from tests.contract.graph_samples import A, B, C, batch, document
 from wiring.layout import StoreFolder
 
+TAKES = document(B, "now").model_copy(update={"parameters": (Parameter(name="place"),)})
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -28,7 +31,7 @@ def store(tmp_path: Path) -> Path:
     async def fill() -> None:
         graph = SqliteGraph(folder.graph)
         await graph.setup()
-        await graph.put_tools([document(A, "geocode"), document(B, "now"), document(C, "now")])
+        await graph.put_tools([document(A, "geocode"), TAKES, document(C, "now")])
         await graph.apply(batch("k", {(A, B): 3, (A, C): 1}))
         await graph.close()
 
@@ -90,3 +93,37 @@ def test_a_mark_moves_with_its_store(store: Path, tmp_path: Path) -> None:
     assert run("export_store", export, "--store", store).returncode == 0
     assert run("import_store", export, "--store", moved, "--no-embed").returncode == 0
     assert effect(moved) == ("changes", "administrator")
+
+
+def read_feeds(store: Path) -> tuple[list[Feed], tuple[FeedMark, ...]]:
+    async def read() -> tuple[list[Feed], tuple[FeedMark, ...]]:
+        graph = SqliteGraph(StoreFolder(store).graph)
+        await graph.setup()
+        found = await graph.feeds_into(B), (await graph.get_tools([B]))[B].feed_marks
+        await graph.close()
+        return found
+
+    return asyncio.run(read())
+
+
+def test_a_feed_is_added_forbidden_and_moves_with_its_store(store: Path, tmp_path: Path) -> None:
+    done = run("mark_feed", "geocode", "items[].id", B, "place", "add", "--store", store, "--json")
+    told = {"source": A, "field": "items[].id", "target": B, "parameter": "place", "mark": "add"}
+    assert (done.returncode, json.loads(done.stdout)) == (0, told)
+    added = FeedMark(source=A, field="items[].id", parameter="place")
+    assert read_feeds(store) == ([Feed(A, B, "items[].id", "place", 1.0)], (added,))
+    assert run("mark_feed", A, "items[].id", B, "place", "forbid", "--store", store).returncode == 0
+    export, moved = tmp_path / "export.jsonl", tmp_path / "moved"
+    assert run("export_store", export, "--store", store).returncode == 0
+    assert run("import_store", export, "--store", moved, "--no-embed").returncode == 0
+    assert read_feeds(moved) == ([], (added.model_copy(update={"fills": False}),))
+    assert run("mark_feed", A, "items[].id", B, "place", "clear", "--store", moved).returncode == 0
+    assert read_feeds(moved) == ([], ())
+
+
+def test_a_feed_that_cannot_be_marked_is_told(store: Path, tmp_path: Path) -> None:
+    unknown = run("mark_feed", A, "id", B, "colour", "add", "--store", store)
+    assert (unknown.returncode, "it has place" in unknown.stderr) == (2, True)
+    assert run("mark_feed", "nobody", "id", B, "place", "add", "--store", store).returncode == 2
+    assert run("mark_feed", A, "id", B, "place", "pin", "--store", store).returncode == 2
+    assert run("mark_feed", A, "id", B, "place", "add", "--store", tmp_path / "none").returncode == 3
