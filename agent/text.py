@@ -43,3 +43,8 @@ def shown(value: JsonValue, limit: int = 200) -> str:
 def title(tool: ToolDoc) -> str:
     """A tool by its set and its name, cleaned."""
     return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text for a model, where nobody counts them: four characters each."""
+    return len(text) // 4 + 1

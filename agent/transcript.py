@@ -16,7 +16,7 @@ class SubtaskTranscript:
     """``steps``: results of the last plan by step, counted on from the steps it was ``given``, the first
     of which, ``earlier``, are of earlier runs. ``failed``: steps that were gone around.
 
-    ``failed_after``: of those that followed another tool, that tool and theirs. ``finished``: its last walk finished a path.
+    ``failed_after``: those that followed another tool, each with that tool. ``finished``: its last walk finished a path.
     """
 
     number: int = 0
@@ -28,7 +28,7 @@ class SubtaskTranscript:
     path: Path = ()
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed: list[StepResult] = field(default_factory=list[StepResult])
-    failed_after: list[tuple[ToolId, ToolId]] = field(default_factory=list[tuple[ToolId, ToolId]])
+    failed_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
     finished: bool = False
 
     @property
@@ -66,7 +66,7 @@ class SubtaskTranscript:
             else:
                 self.failed.append(result)
                 if at > 1 and result.status != "ok":
-                    self.failed_after.append((self.path[at - 2], result.tool))
+                    self.failed_after.append((self.path[at - 2], result))
         self.path, self.steps = path, kept
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
@@ -131,11 +131,6 @@ class Transcript:
     def failed(self) -> list[StepResult]:
         """The results of steps that were gone around."""
         return [result for one in self.walked for result in one.failed]
-
-    @property
-    def failed_after(self) -> list[tuple[ToolId, ToolId]]:
-        """Of those that followed another tool, that tool and theirs."""
-        return [pair for one in self.walked for pair in one.failed_after]
 
     def served(self, subtask: SubtaskTranscript) -> bool:
         """Whether the run answered one of its subtasks; for the only one, whether it was answered at all."""

@@ -40,6 +40,12 @@ def memory_id(owner: str, pattern: str, path: Sequence[ToolId]) -> str:
     return blake2b("\0".join((owner, pattern, *path)).encode(), digest_size=16).hexdigest()
 
 
+class NearMemories(Protocol):
+    """What a search reads of memories; see :class:`MemoryStore`."""
+
+    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]: ...
+
+
 class MemoryStore(Protocol):
     """Memories, and their vectors by encoder ``identity``. All methods may raise ``UnavailableError``."""
 

@@ -138,7 +138,8 @@ class ToolDoc(Model):
     where it is not the usual one of that form. ``idempotency_header``: by a value that a caller puts there, the server tells a
     repeated call from a new one. ``side_effect``: what the document itself says of it; ``marked``: what an administrator of the
     store said, which goes before, and stays when the document is imported again, as ``feed_marks`` do: what was said of what fills its
-    parameters.
+    parameters. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
+    document says nothing of them, or something else; it stays too.
     """
 
     id: ToolId
@@ -161,6 +162,7 @@ class ToolDoc(Model):
     idempotency_header: str = ""
     side_effect: Said = ""
     marked: Said = ""
+    learnt_response: str | None = None
     feed_marks: tuple[FeedMark, ...] = ()
 
     @property

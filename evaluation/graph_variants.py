@@ -1,32 +1,74 @@
-"""Graphs that a real one is compared with: without edges, with its edges' ends dealt out anew, or without what calls tell of its tools."""
+"""Graphs that a real one is compared with: without edges, with their ends dealt out anew, or without what calls tell of its tools."""
 
-import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Literal
 
-from domain.tool import ToolId
+from domain.tool import FINISH, ToolId
+from evaluation.rewiring import Ends, rewired, rewired_feeds, rewired_substitutes
 from graph.facts import Edge, Neighbour, ToolFacts
-from graph.links import Neighbourhood
-from graph.store import GraphReads, GraphStore
+from graph.links import Feed, LinkedGraph, Neighbourhood, Substitute
+from graph.store import GraphReads
 
-SWAPS = 10
-"""Swaps per edge; after this many, no trace of the original pairing is left (Milo et al. 2003)."""
+Edges = Literal["real", "none", "shuffled", "coupling"]
+"""A graph's edges: all of them; none; transitions and links with their ends dealt out anew; links alone."""
+
+
+class Links:
+    """Links of tools other than those of their store. ``kept``: by kind, the share of them that join what the store's join as well."""
+
+    def __init__(
+        self,
+        feeds: Iterable[Feed] = (),
+        substitutes: Iterable[Substitute] = (),
+        kept: Mapping[str, float] | None = None,
+    ) -> None:
+        self.kept = kept or {}
+        self._feeds: dict[ToolId, list[Feed]] = {}
+        self._substitutes: dict[ToolId, list[Substitute]] = {}
+        for feed in sorted(feeds, key=lambda one: (-one.score, one.source, one.parameter, one.field)):
+            self._feeds.setdefault(feed.target, []).append(feed)
+        for pair in sorted(substitutes, key=lambda one: (-one.score, one.other)):
+            self._substitutes.setdefault(pair.one, []).append(pair)
+
+    def feeds_into(self, tool: ToolId) -> list[Feed]:
+        """What fills a tool's parameters, best first."""
+        return self._feeds.get(tool, [])
+
+    def substitutes(self, tool: ToolId) -> list[Substitute]:
+        """What does a tool's job, best first."""
+        return self._substitutes.get(tool, [])
+
+
+NO_LINKS = Links()
+_PORTION = 500
 
 
 class RewiredGraph:
-    """A graph store's documents and facts, with other edges. Reads only."""
+    """A graph store's documents and facts, with other edges. Reads only. ``links`` None: those of the store. ``kept``: of edges that chance
+    has dealt out, the share that the store has, too, by kind: among few tools that are joined to many, much of it.
+    """
 
-    def __init__(self, store: GraphStore, edges: Iterable[Edge], facts: dict[ToolId, ToolFacts]) -> None:
+    def __init__(
+        self,
+        store: LinkedGraph,
+        edges: Iterable[Edge] = (),
+        facts: Mapping[ToolId, ToolFacts] | None = None,
+        links: Links | None = NO_LINKS,
+        kept: Mapping[str, float] | None = None,
+    ) -> None:
+        self.kept = {**(kept or {}), **(links.kept if links else {})}
         self._store = store
-        self._facts = facts
+        self._facts = facts or {}
+        self._links = links
         self._out: dict[ToolId, list[Edge]] = {}
         self._into: dict[ToolId, list[Edge]] = {}
-        for edge in sorted(edges, key=lambda e: (e.source, e.target)):
+        for edge in sorted(edges, key=_ends):
             self._out.setdefault(edge.source, []).append(edge)
             self._into.setdefault(edge.target, []).append(edge)
 
     async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
-        """As the store has them, with the other edges and no links."""
+        """As the store has them, with the other edges and links."""
         known = await self._store.around(tools)
         targets = {edge.target for tool in known for edge in self._out.get(tool, [])}
         documents = await self._store.get_tools(targets) if targets else {}
@@ -38,42 +80,59 @@ class RewiredGraph:
                     for edge in self._out.get(tool, [])
                 ],
                 into=self._into.get(tool, []),
-                feeds=(),
-                substitutes=(),
+                feeds=found.feeds if self._links is None else self._links.feeds_into(tool),
+                substitutes=found.substitutes if self._links is None else self._links.substitutes(tool),
             )
             for tool, found in known.items()
         }
 
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+        """All other edges out of one of these tools or into one, each once, by its ends."""
+        found = {_ends(edge): edge for tool in tools for edge in (*self._out.get(tool, ()), *self._into.get(tool, ()))}
+        return [found[ends] for ends in sorted(found)]
 
-async def without_edges(store: GraphStore) -> RewiredGraph:
+
+async def variant(store: LinkedGraph, edges: Edges) -> LinkedGraph | RewiredGraph:
+    """The graph with those edges."""
+    match edges:
+        case "real":
+            return store
+        case "none":
+            return await without_edges(store)
+        case "coupling":
+            return RewiredGraph(store, links=None)
+        case "shuffled":
+            return await shuffled(store, links=await shuffled_links(store))
+
+
+async def without_edges(store: LinkedGraph) -> RewiredGraph:
     """No tool leads anywhere."""
-    return RewiredGraph(store, (), {})
+    return RewiredGraph(store)
 
 
-async def shuffled(store: GraphStore, seed: int = 7) -> RewiredGraph:
+async def shuffled(store: LinkedGraph, seed: int = 7, links: Links = NO_LINKS) -> RewiredGraph:
     """Every tool keeps how many edges go out of it and into it, and their counts' order; which tools they join is chance."""
     edges = [edge async for edge in store.edges()]
     facts = {tool: found async for tool, found in store.nodes()}
-    return RewiredGraph(store, rewired(edges, seed), facts)
+    made = rewired(edges, seed)
+    return RewiredGraph(store, made, facts, links, _kept("transitions", map(_ends, edges), map(_ends, made)))
 
 
-def rewired(edges: list[Edge], seed: int) -> list[Edge]:
-    """Degree-preserving swaps of targets between pairs of edges; never a loop, never an edge twice.
-
-    A count stays with its source, so that the weights out of a tool are the same numbers on other targets.
-    """
-    chance = random.Random(seed)
-    targets = [edge.target for edge in edges]
-    taken = {(edge.source, edge.target) for edge in edges}
-    for _ in range(SWAPS * len(edges)):
-        one, other = chance.randrange(len(edges)), chance.randrange(len(edges))
-        here, there = (edges[one].source, targets[other]), (edges[other].source, targets[one])
-        if here in taken or there in taken or here[0] == here[1] or there[0] == there[1]:
-            continue
-        taken -= {(edges[one].source, targets[one]), (edges[other].source, targets[other])}
-        taken |= {here, there}
-        targets[one], targets[other] = targets[other], targets[one]
-    return [Edge(e.source, target, e.imported, e.live) for e, target in zip(edges, targets, strict=True)]
+async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
+    """Every tool keeps how many others it feeds, is fed by and has as substitutes; which ones is chance."""
+    tools = [document.id async for document in store.documents()]
+    feeds: list[Feed] = []
+    substitutes: list[Substitute] = []
+    for start in range(0, len(tools), _PORTION):
+        for one in (await store.around(tools[start : start + _PORTION])).values():
+            feeds += one.feeds
+            substitutes += one.substitutes
+    fed, others = rewired_feeds(feeds, seed), rewired_substitutes(substitutes, seed)
+    kept = {
+        **_kept("feeds", ((one.source, one.target) for one in feeds), ((one.source, one.target) for one in fed)),
+        **_kept("substitutes", ((one.one, one.other) for one in substitutes), ((one.one, one.other) for one in others)),
+    }
+    return Links(fed, others, kept)
 
 
 class WithoutCallEvidence:
@@ -88,3 +147,13 @@ class WithoutCallEvidence:
             tool: replace(known, facts=ToolFacts(), out=[replace(way, facts=ToolFacts()) for way in known.out])
             for tool, known in (await self._graph.around(tools)).items()
         }
+
+
+def _ends(edge: Edge) -> Ends:
+    return edge.source, edge.target
+
+
+def _kept(kind: str, real: Iterable[Ends], made: Iterable[Ends]) -> dict[str, float]:
+    """The share of the pairs that chance made which are real, if it made any. Those with the end of a path are no pairs of tools."""
+    pairs = {pair for pair in made if pair[1] != FINISH}
+    return {kind: len(pairs & set(real)) / len(pairs)} if pairs else {}

@@ -9,7 +9,7 @@ import orjson
 from domain.errors import BrokenInputError, UsageError
 from evaluation.api_keys import Key, key
 from graph.importers.lines import read_lines
-from graph.importers.records import RecordError, Skipped, as_list, as_object, load, text
+from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, text
 
 GROUPS = {"G1": "I1", "G2": "I2", "G3": "I3"}
 
@@ -42,7 +42,7 @@ def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
             skipped.append(line)
             continue
         try:
-            queries.append(_query(line.body))
+            queries.append(query_of(load(line.body)))
         except RecordError as error:
             skipped.append(Skipped(str(path), line.number, str(error)))
     return queries, skipped
@@ -70,8 +70,8 @@ def write_queries(queries: Iterable[Query], path: Path) -> None:
             file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
-def _query(body: bytes) -> Query:
-    record = load(body)
+def query_of(record: Record) -> Query:
+    """A line's query. Raises ``RecordError``."""
     items = [as_object(item, "an item of 'relevant'") for item in as_list(record.get("relevant"), "'relevant'")]
     if not items:
         raise RecordError("'relevant' names no API")

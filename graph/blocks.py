@@ -7,30 +7,35 @@ imported before, in whole or in part, in this order or another, adds only what i
 - a file of a folder: its group's and its own name, its size and its checksum.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
 from zlib import crc32
 
 from domain.tool import ToolId, is_unresolved
-from domain.trajectory import RecordedCall, Solved, Trajectory
+from domain.trajectory import Call, Outcome, RecordedCall, Solved, Trajectory
+from graph.answer_shapes import arguments_said, shape_of_answer
 from graph.counting import Tally, count_recorded, count_trajectory
 from graph.dataflow import Made, taken
 from graph.facts import GraphBatch
 from graph.function_names import NameIndex
-from graph.importers import apibank, jsonl, trees
+from graph.importers import apibank, dialogues, jsonl, trees
 from graph.importers.lines import Line, read_lines
 from graph.importers.records import Record, RecordError, Skipped, load, read_capped
+from graph.lenient_json import read_value
 from graph.repeat_counter import RepeatCounter
+from graph.shapes import Shape
 
 Kind = Literal["trajectories", "calls"]
 FILES_A_BLOCK = 256
 LINES_A_BLOCK = 1_000
 BYTES_A_BLOCK = 4 << 20
+ANSWERS_A_TOOL = 3
+"""Answers of one tool that a block is learnt from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class LineBlock:
 
 @dataclass(frozen=True, slots=True)
 class FileBlock:
-    """Search trees, a file each. ``weight``: their number."""
+    """Search trees or dialogues, a file each. ``weight``: their number."""
 
     paths: tuple[str, ...]
     weight: int
@@ -59,7 +64,7 @@ Block = LineBlock | FileBlock
 class Counted:
     """What a block came to. The batch holds what is new, the tally everything; ``recorded`` the resolved new calls.
 
-    ``solved``: the requests of new trajectories that were kept, where all tools of their paths have documents.
+    ``answers``: what the first new answers of each tool looked like. ``solved``: the requests of new trajectories that were kept, where all tools of their paths have documents.
     """
 
     batch: GraphBatch
@@ -67,6 +72,7 @@ class Counted:
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     recorded: list[tuple[ToolId, RecordedCall]] = field(default_factory=list[tuple[ToolId, RecordedCall]])
     solved: list[Solved] = field(default_factory=list[Solved])
+    answers: dict[ToolId, list[Shape]] = field(default_factory=dict[ToolId, list[Shape]])
     parse_seconds: float = 0.0
     count_seconds: float = 0.0
 
@@ -91,8 +97,8 @@ def line_blocks(path: Path, kind: Kind) -> Iterator[LineBlock]:
 
 
 def file_blocks(path: Path) -> Iterator[FileBlock]:
-    """The blocks of a folder of search trees."""
-    files = trees.tree_files(path)
+    """The blocks of a folder of search trees or dialogues."""
+    files = chain(trees.tree_files(path), dialogues.dialogue_files(path)) if path.is_dir() else iter((path,))
     while paths := tuple(str(file) for file in islice(files, FILES_A_BLOCK)):
         yield FileBlock(paths, len(paths))
 
@@ -112,15 +118,35 @@ def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozen
             batch.records.add(record.key)
         if isinstance(record.content, Trajectory):
             path = count_trajectory(batch, counted.tally, record.content, names)
+            if new:
+                _look_at(counted.answers, record.content.attempts, names)
             if new and path and record.content.query.strip() and not any(map(is_unresolved, path)):
                 counted.solved.append(_solved(record.content, path, names))
         else:
             tool = count_recorded(batch, counted.tally, record.content, names)
             if tool is not None and new:
                 counted.recorded.append((tool, record.content))
+                if record.content.outcome is Outcome.OK:
+                    _look_at_one(counted.answers, tool, record.content.response, record.content.arguments)
         counted.count_seconds += perf_counter() - start
     counted.batch.key = "import:" + _digest("\n".join(sorted(counted.batch.records)).encode())
     return counted
+
+
+def _look_at(answers: dict[ToolId, list[Shape]], calls: Sequence[Call], names: NameIndex) -> None:
+    for call in calls:
+        if call.outcome is Outcome.OK and call.observation:
+            name = names.resolve(call.function, call.category, call.toolset)
+            if name.resolved:
+                _look_at_one(answers, name.id, call.observation, call.arguments or "")
+
+
+def _look_at_one(answers: dict[ToolId, list[Shape]], tool: ToolId, answer: str, arguments: str) -> None:
+    if len(answers.get(tool, ())) < ANSWERS_A_TOOL:
+        given = read_value(arguments)
+        shape = shape_of_answer(answer, arguments_said(given.values()) if isinstance(given, dict) else ())
+        if shape is not None:
+            answers.setdefault(tool, []).append(shape)
 
 
 def _solved(trajectory: Trajectory, path: tuple[ToolId, ...], names: NameIndex) -> Solved:
@@ -184,7 +210,10 @@ def _from_file(path: str) -> _Read:
     name = "/".join(path.rsplit("/", 2)[-2:])
     # The name already tells the records of a data set apart; size and checksum tell that a file was changed. A
     # cryptographic hash would take half as long as parsing the file.
-    return _Read(_digest(f"{name}\0{len(body)}\0{crc32(body)}".encode()), trees.trajectory(load(body), name))
+    key = _digest(f"{name}\0{len(body)}\0{crc32(body)}".encode())
+    if path.endswith(".jsonl"):
+        return _Read(key, dialogues.trajectory(body, name))
+    return _Read(key, trees.trajectory(load(body), name))
 
 
 def _line_key(kind: Kind, body: bytes, seen: RepeatCounter) -> str:

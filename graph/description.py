@@ -9,8 +9,10 @@ from pydantic.types import JsonValue
 
 from domain.errors import AmbiguousNameError, UsageError
 from domain.tool import ToolDoc, ToolId
+from graph.evidence import seconds
 from graph.facts import Edge, Lesson, Mark, ToolFacts
 from graph.function_names import standardise
+from graph.history import Parts, over_time, parts
 from graph.store import GraphStore
 from graph.weights import WeightParameters, availability, transition_weights
 
@@ -43,7 +45,8 @@ class Link:
 class Description:
     """``document`` is None for Finish and for unresolved names; ``availability`` None: untested. Links: heaviest first.
 
-    ``runs``: what they taught about the tool, the newest first.
+    ``runs``: what they taught about the tool, the newest first. ``history``: its availability after each that called it, by its key.
+    ``parts``: what the availability is made of.
     """
 
     id: ToolId
@@ -53,6 +56,8 @@ class Description:
     successors: list[Link]
     predecessors: list[Link]
     runs: list[Lesson]
+    history: dict[str, float]
+    parts: Parts | None
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object that ``show_tool --json`` prints."""
@@ -61,7 +66,12 @@ class Description:
             "document": None if self.document is None else self.document.model_dump(mode="json"),
             "side_effect": None if self.document is None else dict(self.document.effect._asdict()),
             "availability": self.availability,
-            "evidence": {**asdict(self.evidence), "runs": [_run(lesson) for lesson in self.runs]},
+            "evidence": {
+                **asdict(self.evidence),
+                "parts": None if self.parts is None else asdict(self.parts),
+                "runs": [_run(lesson) for lesson in self.runs],
+                "history": [_after(lesson, self.history[lesson.run]) for lesson in self.runs if lesson.outcomes],
+            },
             "successors": [link.to_json() for link in self.successors],
             "predecessors": [link.to_json() for link in self.predecessors],
         }
@@ -80,19 +90,26 @@ async def describe(graph: GraphStore, name: str, parameters: WeightParameters) -
     successors = [
         _link(w.target, w.weight, w.edge) for w in transition_weights(await graph.out_edges(tool), parameters)
     ]
+    lessons, now = await graph.lessons(tool), seconds()
     return Description(
         tool,
         document,
-        availability(facts, parameters),
+        availability(facts, parameters, now),
         facts,
         _heaviest_first(successors),
         _heaviest_first(await _predecessors(graph, tool, parameters)),
-        await graph.lessons(tool),
+        lessons,
+        over_time(facts, lessons, parameters),
+        parts(facts, parameters, now),
     )
 
 
 def _run(lesson: Lesson) -> dict[str, JsonValue]:
     return {"run": lesson.run, "at": lesson.moment, "score": lesson.score, "outcomes": list(lesson.outcomes)}
+
+
+def _after(lesson: Lesson, availability: float) -> dict[str, JsonValue]:
+    return {"run": lesson.run, "at": lesson.moment, "availability": availability}
 
 
 def _link(end: ToolId, weight: float, edge: Edge) -> Link:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeVar, dataclass_transform
 
-from domain.tool import ToolId
+from domain.tool import FINISH, ToolId
 
 T = TypeVar("T")
 
@@ -26,13 +26,20 @@ LiveOutcome = Literal["ok", "transient", "gone"]
 Mark = Literal["pin", "mute", "ban"]
 """An administrator's word on an edge; what each does to the weights says ``graph.weights``."""
 
+HALF_LIFE = 7.0
+"""Days without a call after which what speaks against a tool counts half, unless a setting says otherwise."""
+
 LESSONS = 50
 """Of what runs taught about a tool, the newest so many are kept as evidence."""
 
 
 @record
 class ToolFacts:
-    """Per tool: imported calls of known outcome and successes, live outcomes by class, quality ``q``, reliability ``a``."""
+    """Per tool: imported calls of known outcome and successes, live outcomes by class, and what runs said of it.
+
+    ``quality`` and ``reliability`` are the thesis's sums of scores and of signs. ``good``, ``bad`` and ``trouble`` are the live
+    evidence of :mod:`graph.evidence`, as it stood when calls were last heard of: at ``heard``, in seconds since 1970 (0: unknown).
+    """
 
     calls: int = 0
     successes: int = 0
@@ -41,17 +48,25 @@ class ToolFacts:
     gone: int = 0
     quality: float = 0.0
     reliability: float = 0.0
+    good: float = 0.0
+    bad: float = 0.0
+    trouble: float = 0.0
+    heard: float = 0.0
 
 
 @record
 class Edge:
-    """A transition with its counts. ``target`` may be ``FINISH``. One that was never walked is there only while it is marked."""
+    """A transition with its counts. ``target`` may be ``FINISH``. One that was never walked is there only while it is marked.
+
+    ``strength``: what is left of its live walks, less with each walk that took another way (:mod:`graph.evidence`).
+    """
 
     source: ToolId
     target: ToolId
     imported: int = 0
     live: int = 0
     mark: Mark | None = None
+    strength: float = 0.0
 
 
 @record
@@ -109,8 +124,9 @@ class GraphBatch:
 class LiveBatch:
     """What one run teaches, applied once by its ``key`` (the run's id).
 
-    ``transitions``: how often each was walked. ``scores``: Δ in [-1, 1] of each tool of the path, in order.
-    ``outcomes``: the class of each call, in order. ``decay`` is γ of docs/architecture.md. ``at``: when the run was, with its zone.
+    ``transitions``: how often each was walked, in vain too. ``scores``: Δ in [-1, 1] of each tool of the path, in order; ``FINISH``
+    may be scored as any tool is. ``outcomes``: the class of each call, in order. ``decay`` is γ of docs/architecture.md. ``at``: when
+    the run was, with its zone. ``half_life``: days without a call after which what speaks against a tool counts half.
     """
 
     key: str
@@ -119,13 +135,15 @@ class LiveBatch:
     outcomes: tuple[tuple[ToolId, LiveOutcome], ...]
     decay: float = 0.8
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    half_life: float = HALF_LIFE
 
     def lessons(self) -> dict[ToolId, Lesson]:
         """What it teaches about each tool that was scored or called."""
         scores: dict[ToolId, list[float]] = {}
         outcomes: dict[ToolId, list[LiveOutcome]] = {}
         for tool, score in self.scores:
-            scores.setdefault(tool, []).append(score)
+            if tool != FINISH:
+                scores.setdefault(tool, []).append(score)
         for tool, outcome in self.outcomes:
             outcomes.setdefault(tool, []).append(outcome)
         return {

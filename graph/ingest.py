@@ -227,6 +227,8 @@ class Ingest:
             await self._recordings.add(counted.batch.key, counted.recorded)
         if self._remember is not None and counted.solved:
             await self._remember(counted.batch.key, counted.solved)
+        if counted.answers:
+            await self._store.learn_answers(counted.answers)
         return await self._store.apply(counted.batch)
 
     async def _timed(self, work: Awaitable[T]) -> T:

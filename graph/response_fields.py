@@ -45,10 +45,12 @@ class OutputField:
 def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
     """The scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
 
-    From ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then those that ``example_response`` alone has: schemas
-    leave out what their authors forgot. Broken text is read as far as it is whole. References in a schema (``$ref``) are followed
-    within it, cycles once.
+    From what its answers were learnt to look like, else from ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then
+    those that ``example_response`` alone has: schemas leave out what their authors forgot. Broken text is read as far as it is whole.
+    References in a schema (``$ref``) are followed within it, cycles once.
     """
+    if doc.learnt_response:
+        return _fields(doc.learnt_response, "")
     return _fields(doc.response_schema or "", doc.example_response or "")
 
 

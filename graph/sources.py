@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import orjson
 
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc
 from graph.blocks import Block, Kind, file_blocks, line_blocks
-from graph.importers import apibank, jsonl, toolbench, trees
+from graph.importers import apibank, dialogues, jsonl, nestful, toolbench, trees
 from graph.importers.lines import Line, read_lines
-from graph.importers.records import Record, RecordError, Skipped, load, read_capped
+from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, load_any, read_capped
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Source:
 
 
 def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
-    """Documents from a folder in ToolBench's layout, an OpenAPI or Swagger document (JSON or YAML), API-Bank's table, or JSONL.
+    """Documents from a folder in ToolBench's layout, an OpenAPI or Swagger document (JSON or YAML), API-Bank's table, NESTFUL's list
+    of endpoints, or JSONL.
 
     ``server`` is the address that the relative servers of an OpenAPI document are relative to.
 
@@ -34,7 +37,7 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
     """
     path = _existing(path, "--tools")
     if path.is_dir():
-        listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv"))
+        listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv", "data/all_apis.csv"))
         return toolbench.read_tools(path) if listed is None else read_tools(listed)
     if path.suffix == ".csv":
         return apibank.read_tools(path)
@@ -55,7 +58,7 @@ def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:
 
 
 def read_records(path: Path, kind: Kind) -> Source:
-    """Trajectories (search trees, dialogues or JSONL) or recorded calls (JSONL). Raises ``UsageError`` as above."""
+    """Trajectories (search trees, dialogues, a file each or a line each, or JSONL) or recorded calls (JSONL). Raises ``UsageError`` as above."""
     path = _existing(path, f"--{kind}")
     if path.is_dir():
         names = ("calls.jsonl", "calls.jsonl.gz")
@@ -65,10 +68,10 @@ def read_records(path: Path, kind: Kind) -> Source:
         if listed is None and kind == "calls":
             raise UsageError(f"--calls {path} is a folder without calls.jsonl or calls.jsonl.gz; name the file")
         if listed is None:
-            files = sum(1 for _ in trees.tree_files(path))
+            files = sum(1 for _ in chain(trees.tree_files(path), dialogues.dialogue_files(path)))
             return Source(path, files, files, lambda: file_blocks(path))
         path = listed
-    if path.suffix == ".json" and kind == "trajectories":
+    if kind == "trajectories" and (path.suffix == ".json" or dialogues.is_dialogue(path)):
         return Source(path, 1, 1, lambda: file_blocks(path))
     return Source(path, path.stat().st_size, 0, lambda: line_blocks(path, kind))
 
@@ -85,11 +88,15 @@ def _inside(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
     try:
-        record = load(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
+        content = load_any(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
+        endpoints = as_list(cast(object, content), "the endpoints") if isinstance(content, list) else []
+        record = {} if endpoints else as_object(cast(object, content), "the record")
     except (RecordError, OSError) as error:
         yield Skipped(str(path), None, str(error))
         return
-    if "openapi" in record or "swagger" in record:
+    if endpoints:
+        yield from nestful.read_tools(path, endpoints)
+    elif "openapi" in record or "swagger" in record:
         yield from _openapi(path, server, record)
     elif "api_list" in record:
         yield from toolbench.read_tool_file(path)

@@ -1,6 +1,6 @@
 """The protocol of a graph store, in words. One contract suite tests every implementation against it."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from domain.tool import ToolDoc, ToolId
@@ -8,6 +8,7 @@ from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, Lesson, L
 
 if TYPE_CHECKING:
     from graph.links import Neighbourhood
+    from graph.shapes import Shape
 
 
 class GraphReads(Protocol):
@@ -45,9 +46,20 @@ class GraphStore(Protocol):
         ...
 
     async def learn(self, batch: LiveBatch) -> bool:
-        """Add what a run taught, once per key: ``live += n``, ``q ← γq + Δ``, ``a ← γa ± 1``, in the database.
+        """Add what a run taught, once per key, in the database: counts, ``q ← γq + Δ``, ``a ← γa ± 1``, and :mod:`graph.evidence`.
 
-        Each tool keeps its lesson; of more than ``LESSONS`` the oldest go.
+        Runs that are learnt from at once lose nothing of one another. Each tool keeps its lesson; of more than ``LESSONS`` the oldest go.
+        """
+        ...
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        """Forget what runs said of these tools: their live calls, scores and lessons. What was imported stays, and so do walks."""
+        ...
+
+    async def learn_answers(self, seen: "Mapping[ToolId, Sequence[Shape]]") -> set[ToolId]:
+        """Take what answers of tools looked like into their documents, where that is news; those that have changed.
+
+        Their links become pending. Tools without a document are ignored.
         """
         ...
 

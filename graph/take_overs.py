@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from domain.side_effect import Said
-from domain.tool import Credential, FeedMark, ToolDoc, ToolId
+from domain.tool import Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
@@ -71,7 +70,7 @@ class Admission:
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
     async def admitted(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
-        """Those to be put, each with the mark that an administrator gave it. Of tools that are others now, all that was learnt is forgotten first.
+        """Those to be put, each with what the store alone knows of it. Of tools that are others now, all that was learnt is forgotten first.
 
         Raises:
             UnavailableError: the store.
@@ -89,7 +88,7 @@ class Admission:
             another = any(change.what in _ANOTHER and change.old for change in changes)
             if another:
                 others.append(document.id)
-            admitted.append(_marked(document, old, another=another))
+            admitted.append(_kept(document, old, another=another))
         await self._begin_anew(others)
         return admitted
 
@@ -155,11 +154,11 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
     return tool.model_copy(update={"marked": ""}) if tool.marked else tool
 
 
-def _marked(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
-    """With what its administrator said of it; of a tool that is another now, that it reads and what fills its inputs was said of the old."""
-    if old is None or not (old.marked or old.feed_marks):
+def _kept(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
+    """With what was learnt of its answers, and what its administrator said of it; of a tool that is another now, only that it changes something."""
+    if old is None:
         return document
-    kept: dict[str, Said | tuple[FeedMark, ...]] = {"marked": "" if another and old.marked == "reads" else old.marked}
-    if not another:
-        kept["feed_marks"] = old.feed_marks
+    if another:
+        return document.model_copy(update={"marked": "" if old.marked == "reads" else old.marked})
+    kept = {"marked": old.marked, "learnt_response": old.learnt_response, "feed_marks": old.feed_marks}
     return document.model_copy(update=kept)

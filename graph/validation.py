@@ -36,16 +36,18 @@ def check_batch(batch: GraphBatch) -> None:
 
 
 def check_live(batch: LiveBatch) -> None:
-    """Raise ``UsageError`` for a run without a key, γ outside (0, 1], Δ outside [-1, 1], or a scored or called Finish."""
+    """Raise ``UsageError`` for a run without a key, γ outside (0, 1], Δ outside [-1, 1], no half-life, or a called Finish."""
     _check_key(batch.key)
     _check_moment(batch.at)
     if not 0 < batch.decay <= 1:
         raise UsageError(f"decay {batch.decay}: γ must be above 0 and at most 1")
+    if not 0 < batch.half_life < math.inf:
+        raise UsageError(f"half-life {batch.half_life}: must be positive and finite")
     for (source, target), count in batch.transitions.items():
         _check_transition(source, target, count)
     for tool, score in batch.scores:
-        if tool == FINISH or math.isnan(score) or not -1 <= score <= 1:
-            raise UsageError(f"score {score} of {tool!r}: scores lie in [-1, 1], and Finish is never scored")
+        if math.isnan(score) or not -1 <= score <= 1:
+            raise UsageError(f"score {score} of {tool!r}: scores lie in [-1, 1]")
     if any(tool == FINISH for tool, _ in batch.outcomes):
         raise UsageError("Finish cannot be called: leave it out of the outcomes")
 
@@ -58,10 +60,14 @@ def check_state(state: GraphState) -> None:
             raise UsageError(f"facts of {tool!r}: counts cannot be negative, nor successes more than calls")
         if not (math.isfinite(facts.quality) and math.isfinite(facts.reliability)):
             raise UsageError(f"facts of {tool!r}: quality and reliability must be finite numbers")
+        if not all(0 <= one < math.inf for one in (facts.good, facts.bad, facts.trouble, facts.heard)):
+            raise UsageError(f"facts of {tool!r}: live evidence and its moment must be finite and cannot be negative")
     for edge in state.edges:
         _check_transition(edge.source, edge.target, min(edge.imported, edge.live))
         if not (edge.mark is None) <= edge.imported + edge.live <= _MOST:
             raise UsageError(f"{edge.source!r} -> {edge.target!r}: an edge without a mark was walked at least once")
+        if not 0 <= edge.strength < math.inf:
+            raise UsageError(f"{edge.source!r} -> {edge.target!r}: a strength must be finite and cannot be negative")
     for key in state.keys:
         _check_key(key)
     for tool, lesson in state.lessons:

@@ -1,16 +1,20 @@
-"""The formulas of the tool graph: transition weights and availability, computed from facts when read, never stored.
+"""The weights of the tool graph: transition weights and availability, computed from facts when read, never stored.
 
-Sections name the thesis that Footpath comes from: 3.4.1 static weights, 3.4.1.1 the score map, 3.4.2 dynamic weights.
+Two forms: *living* weights, which the evidence of :mod:`graph.evidence` makes, and the *thesis's* own, sections 3.4.1 (static
+weights), 3.4.1.1 (the score map) and 3.4.2 (dynamic weights) of what Footpath comes from.
 """
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
-from graph.facts import Edge, Neighbour, ToolFacts, record
+from graph.evidence import as_of, seconds
+from graph.facts import HALF_LIFE, Edge, Neighbour, ToolFacts, record
 
 MUTED = 0.1
 """The part of its weight that a muted edge keeps before the weights are made to sum to 1 again."""
@@ -18,26 +22,41 @@ MUTED = 0.1
 UNTESTED = 0.5
 """The availability by which a tool without any evidence is ranked."""
 
-HARD_ERROR = 4
-"""How many soft errors a hard one weighs as evidence."""
+IMPORTED = 50
+"""Imported calls of a tool, and imported walks out of a node, count for at most so many: as many as live ones can come to. Much of it
+moves slowly, little quickly, and neither drowns what runs here have seen.
+"""
+
+PRIOR = 1.0
+"""A good and a bad call that every tool is taken to have had: one call, or a few, prove nothing."""
+
+FORGIVEN = 1.0
+"""The trouble that a tool is forgiven: one failure is no series."""
+
+Form = Literal["living", "thesis"]
 
 
 @dataclass(frozen=True, slots=True)
 class WeightParameters:
-    """``alpha``: slope of the score map. ``n0``: how much live evidence outweighs half of the imported one.
+    """``alpha``: slope of the score map. ``half_life``: days of silence after which what speaks against a tool counts half.
 
-    ``fixed_beta``: the share of the imported weight once anything is live, as in the paper; None lets it shrink with use.
+    Of the thesis's form alone, ``beta``: the share of what was imported once anything is live; ``gamma``: what is left of the sums of
+    scores and of signs with each that is added (1: all, as in the thesis).
     """
 
+    form: Form = "living"
     alpha: float = 1.0
-    n0: float = 5.0
-    fixed_beta: float | None = None
+    half_life: float = HALF_LIFE
+    beta: float = 0.5
+    gamma: float = 0.8
 
     def __post_init__(self) -> None:
-        if not (0 < self.alpha < math.inf and 0 < self.n0 < math.inf):
-            raise UsageError(f"alpha {self.alpha}, n0 {self.n0}: both must be positive and finite")
-        if self.fixed_beta is not None and not 0 <= self.fixed_beta <= 1:
-            raise UsageError(f"fixed_beta {self.fixed_beta}: must lie between 0 and 1, or be left out")
+        if not (0 < self.alpha < math.inf and 0 < self.half_life < math.inf):
+            raise UsageError(f"alpha {self.alpha}, half-life {self.half_life}: both must be positive and finite")
+        if not 0 <= self.beta <= 1:
+            raise UsageError(f"beta {self.beta}: must lie between 0 and 1")
+        if not 0 < self.gamma <= 1:
+            raise UsageError(f"gamma {self.gamma}: must be above 0 and at most 1")
 
 
 DEFAULTS = WeightParameters()
@@ -67,80 +86,111 @@ def score_map(x: float, alpha: float = 1.0) -> float:
     return alpha * x + 1 if x >= 0 else max(math.exp(alpha * x), sys.float_info.min)
 
 
-def transition_weights(neighbours: Sequence[Neighbour], parameters: WeightParameters = DEFAULTS) -> list[Weighted]:
-    """Weights of all edges out of one node, in the order given (3.4.2).
-
-    w_ij = β · n_ij / Σ_k n_ik + (1 - β) · f(q_j) / Σ_k f(q_k), over imported counts n and qualities q. ``neighbours``
-    must be *all* out-edges of the node, ``FINISH`` and unresolved ones included, since all take part in the sums.
+def transition_weights(
+    neighbours: Sequence[Neighbour], parameters: WeightParameters = DEFAULTS, now: float | None = None
+) -> list[Weighted]:
+    """Weights of all edges out of one node, in the order given. ``neighbours`` must be *all* of them, ``FINISH`` and unresolved
+    ones included, since all take part in the sums. ``now``: the moment, in seconds since 1970, of which availability is told.
 
     Marks: a banned edge leaves the sums and weighs nothing; of a muted one :data:`MUTED` counts; a pinned one counts as the
     heaviest does. Then the weights are made to sum to 1 again, but where every edge is banned.
     """
-    if any(neighbour.edge.mark for neighbour in neighbours):
-        return _marked(neighbours, parameters)
-    return _unmarked(neighbours, parameters)
-
-
-def _marked(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[Weighted]:
-    kept = _unmarked([n for n in neighbours if n.edge.mark != "ban"], parameters)
-    counted = {w.target: w.weight * MUTED if w.edge.mark == "mute" else w.weight for w in kept}
-    heaviest = max(counted.values(), default=0.0)
-    counted |= {w.target: heaviest for w in kept if w.edge.mark == "pin"}
-    total = math.fsum(counted.values()) or 1.0
+    now = seconds() if now is None else now
+    shares = _living if parameters.form == "living" else partial(_thesis, parameters=parameters)
+    marked = any(neighbour.edge.mark for neighbour in neighbours)
+    weights = _marked(neighbours, shares) if marked else shares(neighbours)
     return [
-        Weighted(
-            n.edge.target,
-            counted.get(n.edge.target, 0.0) / total,
-            availability(n.facts, parameters),
-            n.resolved,
-            n.edge,
-        )
-        for n in neighbours
+        Weighted(n.edge.target, weight, availability(n.facts, parameters, now), n.resolved, n.edge)
+        for n, weight in zip(neighbours, weights, strict=True)
     ]
 
 
-def _unmarked(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[Weighted]:
-    imported = live = 0
-    total = 0.0
-    alpha = parameters.alpha
-    scores: list[float] = []
-    for neighbour in neighbours:
-        imported += neighbour.edge.imported
-        live += neighbour.edge.live
-        quality = 0.0 if neighbour.edge.target == FINISH else neighbour.facts.quality
-        score = score_map(quality, alpha)
-        scores.append(score)
-        total += score
-    beta = _imported_share(imported, live, parameters)
-    static, dynamic = beta / (imported or 1), (1 - beta)
+_Shares = Callable[[Sequence[Neighbour]], list[float]]
+
+
+def _marked(neighbours: Sequence[Neighbour], shares: _Shares) -> list[float]:
+    kept = [n for n in neighbours if n.edge.mark != "ban"]
+    weights = zip(kept, shares(kept), strict=True)
+    counted = {n.edge.target: w * MUTED if n.edge.mark == "mute" else w for n, w in weights}
+    heaviest = max(counted.values(), default=0.0)
+    counted |= {n.edge.target: heaviest for n in kept if n.edge.mark == "pin"}
+    total = math.fsum(counted.values()) or 1.0
+    return [counted.get(n.edge.target, 0.0) / total for n in neighbours]
+
+
+def _living(neighbours: Sequence[Neighbour]) -> list[float]:
+    """Weights as w_ij = e_ij / Σ_k e_ik, with e the imported walks, of all out of i at most :data:`IMPORTED`, and what is left of the live ones.
+
+    All are alike where nothing is left of any. ``Finish`` is an edge like others.
+    """
+    imported = sum(neighbour.edge.imported for neighbour in neighbours)
+    each = min(1.0, IMPORTED / imported) if imported else 0.0
+    evidence = [each * neighbour.edge.imported + neighbour.edge.strength for neighbour in neighbours]
+    total = math.fsum(evidence)
+    return [one / total if total else 1 / len(evidence) for one in evidence]
+
+
+def _thesis(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[float]:
+    """Weights as w_ij = β · n_ij / Σ_k n_ik + (1 - β) · f(s_j) / Σ_k f(s_k), over imported counts n and sums s of scores (3.4.2.1).
+
+    β is 1 before a node's first live walk, and 0 where nothing was imported.
+    """
+    imported = sum(neighbour.edge.imported for neighbour in neighbours)
+    live = sum(neighbour.edge.live for neighbour in neighbours)
+    beta = _beta(imported, live, parameters)
+    scores = [score_map(neighbour.facts.quality, parameters.alpha) for neighbour in neighbours]
+    total = sum(scores)
     return [
-        Weighted(
-            n.edge.target,
-            static * n.edge.imported + dynamic * (score / total),
-            availability(n.facts, parameters),
-            n.resolved,
-            n.edge,
-        )
+        beta * n.edge.imported / (imported or 1) + (1 - beta) * (score / total)
         for n, score in zip(neighbours, scores, strict=True)
     ]
 
 
-def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS) -> float | None:
-    """The chance that a call succeeds, in [0, 1], or None where there is no evidence (3.4.2, as Footpath reads it).
+def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> float | None:
+    """The chance that a call succeeds, in [0, 1], or None where there is no evidence."""
+    if not (facts.calls or facts.ok or facts.transient or facts.gone):
+        return None
+    if parameters.form == "thesis":
+        return _thesis_availability(facts, parameters)
+    known = as_of(facts, seconds() if now is None else now, parameters.half_life)
+    return in_the_long_run(known) * of_late(known, parameters)
 
-    v = β · successes / calls + (1 - β) · f(a) / (f(a) + 1), with β = n₀ / (n₀ + ok + transient + 4 · gone). Without a
-    live call the first term stands alone, without an imported one the second.
+
+def in_the_long_run(facts: ToolFacts) -> float:
+    """The share of good calls among the imported ones, of which :data:`IMPORTED` count, the live ones and :data:`PRIOR`."""
+    each = min(1.0, IMPORTED / facts.calls) if facts.calls else 0.0
+    good = PRIOR + each * facts.successes + facts.good
+    bad = PRIOR + each * (facts.calls - facts.successes) + facts.bad
+    return good / (good + bad)
+
+
+def of_late(facts: ToolFacts, parameters: WeightParameters = DEFAULTS) -> float:
+    """What failures in a row leave of that: f(1 - trouble), at most 1. One is forgiven, five leave a tenth."""
+    return min(1.0, score_map(FORGIVEN - facts.trouble, parameters.alpha))
+
+
+def is_failing(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> bool:
+    """Whether a tool's last live calls failed, and not too long ago: one of them, or more than went well since."""
+    return as_of(facts, seconds() if now is None else now, parameters.half_life).trouble > FORGIVEN / 2
+
+
+def _thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> float:
+    """Availability as v = β · successes / calls + (1 - β) · f(s) / (f(s) + 1), with s the sum of the signs of live calls (3.4.2.2).
+
+    The sum over the neighbours is read as the tool's own f(s) and one neighbour of which nothing is known: as printed it would
+    exceed 1, and depend on how many neighbours there are.
     """
-    live = facts.ok + facts.transient + HARD_ERROR * facts.gone
-    imported = facts.successes / facts.calls if facts.calls else None
-    if not live:
-        return imported
+    imported = facts.successes / facts.calls if facts.calls else 0.0
+    beta = _beta(facts.calls, facts.ok + facts.transient + facts.gone, parameters)
     mapped = score_map(facts.reliability, parameters.alpha)
-    current = mapped / (mapped + 1)
-    if imported is None:
-        return current
-    beta = parameters.n0 / (parameters.n0 + live)
-    return beta * imported + (1 - beta) * current
+    return beta * imported + (1 - beta) * mapped / (mapped + 1)
+
+
+def _beta(imported: int, live: int, parameters: WeightParameters) -> float:
+    """The share of what was imported: all of it before anything is live, none where nothing was imported."""
+    if not imported:
+        return 0.0
+    return parameters.beta if live else 1.0
 
 
 def top_candidates(weighted: Iterable[Weighted], k: int) -> list[Weighted]:
@@ -155,14 +205,3 @@ def rank(weighted: Iterable[Weighted]) -> list[Weighted]:
     """All tools that can be offered, best first."""
     offered = [w for w in weighted if w.resolved and w.target != FINISH and w.edge.mark != "ban"]
     return sorted(offered, key=lambda w: (w.edge.mark != "pin", -w.rank_score, w.target))
-
-
-def _imported_share(imported: int, live: int, parameters: WeightParameters) -> float:
-    """β of a node: 1 before its first run, 0 where nothing was imported, then shrinking with its live transitions."""
-    if not imported:
-        return 0.0
-    if not live:
-        return 1.0
-    if parameters.fixed_beta is not None:
-        return parameters.fixed_beta
-    return parameters.n0 / (parameters.n0 + live)

@@ -44,6 +44,7 @@ class Gathering:
         experience: Experience | None = None,
     ) -> None:
         self._reader = RequestReader(embedder, lexical)
+        self._lexical = lexical
         self._index = index
         self._dense_weight = dense_weight
         self._experience = experience
@@ -68,6 +69,15 @@ class Gathering:
         others = [_others(*known, category) for known in zip(judged, walked, alike, asked, strict=True)]
         more, further = await asyncio.gather(self._all_judged(requests, asked, others), self._beside(others))
         return [_pool(*parts) for parts in zip(judged, walked, alike, more, further, strict=True)]
+
+    async def size(self) -> int:
+        """How many tools are indexed."""
+        return await self._lexical.count()
+
+    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+        """The requests most like this one."""
+        (asked,) = await self._reader.read([request])
+        return await self._precedents(asked, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
         """Each text's scores against those of the tools that are indexed."""

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.errors import UsageError
 from domain.tool import ToolId
 from retriever.candidates import Gathering, Pool, halves
-from retriever.experience import Experience
+from retriever.experience import Experience, Precedent
 from retriever.features import Candidates, features
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
@@ -30,7 +30,8 @@ class SearchParameters:
 class ToolHit:
     """A tool with its fused score, the scaled cosine and the scaled BM25 score, all in [0, 1].
 
-    ``alike`` are the ids of lower-ranked copies: the same API of the same tool set in another spelling or category.
+    ``alike`` are the ids of lower-ranked copies: the same API of the same tool set in another spelling or category. ``odds``: the
+    re-ranker's judgement, by which it is in its place; None where no re-ranker orders.
     """
 
     id: ToolId
@@ -38,6 +39,7 @@ class ToolHit:
     dense: float
     lexical: float
     alike: tuple[ToolId, ...] = ()
+    odds: float | None = None
 
 
 class ToolSearch:
@@ -83,11 +85,16 @@ class ToolSearch:
         told = [request for request in dict.fromkeys(requests) if request.strip()] if limit > 0 else []
         size = max(self._parameters.candidates, 2 * limit)
         pools = await self._gathering.gather(told, size, category, widen=self._reranker is not None)
-        found = {
-            request: _grouped(_hits(pool.candidates), await self._order(pool), limit)
-            for request, pool in zip(told, pools, strict=True)
-        }
+        found = {request: _grouped(await self._judged(pool), limit) for request, pool in zip(told, pools, strict=True)}
         return [found.get(request, []) for request in requests]
+
+    async def size(self) -> int:
+        """How many tools are indexed."""
+        return await self._gathering.size()
+
+    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+        """The requests most like one that were served before, best first; none where nothing tells of them."""
+        return await self._gathering.like(request, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
         """Each text's score against each tool, on the scale of ``ToolHit.score``; 0 for a tool that is not indexed."""
@@ -98,16 +105,15 @@ class ToolSearch:
         ]
         return {tool: tuple(found.get(tool, 0.0) for found in scores) for tool in ids}
 
-    async def _order(self, pool: Pool) -> list[int]:
-        """Places of the candidates, best first, of equal ones by id."""
+    async def _judged(self, pool: Pool) -> list[ToolHit]:
+        """The candidates, best first, of equal ones by id."""
         found = pool.candidates
-        if not found.ids:
-            return []
-        judged = found.fused
-        if self._reranker:
-            judged = self._reranker.judge(await asyncio.to_thread(features, found, pool.walked, pool.precedents))
-        scores: list[float] = judged.tolist()
-        return sorted(range(len(scores)), key=lambda place: (-scores[place], found.ids[place]))
+        hits = _hits(found)
+        if not self._reranker or not hits:
+            return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+        judged = self._reranker.judge(await asyncio.to_thread(features, found, pool.walked, pool.precedents))
+        known = [replace(hit, odds=odds) for hit, odds in zip(hits, judged.tolist(), strict=True)]
+        return sorted(known, key=lambda hit: (-(hit.odds or 0.0), hit.id))
 
 
 def _hits(found: Candidates) -> list[ToolHit]:
@@ -116,12 +122,12 @@ def _hits(found: Candidates) -> list[ToolHit]:
     return [ToolHit(*row) for row in rows]
 
 
-def _grouped(hits: Sequence[ToolHit], order: Iterable[int], limit: int) -> list[ToolHit]:
+def _grouped(hits: Iterable[ToolHit], limit: int) -> list[ToolHit]:
     """The first of each group of look-alikes, with the others' ids."""
     groups: dict[tuple[str, str], list[ToolHit]] = {}
-    for hit in (hits[place] for place in order):
+    for hit in hits:
         groups.setdefault(standard_names(hit.id), []).append(hit)
     return [
-        ToolHit(first.id, first.score, first.dense, first.lexical, tuple(other.id for other in others))
+        replace(first, alike=tuple(other.id for other in others)) if others else first
         for first, *others in list(groups.values())[:limit]
     ]

@@ -22,7 +22,8 @@ Paths = list[Path]
 
 def main(
     tools: Annotated[
-        Paths | None, typer.Option(help="ToolBench folder, OpenAPI document, API-Bank table or JSONL; repeatable.")
+        Paths | None,
+        typer.Option(help="ToolBench folder, OpenAPI document, API-Bank table, NESTFUL list or JSONL; repeatable."),
     ] = None,
     trajectories: Annotated[
         Paths | None, typer.Option(help="ToolBench answers, API-Bank dialogues or JSONL; repeatable.")

@@ -12,6 +12,7 @@ from _evaluate_couplings import couplings
 from _evaluate_graph import graph
 from _evaluate_learning import learning
 from _evaluate_memory import memory
+from _evaluate_offers import offers
 from _evaluate_planning import planning
 from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
@@ -100,6 +101,7 @@ def compression(
 app.command()(retrieval)
 app.command()(planning)
 app.command()(graph)
+app.command()(offers)
 app.command()(learning)
 app.command()(recovery)
 app.command()(changes)

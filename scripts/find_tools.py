@@ -10,6 +10,7 @@ import _environment as _environment  # first: it tells where the packages are mi
 import orjson
 import typer
 from _evaluate_output import scoring
+from _offer_view import absence_figures, offer_figures, show_absence, show_offer
 from _terminal import check_utf8
 from rich.console import Console
 from rich.table import Table
@@ -17,7 +18,7 @@ from rich.text import Text
 
 from agent.text import clean
 from domain.errors import UsageError
-from graph.description import category_named
+from graph.description import category_named, find
 from wiring.container import open_container
 
 
@@ -26,19 +27,52 @@ def main(
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Tools to show.")] = 10,
     category: Annotated[str, typer.Option(help="Of this category alone, however it is written.")] = "",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="What a run is offered, graph and search together, and why each.")
+    ] = False,
+    why_not: Annotated[
+        str, typer.Option(metavar="ID|NAME", help="Why this tool is not in that offer: what would have brought it.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the best tools. Exit codes: 1 none was found, 2 wrong use, 3 no store, or it cannot be used."""
     with scoring("interrupted; nothing was found"):
-        check_utf8(request + category, "what is asked for")
+        check_utf8(request + category + why_not, "what is asked for")
         if not request.strip():
             raise UsageError("the request is empty; say in words what to find tools for")
-        found = asyncio.run(_found(request, store, limit, category))
+        if category and (explain or why_not):
+            raise UsageError("an offer is made of all categories; leave --category out, or --explain and --why-not")
+        if explain or why_not:
+            found = asyncio.run(_offered(request, store, limit, why_not))
+        else:
+            found = asyncio.run(_found(request, store, limit, category))
     if as_json:
         sys.stdout.write(orjson.dumps(found).decode() + "\n")
     else:
-        _show(found)
+        _show_any(found, why_not)
     raise typer.Exit(0 if found["tools"] else 1)
+
+
+async def _offered(request: str, store: Path | None, limit: int, why_not: str) -> dict[str, Any]:
+    async with open_container(store=store) as container:
+        tool = await find(container.graph, why_not) if why_not else None
+        offers = await container.offers()
+        start = perf_counter()
+        offer = await offers.offer(request, limit)
+        seconds = perf_counter() - start
+        absence = await offers.why_not(request, limit, tool) if tool else None
+    told = {"absence": absence_figures(absence)} if absence else {}
+    return {**offer_figures(offer), **told, "seconds": seconds}
+
+
+def _show_any(found: dict[str, Any], why_not: str) -> None:
+    if "absence" in found:
+        show_absence(why_not, found["absence"])
+    elif "considered" in found:
+        show_offer(found)
+        print(f"of {found['considered']} tools weighed; {found['seconds'] * 1e3:.0f} ms", file=sys.stderr)
+    else:
+        _show(found)
 
 
 async def _found(request: str, store: Path | None, limit: int, category: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -15,9 +16,12 @@ from rich.text import Text
 
 from domain.errors import UnavailableError, UsageError
 from graph.description import Description, Link, describe
+from graph.history import in_words
 from wiring.container import open_container
 
 SHOWN = 15
+SHOWN_RUNS = 50
+_BARS = "▁▂▃▄▅▆▇█"
 
 
 def main(
@@ -66,6 +70,10 @@ def rendered(found: Description) -> RenderableType:
                 Text("key"), Text(printable(f"{credential.secret} ({credential.place} {credential.name}, {need})"))
             )
     head.add_row(Text("availability"), Text(_chance(found)))
+    for line in in_words(found.evidence, found.parts) if found.parts else ():
+        head.add_row(Text(), Text(line, style="dim"))
+    if len(found.history) > 1:
+        head.add_row(Text("over time"), Text(drawn(list(found.history.values())[-SHOWN_RUNS:])))
     parts = [head, Text(), _links("after it", found.successors), Text(), _links("before it", found.predecessors)]
     return Group(*parts, *([Text(), _runs(found)] if found.runs else []))
 
@@ -77,6 +85,12 @@ def _chance(found: Description) -> str:
     past = f"{facts.successes} of {facts.calls} recorded calls"
     live = f"live: {facts.ok} ok, {facts.transient} transient, {facts.gone} gone"
     return f"{found.availability:.2f} ({past}; {live})"
+
+
+def drawn(values: Sequence[float]) -> str:
+    """Chances, the oldest first, as a bar each, with the first and the last in figures."""
+    bars = "".join(_BARS[min(len(_BARS) - 1, int(value * len(_BARS)))] for value in values)
+    return f"{values[0]:.2f} {bars} {values[-1]:.2f}"
 
 
 def _links(title: str, links: list[Link]) -> RenderableType:
@@ -97,11 +111,18 @@ def _runs(found: Description) -> RenderableType:
     table = Table(
         title=f"learnt from runs: the last {len(found.runs)}", title_justify="left", box=None, padding=(0, 2, 0, 0)
     )
-    for name in ("when", "score", "calls", "run"):
+    for name in ("when", "score", "calls", "availability", "run"):
         table.add_column(name)
     for lesson in found.runs[:SHOWN]:
         score = "" if lesson.score is None else f"{lesson.score:+.2f}"
-        table.add_row(f"{lesson.at:%Y-%m-%d %H:%M}", score, ", ".join(lesson.outcomes), Text(printable(lesson.run)))
+        after = found.history.get(lesson.run)
+        told = (
+            f"{lesson.at:%Y-%m-%d %H:%M}",
+            score,
+            ", ".join(lesson.outcomes),
+            "" if after is None else f"{after:.2f}",
+        )
+        table.add_row(*told, Text(printable(lesson.run)))
     if len(found.runs) > SHOWN:
         table.add_row(Text(f"and {len(found.runs) - SHOWN} more (--json has all)", style="dim"))
     return table

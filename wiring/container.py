@@ -12,6 +12,7 @@ from agent.compression.field_selection import FieldChoices
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
 from agent.memory.long_term import LongTermMemory
+from agent.offer.maker import OfferMaker
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.memory import MemoryStore
@@ -19,6 +20,7 @@ from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
 from graph.weights import WeightParameters
+from retriever.experience import Experience
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
@@ -69,7 +71,7 @@ class Container:
     def weights(self) -> WeightParameters:
         """The parameters of the weight formulas."""
         chosen = self.settings
-        return WeightParameters(alpha=chosen.alpha, n0=chosen.prior, fixed_beta=chosen.fixed_beta)
+        return WeightParameters(chosen.weights, chosen.alpha, chosen.half_life, chosen.beta, chosen.gamma)
 
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""
@@ -87,10 +89,10 @@ class Container:
         await index.setup(embedder.identity, embedder.dimension)
         return embedder, index, LexicalIndex(self.folder.lexical)
 
-    async def search(self) -> ToolSearch:
+    async def search(self, experience: Experience | None = None) -> ToolSearch:
         """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
 
-        The words follow what other machines have indexed.
+        The words follow what other machines have indexed. ``experience``: what the re-ranker is told of walks, rather than what this store has.
         """
         from wiring.experience import StoreExperience
         from wiring.indexing import follow_words
@@ -105,8 +107,14 @@ class Container:
         reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
         if reranker is None:
             return ToolSearch(embedder, index, lexical)
-        experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
+        if experience is None:
+            experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def offers(self) -> OfferMaker:
+        """What makes offers out of this store, for one run: its search reads what was walked once."""
+        search = await self.search()
+        return OfferMaker(search, self.graph, search, self.weights)
 
     def server_index(self) -> "QdrantIndex":
         """A new index on the server of the settings, not set up; who makes it closes it."""

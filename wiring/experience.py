@@ -3,19 +3,26 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.memory.recall import SECONDS
 from domain.errors import FootpathError
-from domain.memory import MemoryStore
+from domain.memory import NearMemories
 from domain.tool import FINISH, ToolId
-from graph.store import GraphStore
+from graph.facts import Edge
 from retriever.experience import Precedent, Walked
 
 _SHARED = ""
 _log = logging.getLogger(__name__)
+
+
+class Transitions(Protocol):
+    """What is read of a graph; see ``graph.store.GraphStore``."""
+
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]: ...
 
 
 class StoreExperience:
@@ -25,12 +32,13 @@ class StoreExperience:
     Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
     """
 
-    def __init__(self, graph: GraphStore, memories: MemoryStore, encoder: str) -> None:
+    def __init__(self, graph: Transitions, memories: NearMemories, encoder: str) -> None:
         self._graph = graph
         self._memories = memories
         self._encoder = encoder
         self._read: set[ToolId] = set()
         self._walked: dict[tuple[ToolId, ToolId], Walked] = {}
+        self._alike: dict[bytes, tuple[int, Sequence[Precedent]]] = {}
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
         """Every transition out of one of these tools or into one, by source and target. What is beside a tool is read once."""
@@ -43,7 +51,17 @@ class StoreExperience:
         return [one for ends, one in sorted(self._walked.items()) if not asked.isdisjoint(ends)]
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
-        """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without."""
+        """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without. What is
+        alike is looked up once.
+        """
+        key = request.tobytes()
+        known, found = self._alike.get(key, (0, ()))
+        if known < limit:
+            found = await self._near(request, limit)
+            self._alike[key] = (limit, found)
+        return found[:limit]
+
+    async def _near(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         try:
             async with asyncio.timeout(SECONDS):
                 found = await self._memories.near(request.tolist(), self._encoder, _SHARED, limit)

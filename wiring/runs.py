@@ -101,7 +101,7 @@ def run_and_learn(
     records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
-    return taught(records, Learner(deps.store, deps.memory, deps.policy, ended), past)
+    return taught(records, Learner(deps.store, deps.memory, deps.policy, ended, deps.weights), past)
 
 
 def budget_of(container: Container) -> Budget:

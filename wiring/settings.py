@@ -82,12 +82,18 @@ class Settings(ServerSettings, BaseSettings):
     several_steps: bool = Field(
         default=True, description="A language model may name several steps of a path in one decision."
     )
-    alpha: float = Field(default=1.0, gt=0, le=10, description="Slope of the score map f.")
-    prior: float = Field(
-        default=5.0, gt=0, description="Scored transitions that weigh as much as the imported counts (n0)."
+    weights: Literal["living", "thesis"] = Field(
+        default="living", description="How evidence becomes weights: living, or by the formulas of the thesis."
     )
-    fixed_beta: float | None = Field(
-        default=None, ge=0, le=1, description="A fixed share of the imported weights, as in the paper."
+    alpha: float = Field(default=1.0, gt=0, le=10, description="Slope of the score map f.")
+    half_life: float = Field(
+        default=7.0, gt=0, le=3650, description="Days of silence after which what speaks against a tool counts half."
+    )
+    beta: float = Field(
+        default=0.5, ge=0, le=1, description="Thesis: the share of the imported weights, once anything is live."
+    )
+    gamma: float = Field(
+        default=0.8, gt=0, le=1, description="Thesis: what is left of a sum of scores with each that is added; 1: all."
     )
 
     max_decisions: int = Field(default=60, ge=1, description="Decisions a run may take.")

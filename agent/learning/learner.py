@@ -1,4 +1,4 @@
-"""Learning after a run: its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
+"""Learning after a run: what answers look like, its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from agent.learning.answer_shapes import LearnsAnswers, learn_answers
 from agent.learning.lesson import lesson
 from agent.memory.from_run import followed, solved
 from agent.memory.long_term import LongTermMemory
@@ -17,21 +18,18 @@ from domain.errors import FootpathError
 from domain.event import EventRecord, RunFinished
 from domain.learned import JudgedMemory, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
-from domain.tool import ToolDoc, ToolId
-from graph.facts import LiveBatch, ToolFacts
+from domain.tool import FINISH, ToolDoc, ToolId
+from graph.facts import LiveBatch
+from graph.weights import DEFAULTS, WeightParameters
 
 _log = logging.getLogger(__name__)
 
 
-class Learns(Protocol):
+class Learns(LearnsAnswers, Protocol):
     """What learning needs of a graph store."""
 
     async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
         """The documents of those that have one."""
-        ...
-
-    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]:
-        """What is known of each tool's calls."""
         ...
 
     async def learn(self, batch: LiveBatch) -> bool:
@@ -41,7 +39,7 @@ class Learns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Who learns. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
+    """Who learns, and by which parameters of the ``weights``. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
 
     ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
     """
@@ -50,6 +48,7 @@ class Learner:
     memory: LongTermMemory | None = None
     policy: Policy | None = None
     ended: Callable[[], bool] = lambda: True
+    weights: WeightParameters = DEFAULTS
 
 
 async def taught(
@@ -69,7 +68,7 @@ async def taught(
                 yield record
                 continue
             over = not before and learner.ended()
-            learned = await learn_from(kept, learner.store, learner.memory, learner.policy) if over else None
+            learned = await _learnt(kept, learner) if over else None
             seq = record.seq
             if learned is not None:
                 yield record.model_copy(update={"at": datetime.now(UTC), "event": learned})
@@ -83,6 +82,7 @@ async def learn_from(
     store: Learns,
     memory: LongTermMemory | None = None,
     policy: Policy | None = None,
+    weights: WeightParameters = DEFAULTS,
 ) -> WeightsLearned | None:
     """Learn from a whole run; what it taught, or None where there was nothing to learn.
 
@@ -90,9 +90,10 @@ async def learn_from(
     was answered stays answered, and the event says why nothing was learnt.
     """
     try:
+        await learn_answers(records, store)
         transcript = Transcript.of(records)
         given = await _scores(transcript, store, policy)
-        batch = lesson(records, given=given, proven=await _proven(transcript, store))
+        batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)
         if batch is None:
             return None
         new = await store.learn(batch)
@@ -108,6 +109,10 @@ async def learn_from(
         return await _remembered(learned, records, transcript, memory, judge=new)
     except FootpathError as error:
         return learned.model_copy(update={"error": f"{error.code}: {error}"})
+
+
+async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
+    return await learn_from(records, learner.store, learner.memory, learner.policy, learner.weights)
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
@@ -129,15 +134,6 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
             failed=_with_docs(transcript.failed, docs),
         )
     )
-
-
-async def _proven(transcript: Transcript, store: Learns) -> frozenset[ToolId]:
-    """Of the tools that found nothing by their arguments, those that have answered a call before."""
-    absent = {one.tool for one in (*transcript.steps.values(), *transcript.failed) if one.outcome == "absent"}
-    if not absent:
-        return frozenset()
-    facts = await store.facts(absent)
-    return frozenset(tool for tool, known in facts.items() if known.ok or known.successes)
 
 
 def _with_docs(results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc]) -> tuple[tuple[ToolDoc, StepResult], ...]:
@@ -164,7 +160,7 @@ async def _remembered(
 
 def _told(batch: LiveBatch) -> WeightsLearned:
     edges = [LearnedEdge(source=a, target=b, walked=count) for (a, b), count in sorted(batch.transitions.items())]
-    tools = sorted({*(tool for tool, _ in batch.scores), *(tool for tool, _ in batch.outcomes)})
+    tools = sorted({*(tool for tool, _ in batch.scores if tool != FINISH), *(tool for tool, _ in batch.outcomes)})
     said = [
         LearnedTool(
             tool=tool,

@@ -13,7 +13,7 @@ from domain.tool import ToolDoc, ToolId
 from graph.dataflow import FlowStore, KnownFlow, with_flows
 from graph.links import Neighbourhood, with_feeds
 from graph.store import GraphReads
-from graph.weights import UNTESTED, Weighted, WeightParameters, availability, transition_weights
+from graph.weights import UNTESTED, Weighted, WeightParameters, availability, is_failing, transition_weights
 
 
 class FoundTool(Protocol):
@@ -82,7 +82,7 @@ class Evidence:
             if known.document is not None:
                 shown = with_flows(await with_supplied(known.document, self._secrets), taken.get(tool, ()))
                 self._docs[tool] = with_feeds(shown, known.feeds)
-        self._failing |= {tool for tool, known in around.items() if known.facts.reliability < 0}
+        self._failing |= {tool for tool, known in around.items() if is_failing(known.facts, self._weights)}
         nothing = (0.0,) * len(self.clauses)
         for tool in unknown:
             self._availability[tool] = availability(around[tool].facts, self._weights) if tool in around else None

@@ -37,15 +37,15 @@ WRITE_FORMAT: Final = "MERGE (mark:Footpath {name: 'graph'}) ON CREATE SET mark.
 
 # --- writes ----------------------------------------------------------------------------------------------------------
 
-_NEW_TOOL: Final = """
+NEW_TOOL: Final = """
 ON CREATE SET t.name = row.name, t.calls = 0, t.successes = 0, t.ok = 0, t.transient = 0, t.gone = 0,
-    t.quality = 0.0, t.reliability = 0.0"""
+    t.quality = 0.0, t.reliability = 0.0, t.good = 0.0, t.bad = 0.0, t.trouble = 0.0, t.heard = 0.0"""
 
 PUT_TOOLS: Final = f"""
 UNWIND $rows AS row
 MERGE (c:Category {{name: row.category}})
 MERGE (s:ToolSet {{id: row.toolset}}) ON CREATE SET s.name = row.toolset_name
-MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}
+MERGE (t:Tool {{id: row.id}}){NEW_TOOL}
 SET t += row.document
 REMOVE t:Unresolved
 MERGE (c)-[:HAS]->(s)
@@ -65,39 +65,22 @@ CLAIM_RECORDS: Final = "UNWIND $rows AS key MERGE (:Applied {key: key})"
 # is touched, and two writers cannot wait for each other. `SET t.x = t.x + …` reads under the lock that it takes.
 ADD_IMPORTED_TOOLS: Final = f"""
 UNWIND $rows AS row
-MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}, t:$(row.label)
+MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
 SET t.calls = t.calls + row.calls, t.successes = t.successes + row.successes
-"""
-
-# Scores and signs are folded in the order in which they came: q <- decay * q + score.
-ADD_LIVE_TOOLS: Final = f"""
-UNWIND $rows AS row
-MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}, t:$(row.label)
-SET t.ok = t.ok + row.ok, t.transient = t.transient + row.transient, t.gone = t.gone + row.gone,
-    t.quality = reduce(q = t.quality, score IN row.scores | $decay * q + score),
-    t.reliability = reduce(a = t.reliability, sign IN row.signs | $decay * a + sign)
 """
 
 ADD_IMPORTED_EDGES: Final = """
 UNWIND $rows AS row
 MATCH (a:Tool {id: row.source})
 MATCH (b:Tool {id: row.target})
-MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
+MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0, r.strength = 0.0
 SET r.imported = r.imported + row.count
-"""
-
-ADD_LIVE_EDGES: Final = """
-UNWIND $rows AS row
-MATCH (a:Tool {id: row.source})
-MATCH (b:Tool {id: row.target})
-MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
-SET r.live = r.live + row.count
 """
 
 # Facts and counts as they are, for a store that is moved here.
 SET_TOOLS: Final = f"""
 UNWIND $rows AS row
-MERGE (t:Tool {{id: row.id}}){_NEW_TOOL}, t:$(row.label)
+MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
 SET t += row.facts
 """
 
@@ -106,7 +89,7 @@ UNWIND $rows AS row
 MATCH (a:Tool {id: row.source})
 MATCH (b:Tool {id: row.target})
 MERGE (a)-[r:NEXT]->(b)
-SET r.imported = row.imported, r.live = row.live, r.mark = row.mark
+SET r.imported = row.imported, r.live = row.live, r.mark = row.mark, r.strength = row.strength
 """
 
 # In the order of their ids, so that whoever learns meanwhile waits for the same node first.
@@ -115,7 +98,7 @@ LOCK_TOOLS: Final = "UNWIND $rows AS id MATCH (t:Tool {id: id}) SET t.calls = t.
 MARK_EDGE: Final = """
 MATCH (a:Tool {id: $source})
 MATCH (b:Tool {id: $target})
-MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0
+MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0, r.strength = 0.0
 SET r.mark = $mark
 WITH r WHERE r.mark IS NULL AND r.imported = 0 AND r.live = 0
 DELETE r
@@ -142,15 +125,17 @@ CALL (t) {
 BEGIN_ANEW: Final = """
 UNWIND $rows AS id
 MATCH (t:Tool {id: id})
-SET t.calls = 0, t.successes = 0, t.ok = 0, t.transient = 0, t.gone = 0, t.quality = 0.0, t.reliability = 0.0
+SET t.calls = 0, t.successes = 0
 REMOVE t.link_digest, t.link_pending
 """
-FORGET_LESSONS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[:LEARNT]->(l:Lesson) DETACH DELETE l"
 FORGET_LINKS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[r:FEEDS|SUBSTITUTES]-() DELETE r"
 
 # --- reads -----------------------------------------------------------------------------------------------------------
 
-_FACTS: Final = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
+# A node or an edge that an older Footpath made beside this one has no live evidence.
+_FACTS: Final = """t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability,
+    coalesce(t.good, 0.0), coalesce(t.bad, 0.0), coalesce(t.trouble, 0.0), coalesce(t.heard, 0.0)"""
+_COUNTS: Final = "r.imported, r.live, r.mark, coalesce(r.strength, 0.0)"
 
 APPLIED: Final = "UNWIND $values AS key MATCH (k:Applied {key: key}) RETURN k.key"
 
@@ -167,10 +152,10 @@ NODE_PAGE: Final = f"MATCH (t:Tool) WHERE t.id > $after RETURN t.id, {_FACTS} OR
 KEY_PAGE: Final = "MATCH (k:Applied) WHERE k.key > $after RETURN k.key ORDER BY k.key LIMIT $limit"
 
 # Walks the index of ids: only the edges out of one node are sorted at a time.
-EDGE_PAGE: Final = """
+EDGE_PAGE: Final = f"""
 MATCH (s:Tool) WHERE s.id >= $after
 MATCH (s)-[r:NEXT]->(t:Tool) WHERE s.id > $after OR t.id > $target
-RETURN s.id, t.id, r.imported, r.live, r.mark ORDER BY s.id, t.id LIMIT $limit
+RETURN s.id, t.id, {_COUNTS} ORDER BY s.id, t.id LIMIT $limit
 """
 
 _LESSON: Final = "l.at, l.run, l.score, l.outcomes"
@@ -191,10 +176,10 @@ FACTS: Final = f"UNWIND $values AS id MATCH (t:Tool {{id: id}}) RETURN t.id, {_F
 
 OUT_EDGES: Final = f"""
 MATCH (:Tool {{id: $id}})-[r:NEXT]->(t:Tool)
-RETURN t.id, r.imported, r.live, r.mark, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
+RETURN t.id, {_COUNTS}, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
 """
 
-IN_EDGES: Final = "MATCH (:Tool {id: $id})<-[r:NEXT]-(t:Tool) RETURN t.id, r.imported, r.live, r.mark ORDER BY t.id"
+IN_EDGES: Final = f"MATCH (:Tool {{id: $id}})<-[r:NEXT]-(t:Tool) RETURN t.id, {_COUNTS} ORDER BY t.id"
 
 # Collected apart, side by side: joined, the edges of one kind would multiply those of another.
 AROUND: Final = f"""
@@ -203,9 +188,9 @@ MATCH (here:Tool {{id: id}})
 RETURN here.id, {_FACTS.replace("t.", "here.")}, CASE WHEN here.function IS NOT NULL THEN properties(here) END,
     COLLECT {{
         MATCH (here)-[r:NEXT]->(t:Tool)
-        RETURN [t.id, r.imported, r.live, r.mark, t.function IS NOT NULL, {_FACTS}] ORDER BY t.id
+        RETURN [t.id, {_COUNTS}, t.function IS NOT NULL, {_FACTS}] ORDER BY t.id
     }},
-    COLLECT {{ MATCH (here)<-[r:NEXT]-(t:Tool) RETURN [t.id, r.imported, r.live, r.mark] ORDER BY t.id }},
+    COLLECT {{ MATCH (here)<-[r:NEXT]-(t:Tool) RETURN [t.id, {_COUNTS}] ORDER BY t.id }},
     COLLECT {{
         MATCH (s:Tool)-[r:FEEDS]->(here)
         RETURN [s.id, here.id, r.field, r.parameter, r.score] ORDER BY r.score DESC, s.id, r.parameter, r.field
@@ -216,14 +201,14 @@ RETURN here.id, {_FACTS.replace("t.", "here.")}, CASE WHEN here.function IS NOT 
     }}
 """
 
-EDGES_BESIDE: Final = """
-UNWIND $values AS id MATCH (here:Tool {id: id})
-CALL (here) {
+EDGES_BESIDE: Final = f"""
+UNWIND $values AS id MATCH (here:Tool {{id: id}})
+CALL (here) {{
   MATCH (here)-[r:NEXT]->(t:Tool) RETURN here AS s, r, t
   UNION ALL
   MATCH (s:Tool)-[r:NEXT]->(here) RETURN s, r, here AS t
-}
-WITH DISTINCT s, r, t RETURN s.id, t.id, r.imported, r.live, r.mark ORDER BY s.id, t.id
+}}
+WITH DISTINCT s, r, t RETURN s.id, t.id, {_COUNTS} ORDER BY s.id, t.id
 """
 
 # Each of them is answered by Neo4j's own counters, whatever the size of the graph.

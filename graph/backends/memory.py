@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.backends.memory_links import MemoryLinks
+from graph.backends.memory_answers import MemoryAnswers
+from graph.evidence import after_calls, after_walks, calls_of, seconds, walks_of
 from graph.facts import (
     LESSONS,
     Edge,
@@ -14,7 +15,6 @@ from graph.facts import (
     GraphStatistics,
     Lesson,
     LiveBatch,
-    LiveOutcome,
     Mark,
     Neighbour,
     ToolFacts,
@@ -23,7 +23,7 @@ from graph.links import Neighbourhood
 from graph.validation import check_batch, check_documents, check_live, check_mark, check_state
 
 
-class MemoryGraph(MemoryLinks):
+class MemoryGraph(MemoryAnswers):
     """A ``GraphStore`` and a ``LinkStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class MemoryGraph(MemoryLinks):
         if not self._keys.isdisjoint({batch.key, *batch.records}):
             return False
         self._keys |= {batch.key, *batch.records}
-        self._add_edges(batch.transitions, live=False)
+        self._add_imported(batch.transitions)
         for tool in {*batch.nodes, *batch.calls, *batch.successes}:
             old = self._facts.get(tool, ToolFacts())
             self._facts[tool] = replace(
@@ -68,12 +68,15 @@ class MemoryGraph(MemoryLinks):
         check_live(batch)
         if not self._claim(batch.key):
             return False
-        self._add_edges(batch.transitions, live=True)
+        self._add_walks(batch)
         for tool, score in batch.scores:
             old = self._facts.get(tool, ToolFacts())
             self._facts[tool] = replace(old, quality=batch.decay * old.quality + score)
         for tool, outcome in batch.outcomes:
-            self._facts[tool] = _after_call(self._facts.get(tool, ToolFacts()), outcome, batch.decay)
+            old, sign = self._facts.get(tool, ToolFacts()), 1.0 if outcome == "ok" else -1.0
+            self._facts[tool] = replace(old, reliability=batch.decay * old.reliability + sign)
+        for tool, calls in calls_of(batch).items():
+            self._facts[tool] = after_calls(self._facts[tool], calls, seconds(batch.at), batch.half_life)
         self._keep(batch.lessons().items())
         return True
 
@@ -87,6 +90,12 @@ class MemoryGraph(MemoryLinks):
 
     async def lessons(self, tool: ToolId) -> list[Lesson]:
         return sorted(self._lessons.get(tool, {}).values(), key=_moment, reverse=True)
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        for tool in self._facts.keys() & set(tools):
+            known = self._facts[tool]
+            self._facts[tool] = ToolFacts(known.calls, known.successes)
+            self._lessons.pop(tool, None)
 
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
         check_mark(source, target, mark, self._facts)
@@ -103,14 +112,20 @@ class MemoryGraph(MemoryLinks):
         self._keys.add(key)
         return True
 
-    def _add_edges(self, counts: Mapping[tuple[ToolId, ToolId], int], *, live: bool) -> None:
+    def _add_imported(self, counts: Mapping[tuple[ToolId, ToolId], int]) -> None:
         for (source, target), count in counts.items():
             self._facts.setdefault(source, ToolFacts())
             self._facts.setdefault(target, ToolFacts())
-            if not count:
-                continue
-            old = self._out.get(source, {}).get(target, Edge(source, target))
-            self._put_edge(replace(old, live=old.live + count) if live else replace(old, imported=old.imported + count))
+            if count:
+                old = self._out.get(source, {}).get(target, Edge(source, target))
+                self._put_edge(replace(old, imported=old.imported + count))
+
+    def _add_walks(self, batch: LiveBatch) -> None:
+        for end in (end for pair in batch.transitions for end in pair):
+            self._facts.setdefault(end, ToolFacts())
+        for source, walks in walks_of(batch).items():
+            for edge in after_walks(self._out.get(source, {}), source, walks).values():
+                self._put_edge(edge)
 
     def _put_edge(self, edge: Edge) -> None:
         self._out.setdefault(edge.source, {})[edge.target] = edge
@@ -205,15 +220,3 @@ class MemoryGraph(MemoryLinks):
 
 def _moment(lesson: Lesson) -> tuple[datetime, str]:
     return lesson.at, lesson.run
-
-
-def _after_call(old: ToolFacts, outcome: LiveOutcome, decay: float) -> ToolFacts:
-    """The facts after one live call: the class counted, and a ← γa + 1 for ok, γa - 1 otherwise."""
-    sign = 1.0 if outcome == "ok" else -1.0
-    return replace(
-        old,
-        ok=old.ok + (outcome == "ok"),
-        transient=old.transient + (outcome == "transient"),
-        gone=old.gone + (outcome == "gone"),
-        reliability=decay * old.reliability + sign,
-    )

@@ -9,8 +9,9 @@ from domain.tool import ToolDoc, ToolId
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
+from graph.backends.neo4j_answers import Neo4jAnswers
 from graph.backends.neo4j_documents import document
-from graph.backends.neo4j_evidence import Neo4jEvidence, keep_lessons
+from graph.backends.neo4j_evidence import Neo4jEvidence, add_evidence, keep_lessons
 from graph.backends.neo4j_links import Neo4jLinks
 from graph.backends.neo4j_work import send
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
@@ -22,7 +23,7 @@ _Count = Callable[[Transaction], Awaitable[None]]
 _PAGE = 500
 
 
-class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
+class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers):
     """A ``GraphStore`` and a ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
 
     Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole
@@ -56,6 +57,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
                 f"{self._server}: the graph has format {found}, this program reads {cypher.FORMAT}; use the program that"
                 " wrote it, or build it anew in an empty database"
             )
+        await self._begin_living()
 
     async def _create(self) -> None:
         for statement in cypher.STRUCTURE:
@@ -93,11 +95,9 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
 
     async def learn(self, batch: LiveBatch) -> bool:
         check_live(batch)
-        tools, edges = neo4j_rows.live_rows(batch), neo4j_rows.edge_rows(batch.transitions)
 
         async def count(transaction: Transaction) -> None:
-            await send(transaction, cypher.ADD_LIVE_TOOLS, tools, decay=float(batch.decay))
-            await send(transaction, cypher.ADD_LIVE_EDGES, edges)
+            await add_evidence(transaction, batch)
             await keep_lessons(transaction, batch.lessons().items())
 
         return await self._once(batch.key, count)

@@ -1,12 +1,15 @@
 """What runs taught about a tool, and what an administrator said of an edge, in Neo4j."""
 
 from collections.abc import AsyncIterator, Collection, Iterable
+from typing import LiteralString
 
 from domain.tool import ToolId
 from graph.backends import cypher, neo4j_rows
+from graph.backends import cypher_evidence as live
 from graph.backends.bolt import Transaction
 from graph.backends.neo4j_work import Neo4jWork, send
-from graph.facts import LESSONS, Lesson, Mark
+from graph.evidence import seconds
+from graph.facts import LESSONS, Lesson, LiveBatch, Mark
 from graph.validation import check_mark
 
 
@@ -25,11 +28,31 @@ class Neo4jEvidence(Neo4jWork):
         await self._connection.write(work)
 
     async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, (cypher.BEGIN_ANEW, live.FORGET_RUNS, live.FORGET_LESSONS, cypher.FORGET_LINKS))
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, (live.FORGET_RUNS, live.FORGET_LESSONS))
+
+    async def _of_nodes(self, tools: Iterable[ToolId], statements: Iterable[LiteralString]) -> None:
+        """Run statements over those tools that are nodes."""
         rows = sorted(set(tools))
 
         async def work(transaction: Transaction) -> None:
-            for statement in (cypher.BEGIN_ANEW, cypher.FORGET_LESSONS, cypher.FORGET_LINKS):
+            for statement in statements:
                 await send(transaction, statement, rows)
+
+        await self._connection.write(work)
+
+    async def _begin_living(self) -> None:
+        """Give the tools and edges of an older Footpath their live evidence, once: what their counts come to."""
+        if (await self._connection.read(live.READ_LIVING))[0][0]:
+            return
+
+        async def work(transaction: Transaction) -> None:
+            found = await (await transaction.run(live.LOCK_LIVING)).single(strict=True)
+            if not found.value():
+                for statement in live.BEGIN_LIVING:
+                    await (await transaction.run(statement)).consume()
 
         await self._connection.write(work)
 
@@ -39,6 +62,16 @@ class Neo4jEvidence(Neo4jWork):
     async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
         async for tool, *lesson in self._stream(cypher.LESSON_PAGE, at="", run=""):
             yield tool, neo4j_rows.lesson(*lesson)
+
+
+async def add_evidence(transaction: Transaction, batch: LiveBatch) -> None:
+    """Add what a run says of tools, and of the edges between them."""
+    moment = {"at": seconds(batch.at), "half_life": float(batch.half_life)}
+    await send(transaction, live.ADD_LIVE_TOOLS, neo4j_rows.live_rows(batch), decay=float(batch.decay), **moment)
+    for statement, rows in zip(
+        (live.FADE_WALKS, live.ADD_WALKS, live.TAKE_WALKS), neo4j_rows.walk_rows(batch), strict=True
+    ):
+        await send(transaction, statement, rows)
 
 
 async def keep_lessons(transaction: Transaction, lessons: Collection[tuple[ToolId, Lesson]]) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id_parts
 from graph.backends.neo4j_documents import document, document_properties
+from graph.evidence import Calls, calls_of, walks_of
 from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome, Mark, Neighbour, ToolFacts
 from graph.links import Feed, Neighbourhood, Substitute, ToolLinks
 
@@ -45,31 +46,42 @@ def imported_rows(batch: GraphBatch) -> list[Row]:
 
 
 def live_rows(batch: LiveBatch) -> list[Row]:
-    """Rows of ADD_LIVE_TOOLS: every node of the run, with its scores and the signs of its calls in order."""
-    rows: dict[ToolId, Row] = {}
-
-    def row(tool: ToolId) -> Row:
-        new: Row = {"ok": 0, "transient": 0, "gone": 0, "scores": [], "signs": []}
-        return rows.setdefault(tool, _tool_row(tool) | new)
-
-    for tool in _ends(batch.transitions):
-        row(tool)
-    for tool, score in batch.scores:
-        row(tool)["scores"].append(float(score))
-    for tool, outcome in batch.outcomes:
-        of_tool = row(tool)
-        of_tool[outcome] += 1
-        of_tool["signs"].append(1.0 if outcome == "ok" else -1.0)
-    return [rows[tool] for tool in sorted(rows)]
+    """Rows of ADD_LIVE_TOOLS: every node of the run, with its scores and the signs of its calls in order, and what these come to."""
+    called = calls_of(batch)
+    tools = {*_ends(batch.transitions), *called, *(tool for tool, _ in batch.scores)}
+    return [
+        _tool_row(tool)
+        | asdict(called.get(tool, Calls()))
+        | {
+            "called": tool in called,
+            "scores": [float(score) for one, score in batch.scores if one == tool],
+            "signs": [1.0 if outcome == "ok" else -1.0 for one, outcome in batch.outcomes if one == tool],
+        }
+        for tool in sorted(tools)
+    ]
 
 
 def edge_rows(transitions: Mapping[tuple[ToolId, ToolId], int]) -> list[Row]:
-    """Rows of ADD_IMPORTED_EDGES and ADD_LIVE_EDGES, ordered by (source, target); a count of zero makes no edge."""
+    """Rows of ADD_IMPORTED_EDGES, ordered by (source, target); a count of zero makes no edge."""
     return [
         {"source": source, "target": target, "count": count}
         for (source, target), count in sorted(transitions.items())
         if count
     ]
+
+
+def walk_rows(batch: LiveBatch) -> tuple[list[Row], list[Row], list[Row]]:
+    """Rows of FADE_WALKS, ADD_WALKS and TAKE_WALKS, each ordered by (source, target)."""
+    fading: list[Row] = []
+    added: list[Row] = []
+    taken: list[Row] = []
+    for source, walks in sorted(walks_of(batch).items()):
+        if walks.kept < 1:
+            fading.append({"source": source, "kept": walks.kept})
+        for target, gained in sorted(walks.gained.items()):
+            row: Row = {"source": source, "target": target, "count": walks.count.get(target, 0), "gained": gained}
+            (taken if gained < 0 else added).append(row)
+    return fading, added, taken
 
 
 def facts_rows(state: GraphState) -> list[Row]:
@@ -103,10 +115,17 @@ def lesson(at: str, run: str, score: float | None, outcomes: list[LiveOutcome]) 
 
 
 def neighbour(
-    tool: ToolId, target: ToolId, imported: int, live: int, mark: Mark | None, resolved: bool, *facts: Any
+    tool: ToolId,
+    target: ToolId,
+    imported: int,
+    live: int,
+    mark: Mark | None,
+    strength: float,
+    resolved: bool,
+    *facts: Any,
 ) -> Neighbour:
     """An edge out of a tool with its target's facts."""
-    return Neighbour(Edge(tool, target, imported, live, mark), ToolFacts(*facts), resolved)
+    return Neighbour(Edge(tool, target, imported, live, mark, strength), ToolFacts(*facts), resolved)
 
 
 def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> Substitute:
@@ -115,7 +134,7 @@ def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> Sub
 
 
 def around(tool: ToolId, *found: Any) -> tuple[ToolId, Neighbourhood]:
-    """A row of AROUND: seven facts, the document's properties, and what joins the tool to others."""
+    """A row of AROUND: the facts, the document's properties, and what joins the tool to others."""
     *facts, properties, out, into, feeds, substitutes = found
     return tool, Neighbourhood(
         facts=ToolFacts(*facts),

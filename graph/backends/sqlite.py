@@ -7,15 +7,16 @@ from pathlib import Path
 
 from domain.tool import ToolDoc, ToolId
 from graph.backends import sqlite_schema as sql
+from graph.backends.sqlite_answers import SqliteAnswers
 from graph.backends.sqlite_database import Database, json_list
-from graph.backends.sqlite_evidence import SqliteEvidence, keep_lessons, set_marks
+from graph.backends.sqlite_evidence import SqliteEvidence, add_calls, add_walks, keep_lessons, set_marks
 from graph.backends.sqlite_links import SqliteLinks, read_feeds_into, read_substitutes
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 from graph.links import Neighbourhood
 from graph.validation import check_batch, check_documents, check_live, check_state
 
 
-class SqliteGraph(SqliteEvidence, SqliteLinks):
+class SqliteGraph(SqliteEvidence, SqliteLinks, SqliteAnswers):
     """A ``GraphStore`` and a ``LinkStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
@@ -45,7 +46,8 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
                 return False
             connection.executemany(sql.CLAIM_KEY, ((key,) for key in sorted(keys)))
             _add_nodes(connection, {*batch.nodes, *batch.calls, *batch.successes}, batch.transitions)
-            _add_edges(connection, sql.ADD_IMPORTED, batch.transitions)
+            walks = ((source, target, n) for (source, target), n in sorted(batch.transitions.items()) if n)
+            connection.executemany(sql.ADD_IMPORTED, walks)
             calls = ((tool, batch.calls[tool], batch.successes[tool]) for tool in sorted(batch.calls))
             connection.executemany(sql.ADD_CALLS, calls)
             return True
@@ -60,10 +62,11 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
                 return False
             tools = {tool for tool, _ in batch.scores} | {tool for tool, _ in batch.outcomes}
             _add_nodes(connection, tools, batch.transitions)
-            _add_edges(connection, sql.ADD_LIVE, batch.transitions)
             connection.executemany(sql.ADD_SCORE, ((tool, batch.decay, score) for tool, score in batch.scores))
-            outcomes = ((tool, batch.decay, 1.0 if kind == "ok" else -1.0, kind) for tool, kind in batch.outcomes)
-            connection.executemany(sql.ADD_OUTCOME, outcomes)
+            signs = ((tool, batch.decay, 1.0 if kind == "ok" else -1.0) for tool, kind in batch.outcomes)
+            connection.executemany(sql.ADD_SIGN, signs)
+            add_walks(connection, batch)
+            add_calls(connection, batch)
             keep_lessons(connection, batch.lessons().items())
             return True
 
@@ -102,7 +105,7 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
             ends = {end for edge in state.edges for end in (edge.source, edge.target)}
             connection.executemany(sql.ADD_NODE, ((tool,) for tool in sorted(ends.difference(state.nodes))))
             edges = {(e.source, e.target): e for e in state.edges}.values()
-            connection.executemany(sql.SET_EDGE, ((e.source, e.target, e.imported, e.live) for e in edges))
+            connection.executemany(sql.SET_EDGE, ((e.source, e.target, e.imported, e.live, e.strength) for e in edges))
             set_marks(connection, edges)
             keep_lessons(connection, state.lessons)
             connection.executemany(sql.CLAIM_KEY, ((key,) for key in state.keys))
@@ -165,8 +168,10 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
 
 def _out_edges(connection: sqlite3.Connection, tool: ToolId) -> list[Neighbour]:
     return [
-        Neighbour(Edge(tool, target, imported, live, mark), ToolFacts(*facts), bool(resolved))
-        for target, imported, live, mark, resolved, *facts in sorted(connection.execute(sql.OUT_EDGES, (tool,)))
+        Neighbour(Edge(tool, target, imported, live, mark, strength), ToolFacts(*facts), bool(resolved))
+        for target, imported, live, mark, strength, resolved, *facts in sorted(
+            connection.execute(sql.OUT_EDGES, (tool,))
+        )
     ]
 
 
@@ -193,10 +198,3 @@ def _add_nodes(
 ) -> None:
     ends = {tool for pair in transitions for tool in pair}
     connection.executemany(sql.ADD_NODE, ((tool,) for tool in sorted(tools | ends)))
-
-
-def _add_edges(
-    connection: sqlite3.Connection, statement: str, transitions: Mapping[tuple[ToolId, ToolId], int]
-) -> None:
-    rows = ((source, target, count) for (source, target), count in sorted(transitions.items()) if count)
-    connection.executemany(statement, rows)

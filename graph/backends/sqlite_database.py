@@ -5,6 +5,7 @@ blocking readers, and reads go through a few others; a connection is used by one
 """
 
 import asyncio
+import math
 import sqlite3
 import threading
 import time
@@ -29,11 +30,21 @@ writes each of them many times over: a batch of edges then takes more than twice
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A column that came later than its table. ``fill`` says what it begins with in the rows that are there."""
+
+    table: str
+    name: str
+    definition: str
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """What a database file must be: ``application`` marks it as ours, ``version`` names the layout of its tables.
 
     ``added``: by name, tables that came later and that an older Footpath can do without: a file that lacks them gets them when it
-    is opened, and keeps its version.
+    is opened, and keeps its version. ``columns``: columns of whichever table that did, likewise.
     """
 
     what: str
@@ -42,6 +53,7 @@ class Format:
     tables: tuple[str, ...]
     synchronous: Literal["NORMAL", "FULL"]
     added: Mapping[str, str] = field(default_factory=dict[str, str])
+    columns: tuple[Column, ...] = ()
 
 
 class Database:
@@ -135,6 +147,7 @@ class Database:
             address, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
         try:
+            connection.create_function("pow", 2, math.pow, deterministic=True)  # not every SQLite is built with it
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA synchronous = {self._format.synchronous}")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")  # negative: KiB, not pages
@@ -166,18 +179,20 @@ class Database:
             if _is_empty(connection):
                 for table in (*self._format.tables, *self._format.added.values()):
                     connection.execute(table)
+                _add_columns(connection, self._format.columns)
                 connection.execute(f"PRAGMA application_id = {self._format.application}")
                 connection.execute(f"PRAGMA user_version = {self._format.version}")
 
     def _complete(self, connection: sqlite3.Connection) -> None:
-        """Create the added tables that an older Footpath left out."""
-        if _names(connection) >= self._format.added.keys():
+        """Create the added tables and columns that an older Footpath left out."""
+        if _names(connection) >= self._format.added.keys() and not _lacking(connection, self._format.columns):
             return
         with _transaction(connection):
             there = _names(connection)
             for name, table in self._format.added.items():
                 if name not in there:
                     connection.execute(table)
+            _add_columns(connection, _lacking(connection, self._format.columns))
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
         # The switch does not wait for its lock as statements do, so processes that set up at once must be patient here.
@@ -237,6 +252,22 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
 def _names(connection: sqlite3.Connection) -> set[str]:
     """Names of all tables and indexes."""
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+
+
+def _lacking(connection: sqlite3.Connection, columns: Iterable[Column]) -> list[Column]:
+    """Those of the columns that are not there."""
+    there = {
+        (table, name)
+        for table in {column.table for column in columns}
+        for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    }
+    return [column for column in columns if (column.table, column.name) not in there]
+
+
+def _add_columns(connection: sqlite3.Connection, columns: Iterable[Column]) -> None:
+    for column in columns:
+        connection.execute(f"ALTER TABLE {column.table} ADD COLUMN {column.name} {column.definition}")
+        connection.execute(column.fill)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

@@ -2,16 +2,19 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Collection, Iterable
+from dataclasses import asdict
 from datetime import datetime
 from typing import cast
 
 from orjson import dumps
 
 from domain.tool import ToolId
+from graph.backends import sqlite_evidence_schema as live
 from graph.backends import sqlite_schema as sql
 from graph.backends.sqlite_database import SqliteReading, json_list
 from graph.backends.sqlite_links_schema import NUMBERS
-from graph.facts import LESSONS, Edge, Lesson, LiveOutcome, Mark
+from graph.evidence import calls_of, seconds, walks_of
+from graph.facts import LESSONS, Edge, Lesson, LiveBatch, LiveOutcome, Mark
 from graph.validation import check_mark
 
 
@@ -32,11 +35,18 @@ class SqliteEvidence(SqliteReading):
         await self._database.write(write)
 
     async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, sql.BEGIN_ANEW)
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, live.FORGET_RUNS)
+
+    async def _of_nodes(self, tools: Iterable[ToolId], statements: Iterable[str]) -> None:
+        """Run statements over the numbers of those tools that are nodes."""
         asked = json_list(tools)
 
         def write(connection: sqlite3.Connection) -> None:
             numbers = dumps([number for _, number in connection.execute(NUMBERS, (asked,))]).decode()
-            for statement in sql.BEGIN_ANEW:
+            for statement in statements:
                 connection.execute(statement, (numbers,))
 
         await self._database.write(write)
@@ -47,6 +57,23 @@ class SqliteEvidence(SqliteReading):
     async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
         async for tool, *lesson in self._stream(sql.LESSON_PAGE, ("", "", "")):
             yield ToolId(tool), _lesson(*lesson)
+
+
+def add_calls(connection: sqlite3.Connection, batch: LiveBatch) -> None:
+    """Add what a run's calls say of nodes that are there."""
+    moment = {"at": seconds(batch.at), "half_life": float(batch.half_life)}
+    rows = ({"tool": tool, **asdict(calls), **moment} for tool, calls in calls_of(batch).items())
+    connection.executemany(live.ADD_CALLS_OF_RUN, rows)
+
+
+def add_walks(connection: sqlite3.Connection, batch: LiveBatch) -> None:
+    """Add a run's walks between nodes that are there."""
+    for source, walks in walks_of(batch).items():
+        connection.execute(live.FADE_WALKS, (source, walks.kept))
+        gained = ((source, target, count, walks.gained[target]) for target, count in walks.count.items())
+        connection.executemany(live.ADD_WALKS, gained)
+        lost = ((source, target, gain) for target, gain in walks.gained.items() if gain < 0)
+        connection.executemany(live.TAKE_WALKS, lost)
 
 
 def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolId, Lesson]]) -> None:

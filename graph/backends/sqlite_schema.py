@@ -6,6 +6,7 @@ lies in ``node`` alone; the bodies of documents, a hundred times larger, lie apa
 """
 
 from graph.backends.sqlite_database import Format
+from graph.backends.sqlite_evidence_schema import EVIDENCE_COLUMNS, FORGET_RUNS
 from graph.backends.sqlite_links_schema import DROP_LINKS, LINK_TABLES
 
 GRAPH_FORMAT = Format(
@@ -66,6 +67,7 @@ GRAPH_FORMAT = Format(
         """,
         **LINK_TABLES,
     },
+    columns=EVIDENCE_COLUMNS,
 )
 
 CLAIM_KEY = "INSERT INTO batch (key) VALUES (?) ON CONFLICT DO NOTHING"
@@ -81,25 +83,23 @@ _ADD_EDGE = """
     ON CONFLICT (source, target) DO UPDATE SET {count} = {count} + excluded.{count}
 """
 ADD_IMPORTED = _ADD_EDGE.format(count="imported")
-ADD_LIVE = _ADD_EDGE.format(count="live")
 ADD_CALLS = "UPDATE node SET calls = calls + ?2, successes = successes + ?3 WHERE id = ?1"
 ADD_SCORE = "UPDATE node SET quality = ?2 * quality + ?3 WHERE id = ?1"
-ADD_OUTCOME = """
-    UPDATE node SET ok = ok + (?4 = 'ok'), transient = transient + (?4 = 'transient'), gone = gone + (?4 = 'gone'),
-        reliability = ?2 * reliability + ?3
-    WHERE id = ?1
-"""
+ADD_SIGN = "UPDATE node SET reliability = ?2 * reliability + ?3 WHERE id = ?1"
 
 SET_NODE = """
-    INSERT INTO node (id, calls, successes, ok, transient, gone, quality, reliability) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO node (id, calls, successes, ok, transient, gone, quality, reliability, good, bad, trouble, heard)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET calls = excluded.calls, successes = excluded.successes, ok = excluded.ok,
         transient = excluded.transient, gone = excluded.gone, quality = excluded.quality,
-        reliability = excluded.reliability
+        reliability = excluded.reliability, good = excluded.good, bad = excluded.bad, trouble = excluded.trouble,
+        heard = excluded.heard
 """
 SET_EDGE = """
-    INSERT INTO edge (source, target, imported, live)
-    SELECT s.num, t.num, ?3, ?4 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
-    ON CONFLICT (source, target) DO UPDATE SET imported = excluded.imported, live = excluded.live
+    INSERT INTO edge (source, target, imported, live, strength)
+    SELECT s.num, t.num, ?3, ?4, ?5 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
+    ON CONFLICT (source, target) DO UPDATE SET imported = excluded.imported, live = excluded.live,
+        strength = excluded.strength
 """
 
 SET_MARK = """
@@ -127,32 +127,32 @@ DROP_LESSONS = """
 
 BEGIN_ANEW = (
     """
-    UPDATE node SET calls = 0, successes = 0, ok = 0, transient = 0, gone = 0, quality = 0, reliability = 0
-    WHERE num IN (SELECT value FROM json_each(?))
+    UPDATE node SET calls = 0, successes = 0 WHERE num IN (SELECT value FROM json_each(?))
     """,
-    "DELETE FROM lesson WHERE tool IN (SELECT value FROM json_each(?))",
+    *FORGET_RUNS,
     *DROP_LINKS,
 )
 """What is forgotten of nodes, by their numbers."""
 
-_FACTS = "t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability"
+_FACTS = """t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability,
+    t.good, t.bad, t.trouble, t.heard"""
 
 # CROSS JOIN keeps the order of the tables: one search by id, then only row numbers. The few rows out of a node are
 # sorted in Python: SQLite's sorter would be a third of the query's time.
 OUT_EDGES = f"""
-    SELECT t.id, e.imported, e.live, m.mark, t.function IS NOT NULL, {_FACTS}
+    SELECT t.id, e.imported, e.live, m.mark, e.strength, t.function IS NOT NULL, {_FACTS}
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE s.id = ?
 """  # noqa: S608
 IN_EDGES = """
-    SELECT s.id, e.imported, e.live, m.mark
+    SELECT s.id, e.imported, e.live, m.mark, e.strength
     FROM node t CROSS JOIN edge e ON e.target = t.num CROSS JOIN node s ON s.num = e.source
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE t.id = ? ORDER BY s.id
 """
 _BESIDE = """
-    SELECT s.id, t.id, e.imported, e.live, m.mark
+    SELECT s.id, t.id, e.imported, e.live, m.mark, e.strength
     FROM json_each(?) asked CROSS JOIN node {here} ON {here}.id = asked.value
     CROSS JOIN edge e ON e.{end} = {here}.num CROSS JOIN node {there} ON {there}.num = e.{other}
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
@@ -171,7 +171,7 @@ NODE_PAGE = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id > ? ORDER BY t.id LIM
 KEY_PAGE = "SELECT key FROM batch WHERE key > ? ORDER BY key LIMIT ?"
 # Walks the index of ids: only the edges out of one node are sorted at a time.
 EDGE_PAGE = """
-    SELECT s.id, t.id, e.imported, e.live, m.mark
+    SELECT s.id, t.id, e.imported, e.live, m.mark, e.strength
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE s.id >= ?1 AND (s.id > ?1 OR t.id > ?2) ORDER BY s.id, t.id LIMIT ?3

@@ -1,4 +1,4 @@
-"""API-Bank: dialogues with API calls, and its list of APIs.
+"""API-Bank: its list of APIs, and what a dialogue with API calls tells.
 
 The list's scenes (its categories) are Chinese; they become the English names below, a scene it does not know stays as it
 is. All APIs form the tool set ``API-Bank``. Functions are called by their class name. A dialogue records no ending.
@@ -75,7 +75,7 @@ def _tool(row: Record) -> ToolDoc:
         method=_EFFECTS.get(kind[-1], "POST" if kind.startswith("对外影响") else "GET"),
         description=str(info.get("description") or optional_text(row, "API名称") or ""),
         parameters=_parameters(optional_text(row, "input_parameters") or "", info.get("input_parameters")),
-        response_schema=json_text(info.get("output_parameters")),
+        response_schema=_response_schema(info.get("output_parameters")),
         source="apibank",
     )
 
@@ -109,6 +109,18 @@ def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
     )
 
 
+def _response_schema(described: object) -> str | None:
+    """The mapping from fields to their types and descriptions, as JSON Schema."""
+    if not isinstance(described, dict) or not described:
+        return None
+    fields = {str(name): cast(Record, one) for name, one in cast(Record, described).items() if isinstance(one, dict)}
+    properties = {
+        name: {"type": _TYPES.get(str(one.get("type")).lower(), "string"), "description": _description(one)}
+        for name, one in fields.items()
+    }
+    return json_text({"type": "object", "properties": properties})
+
+
 def _description(entry: object) -> str:
     return str(cast(Record, entry).get("description") or "") if isinstance(entry, dict) else ""
 
@@ -133,9 +145,10 @@ def _call(turn: Record) -> Call:
     outcome = Outcome.UNKNOWN
     if "exception" in result:
         outcome = Outcome.OK if result["exception"] is None else Outcome.FAILED
+    answer = result.get("exception") if outcome is Outcome.FAILED else result.get("output")
     return Call(
         function=text(turn, "api_name"),
         outcome=outcome,
         arguments=json_text(turn.get("param_dict")),
-        observation=json_text(result or None),
+        observation=json_text(answer),
     )

@@ -37,11 +37,15 @@ def load(body: bytes) -> Record:
     Raises:
         RecordError: not UTF-8, not JSON, nested too deeply, or no object.
     """
+    return as_object(load_any(body), "the record")
+
+
+def load_any(body: bytes) -> object:
+    """One JSON value of any kind. Raises as :func:`load`."""
     try:
-        value: object = orjson.loads(body)
+        return orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise RecordError(_why_not_json(body, error)) from error
-    return as_object(value, "the record")
 
 
 def _why_not_json(body: bytes, error: orjson.JSONDecodeError) -> str:

@@ -18,14 +18,17 @@ from domain.model import what_is_wrong
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
 from graph.dataflow import FlowCount
+from graph.evidence import begun, with_evidence
 from graph.facts import Edge, Lesson, LiveOutcome, Mark, ToolFacts
 from graph.transfer.companion_stores import CompanionItem, FlowKey, content_of, item_of, place_of
 from graph.transfer.fields import LineError, field, number, text, whole
 
 FORMAT = "footpath-export"
-VERSION = 3
-READABLE = (1, 2, 3)
-"""Versions that are read: the first knew neither marks nor lessons, the second neither memories nor flows."""
+VERSION = 4
+READABLE = (1, 2, 3, 4)
+"""Versions that are read: the first knew neither marks nor lessons, the second neither memories nor flows, the third no live evidence
+beside the counts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ def place(item: Item) -> tuple[str, ...]:
 
 DIGEST_BYTES = 32
 _COUNTS = tuple(field.name for field in fields(ToolFacts))[:5]
+_SUMS = tuple(field.name for field in fields(ToolFacts))[5:]
 _TEXTS = tuple(field.name for field in fields(RecordedCall))[:5]
 _DOCUMENT = b'{"kind":"document","document":'
 _facts = attrgetter(*(field.name for field in fields(ToolFacts)))
@@ -134,13 +138,15 @@ def encode(item: Item) -> Iterable[bytes]:
             # pydantic's own JSON keeps integers of any size, in the order of the model's fields.
             return (_DOCUMENT + item.model_dump_json(exclude_defaults=True).encode() + b"}",)
         case Node():
-            *counts, quality, reliability = _facts(item.facts)
+            facts = _facts(item.facts)
             # Adding zero makes -0.0 the 0.0 that a database keeps of it.
-            scores = {"quality": quality + 0.0, "reliability": reliability + 0.0}
-            return (_line("node", {"id": item.id, **dict(zip(_COUNTS, counts, strict=True)), **scores}),)
+            scores = {name: value + 0.0 for name, value in zip(_SUMS, facts[len(_COUNTS) :], strict=True)}
+            counts = dict(zip(_COUNTS, facts, strict=False))
+            return (_line("node", {"id": item.id, **counts, **scores}),)
         case Edge():
-            counted = {"imported": item.imported, "live": item.live} | ({"mark": item.mark} if item.mark else {})
-            return (_line("edge", {"source": item.source, "target": item.target, **counted}),)
+            counted = {"imported": item.imported, "live": item.live, "strength": item.strength + 0.0}
+            marked = {"mark": item.mark} if item.mark else {}
+            return (_line("edge", {"source": item.source, "target": item.target, **counted, **marked}),)
         case Key():
             return (_line("key", {"key": item.key}),)
         case Taught(tool, lesson):
@@ -192,24 +198,29 @@ def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | CompanionIte
     """The item of a parsed line of these kinds. Raises :class:`LineError`."""
     match content["kind"]:
         case "node":
-            facts = ToolFacts(
-                *(whole(content, name) for name in _COUNTS),
-                quality=number(content, "quality"),
-                reliability=number(content, "reliability"),
-            )
-            return Node(ToolId(text(content, "id")), facts)
+            return Node(ToolId(text(content, "id")), _known(content))
         case "edge":
             ends = ToolId(text(content, "source")), ToolId(text(content, "target"))
             mark = content.get("mark")
             if mark not in (None, *get_args(Mark)):
                 raise LineError(f"{mark!r} is no mark of an edge")
-            return Edge(*ends, whole(content, "imported"), whole(content, "live"), mark)
+            live = whole(content, "live")
+            strength = number(content, "strength") if "strength" in content else begun(live)
+            return Edge(*ends, whole(content, "imported"), live, mark, strength)
         case "key":
             return Key(text(content, "key"))
         case "lesson":
             return Taught(ToolId(text(content, "tool")), _lesson(content))
         case _:
             return item_of(content)
+
+
+def _known(content: dict[str, Any]) -> ToolFacts:
+    """The facts of a node; those of an older version begin with the live evidence that their counts come to."""
+    counts = [whole(content, name) for name in _COUNTS]
+    if "good" in content:
+        return ToolFacts(*counts, *(number(content, name) for name in _SUMS))
+    return with_evidence(ToolFacts(*counts, *(number(content, name) for name in _SUMS[:2])))
 
 
 def _lesson(content: dict[str, Any]) -> Lesson:

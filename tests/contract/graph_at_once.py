@@ -2,12 +2,15 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
+
+import pytest
 
 from domain.tool import ToolId
 from graph.facts import Edge, Mark
 from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
-from tests.contract.graph_samples import A, B, C, batch, document, walked
+from tests.contract.graph_samples import A, B, C, batch, document, left_after, walked
 
 RUNS = 50
 PATHS = ((A, B, C), (C, B, A), (B, A))
@@ -39,7 +42,12 @@ class GraphAtOnce:
         marks: dict[tuple[ToolId, ToolId], Mark] = {(A, B): "pin", (C, A): "ban"}
         pairs = sorted(imported.keys() | steps.keys() | marks.keys())
         expected = [Edge(a, b, imported.get((a, b), 0), steps[a, b], marks.get((a, b))) for a, b in pairs]
-        assert [edge async for edge in graph.edges()] == expected
+        found = [edge async for edge in graph.edges()]
+        assert [replace(edge, strength=0.0) for edge in found] == expected
+        for tool in (A, B, C):
+            walks = sum(count for (source, _), count in steps.items() if source == tool)
+            strength = sum(edge.strength for edge in found if edge.source == tool)
+            assert strength == pytest.approx(left_after(walks))
         facts = await graph.facts([A, B, C])
         assert {tool: found.ok for tool, found in facts.items()} == calls
         assert {tool: found.quality for tool, found in facts.items()} == {t: float(n) for t, n in calls.items()}

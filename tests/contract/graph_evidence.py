@@ -8,9 +8,10 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
+from graph.evidence import Calls, after_calls, seconds
 from graph.facts import LESSONS, Edge, GraphState, Lesson, LiveBatch, Mark, ToolFacts
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document, walked
+from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
 
 
 async def edges(graph: GraphStore) -> list[Edge]:
@@ -32,9 +33,9 @@ class GraphEvidence:
         await graph.apply(batch("k", {(A, B): 2}))
         await graph.mark(A, B, "pin")
         await graph.learn(walked("r", A, B))
-        assert await edges(graph) == [Edge(A, B, 2, 1, "pin")]
+        assert await edges(graph) == [Edge(A, B, 2, 1, "pin", 1.0)]
         await graph.mark(A, B, None)
-        assert await edges(graph) == [Edge(A, B, 2, 1)]
+        assert await edges(graph) == [Edge(A, B, 2, 1, strength=1.0)]
 
     async def test_an_edge_never_walked_begins_and_ends_with_its_mark(self, graph: GraphStore) -> None:
         await graph.put_tools([document(A), document(B)])
@@ -122,11 +123,45 @@ class GraphEvidence:
             assert await graph.facts([A, B, C]) == {A: ToolFacts(), B: before}
             assert await graph.lessons(A) == []
             assert [lesson.run for lesson in await graph.lessons(B)] == ["r"]
-            assert await edges(graph) == [Edge(A, B, 2, 1, "mute"), Edge(B, FINISH, 1)]
+            assert await edges(graph) == [Edge(A, B, 2, 1, "mute", 1.0), Edge(B, FINISH, 1)]
         assert await graph.get_tools([A]) == {A: document(A)}
         assert not await graph.apply(batch("k", {}, {A: 3}))
         await graph.learn(walked("r2", A))
-        assert (await graph.facts([A]))[A] == ToolFacts(ok=1, quality=1.0, reliability=1.0)
+        assert (await graph.facts([A]))[A] == replace(called("ok"), quality=1.0, reliability=1.0)
+
+    async def test_what_runs_said_of_a_tool_is_forgotten_and_what_was_imported_stays(self, graph: GraphStore) -> None:
+        await graph.put_tools([document(A), document(B)])
+        await graph.apply(batch("k", {(A, B): 2}, {A: 3, B: 1}, {A: 1, B: 1}))
+        await graph.learn(walked("r", A, B))
+        before = (await graph.facts([B]))[B]
+        for _ in range(2):
+            await graph.forget([A, C])
+            assert await graph.facts([A, B, C]) == {A: ToolFacts(3, 1), B: before}
+            assert await graph.lessons(A) == []
+            assert await edges(graph) == [Edge(A, B, 2, 1, strength=1.0)]
+        assert not await graph.learn(walked("r", A))
+        await graph.learn(walked("r2", A))
+        assert (await graph.facts([A]))[A].good == 1.0
+
+    async def test_what_speaks_against_a_tool_fades_while_nothing_is_heard(self, graph: GraphStore) -> None:
+        await graph.learn(LiveBatch("r1", {}, (), ((A, "gone"), (A, "ok")), at=NOON, half_life=2.0))
+        await graph.learn(LiveBatch("r2", {}, (), ((A, "transient"),), at=NOON + timedelta(4, 60), half_life=2.0))
+        known = after_calls(called("gone", "ok"), Calls.of(["transient"]), seconds(NOON + timedelta(4, 60)), 2.0)
+        found = (await graph.facts([A]))[A]
+        assert (found.good, found.bad, found.trouble) == pytest.approx((known.good, known.bad, known.trouble))
+        assert found.bad < 2
+        await graph.learn(LiveBatch("r3", {}, (), ((A, "ok"),), at=NOON, half_life=2.0))
+        assert (await graph.facts([A]))[A].heard == found.heard == known.heard
+
+    async def test_a_walk_in_vain_adds_nothing(self, graph: GraphStore) -> None:
+        await graph.learn(walked("r1", A, B))
+        await graph.learn(
+            LiveBatch("r2", {(A, B): 1, (A, C): 2}, ((B, -0.25), (C, -1.0)), ((C, "transient"),), at=NOON)
+        )
+        assert await edges(graph) == [Edge(A, B, 0, 1, strength=0.75)]
+        assert set(await graph.facts([A, B, C])) == {A, B, C}
+        await graph.learn(LiveBatch("r3", {(A, B): 3}, (), ((B, "gone"),), at=NOON))
+        assert await edges(graph) == [Edge(A, B, 0, 1)]
 
     async def test_fifty_learners_at_once_add_up(self, graph: GraphStore) -> None:
         path = [(A, B, C), (C, B, A), (B, LOST, FINISH)]
@@ -135,7 +170,12 @@ class GraphEvidence:
         assert not any(await asyncio.gather(*(graph.learn(run) for run in runs)))
         walks = [pair for run in runs for pair in run.transitions]
         assert {(e.source, e.target): e.live for e in await edges(graph)} == {pair: walks.count(pair) for pair in walks}
+        for tool in (A, B, C):
+            out = [(pair, walks.count(pair)) for pair in set(walks) if pair[0] == tool]
+            strength = sum(edge.strength for edge in await edges(graph) if edge.source == tool)
+            assert strength == pytest.approx(left_after(sum(count for _, count in out)))
         for tool, facts in (await graph.facts([A, B, C, LOST])).items():
             events = sum(score_of == tool for run in runs for score_of, _ in run.scores)
             assert (facts.ok, facts.quality, facts.reliability) == (events, events, events)
+            assert facts.good == pytest.approx(left_after(events))
             assert len(await graph.lessons(tool)) == min(events, LESSONS)

@@ -1,14 +1,16 @@
 """What a graph store promises to whoever moves it: everything can be read in order, and set elsewhere as it was."""
 
+from dataclasses import replace
+
 import pytest
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge, GraphState, GraphStatistics, LiveBatch, ToolFacts
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+from tests.contract.graph_samples import LOST, A, B, C, batch, called, document, walked
 
-FACTS = ToolFacts(7, 3, 4, 2, 1, 0.1 + 0.2, -1.75)
+FACTS = ToolFacts(7, 3, 4, 2, 1, 0.1 + 0.2, -1.75, 3.9, 5.5, 1.25, 1.7e9)
 
 
 async def whole(graph: GraphStore) -> GraphState:
@@ -32,8 +34,8 @@ class GraphMoving:
         await graph.learn(walked("k1", A, C))
         found = await whole(graph)
         assert list(found.nodes) == sorted([LOST, FINISH, A, B, C])
-        assert found.nodes[A] == ToolFacts(4, 2, ok=1, quality=1.0, reliability=1.0)
-        assert found.edges == [Edge(A, LOST, 2), Edge(A, B, 3), Edge(A, C, 0, 1), Edge(B, FINISH, 1)]
+        assert found.nodes[A] == replace(called("ok"), calls=4, successes=2, quality=1.0, reliability=1.0)
+        assert found.edges == [Edge(A, LOST, 2), Edge(A, B, 3), Edge(A, C, 0, 1, strength=1.0), Edge(B, FINISH, 1)]
         assert found.keys == ["k1", "k2"]
 
     async def test_streams_go_on_over_pages(self, graph: GraphStore) -> None:
@@ -57,13 +59,15 @@ class GraphMoving:
     async def test_what_is_restored_is_there(self, graph: GraphStore) -> None:
         await graph.put_tools([document(A)])
         moved = GraphState(
-            {FINISH: ToolFacts(), A: FACTS, B: ToolFacts()}, [Edge(A, FINISH, 2**40, 1), Edge(A, B, 0, 5)], ["k1", "k2"]
+            {FINISH: ToolFacts(), A: FACTS, B: ToolFacts()},
+            [Edge(A, FINISH, 2**40, 1), Edge(A, B, 0, 5, None, 4.75)],
+            ["k1", "k2"],
         )
         for _ in range(2):
             await graph.restore(moved)
             assert await whole(graph) == GraphState(dict(sorted(moved.nodes.items())), moved.edges, moved.keys)
         assert (await graph.out_edges(A))[0].edge == Edge(A, FINISH, 2**40, 1)
-        assert await graph.in_edges(B) == [Edge(A, B, 0, 5)]
+        assert await graph.in_edges(B) == [Edge(A, B, 0, 5, None, 4.75)]
         assert await graph.applied(["k1", "k3"]) == {"k1"}
         assert [tool async for tool in graph.documents()] == [document(A)]
         assert await graph.statistics() == GraphStatistics(1, 2, 1, 1, 1, 2)
@@ -85,7 +89,7 @@ class GraphMoving:
         assert await graph.learn(LiveBatch("s", {(A, B): 1}, ((A, 1.0),), ((A, "ok"),), decay=0.5))
         facts = (await graph.facts([A]))[A]
         assert (facts.quality, facts.reliability) == (0.5 * FACTS.quality + 1.0, 0.5 * FACTS.reliability + 1.0)
-        assert await graph.in_edges(B) == [Edge(A, B, 1, 3)]
+        assert await graph.in_edges(B) == [Edge(A, B, 1, 3, strength=1.0)]
 
     @pytest.mark.parametrize(
         "broken",
@@ -95,6 +99,9 @@ class GraphMoving:
             GraphState({A: ToolFacts(gone=2**63)}),
             GraphState({A: ToolFacts(quality=float("nan"))}),
             GraphState({A: ToolFacts(reliability=float("-inf"))}),
+            GraphState({A: ToolFacts(bad=-0.5)}),
+            GraphState({A: ToolFacts(heard=float("inf"))}),
+            GraphState(edges=[Edge(A, B, 1, strength=-1.0)]),
             GraphState(edges=[Edge(A, B, 1), Edge(A, C, 2, -1)]),
             GraphState(edges=[Edge(A, B, 0, 0)]),
             GraphState(edges=[Edge(FINISH, A, 1)]),

@@ -1,13 +1,14 @@
 """What every graph store promises, sentence by sentence of its protocol. Run against each back end."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
 from graph.facts import Edge, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
 
 
 async def all_documents(graph: GraphStore) -> list[ToolDoc]:
@@ -161,12 +162,14 @@ class GraphStoreContract:
     async def test_a_run_adds_live_counts_and_new_edges(self, graph: GraphStore) -> None:
         await graph.apply(batch("k", {(A, B): 4}))
         assert await graph.learn(LiveBatch("r", {(A, B): 2, (A, C): 1}, (), ()))
-        assert [n.edge for n in await graph.out_edges(A)] == [Edge(A, B, 4, 2), Edge(A, C, 0, 1)]
+        found = [n.edge for n in await graph.out_edges(A)]
+        assert [replace(edge, strength=0.0) for edge in found] == [Edge(A, B, 4, 2), Edge(A, C, 0, 1)]
+        assert [edge.strength for edge in found] == pytest.approx([left_after(3) * 2 / 3, left_after(3) / 3])
 
     async def test_a_run_is_learnt_once(self, graph: GraphStore) -> None:
         assert await graph.learn(walked("r", A, B))
         assert not await graph.learn(walked("r", A, B, C))
-        assert (await graph.facts([A]))[A] == ToolFacts(ok=1, quality=1.0, reliability=1.0)
+        assert (await graph.facts([A]))[A] == replace(called("ok"), quality=1.0, reliability=1.0)
         assert await graph.facts([C]) == {}
 
     async def test_quality_decays_and_takes_scores_in_order(self, graph: GraphStore) -> None:
@@ -189,10 +192,11 @@ class GraphStoreContract:
             (A, "gone"),
             (B, "ok"),
         )
-        await graph.learn(LiveBatch("r", {}, (), outcomes, decay=0.5))
+        await graph.learn(LiveBatch("r", {}, (), outcomes, decay=0.5, at=NOON))
         facts = await graph.facts([A, B])
-        assert facts[A] == ToolFacts(ok=1, transient=1, gone=2, reliability=((0.5 - 1) * 0.5 - 1) * 0.5 - 1)
-        assert facts[B] == ToolFacts(ok=1, reliability=1.0)
+        signs = ((0.5 - 1) * 0.5 - 1) * 0.5 - 1
+        assert facts[A] == replace(called("ok", "transient", "gone", "gone"), reliability=signs)
+        assert facts[B] == replace(called("ok"), reliability=1.0)
 
     async def test_one_read_gives_the_edges_with_the_facts_of_their_targets(self, graph: GraphStore) -> None:
         await graph.put_tools([document(B)])

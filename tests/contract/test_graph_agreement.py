@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from domain.tool import FINISH, ToolDoc, ToolId
 from graph.backends.memory import MemoryGraph
 from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, Mark, ToolFacts
 from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
+from graph.shapes import Shape, shape_of_value
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 
@@ -49,13 +51,38 @@ class Beginning:
     tools: frozenset[ToolId]
 
 
-Operation = Beginning | ToolDoc | GraphBatch | LiveBatch | GraphState | Marking | Expecting | list[ToolLinks]
+@dataclass(frozen=True)
+class Answering:
+    """What answers of tools looked like."""
+
+    seen: dict[ToolId, list[Shape]]
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """Tools of which runs are forgotten."""
+
+    tools: frozenset[ToolId]
+
+
+Operation = (
+    Answering
+    | Beginning
+    | Forgetting
+    | ToolDoc
+    | GraphBatch
+    | LiveBatch
+    | GraphState
+    | Marking
+    | Expecting
+    | list[ToolLinks]
+)
 
 tools = st.sampled_from(TOOLS)
 documents = st.builds(document, st.sampled_from((A, B, C)), st.sampled_from(FUNCTIONS), st.text(max_size=4))
 transitions = st.dictionaries(st.tuples(tools, st.sampled_from((*TOOLS, FINISH))), st.integers(0, 3), max_size=4)
 counts = st.dictionaries(tools, st.integers(0, 3), max_size=3)
-moments = st.integers(0, 3).map(lambda hours: NOON + timedelta(hours=hours))
+moments = st.integers(0, 3).map(lambda days: NOON + timedelta(days=days, hours=days))
 marks = st.sampled_from((None, "pin", "mute", "ban"))
 batches = st.builds(
     batch,
@@ -74,9 +101,18 @@ runs = st.builds(
     st.lists(st.tuples(tools, st.sampled_from(("ok", "transient", "gone"))), max_size=4).map(tuple),
     st.sampled_from((0.5, 0.8, 1.0)),
     moments,
+    st.just(1.0),
 )
-facts = st.builds(ToolFacts, *[st.integers(0, 3)] * 5, *[st.floats(-2, 2).map(lambda x: x + 0.0)] * 2)
-edges = st.builds(Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2), marks)
+facts = st.builds(
+    ToolFacts,
+    *[st.integers(0, 3)] * 5,
+    *[st.floats(-2, 2).map(lambda x: x + 0.0)] * 2,
+    *[st.floats(0, 5)] * 3,
+    moments.map(lambda at: at.timestamp()) | st.just(0.0),
+)
+edges = st.builds(
+    Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2), marks, st.floats(0, 5)
+)
 outcomes = st.lists(st.sampled_from(("ok", "transient", "gone")), max_size=2).map(tuple)
 lessons = st.builds(Lesson, st.sampled_from((*KEYS, "old")), moments, st.none() | st.floats(0.1, 1), outcomes)
 states = st.builds(
@@ -90,7 +126,14 @@ markings = st.builds(Marking, st.sampled_from((*TOOLS, FINISH)), st.sampled_from
 expectations = st.builds(
     Expecting, st.dictionaries(tools, st.sampled_from(("d1", "d2")), max_size=3), st.frozensets(tools, max_size=2)
 )
+answered: st.SearchStrategy[Any] = st.dictionaries(
+    st.sampled_from(("id", "name", "12")), st.sampled_from((1, 1.5, "x", [{"y": None}])), min_size=1
+)
+answerings = st.builds(
+    Answering, st.dictionaries(tools, st.lists(answered.map(shape_of_value), max_size=2), max_size=2)
+)
 beginnings = st.builds(Beginning, st.frozensets(tools, max_size=2))
+forgettings = st.builds(Forgetting, st.frozensets(tools, max_size=2))
 scores = st.sampled_from((0.6, 0.9, 1.0))
 feeds = st.builds(Feed, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
 pairs = st.builds(Substitute, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
@@ -106,7 +149,8 @@ links = st.lists(
     unique_by=lambda one: one.tool,
 )
 operations: st.SearchStrategy[list[Operation]] = st.lists(
-    beginnings | documents | batches | runs | states | markings | expectations | links, max_size=12
+    answerings | beginnings | forgettings | documents | batches | runs | states | markings | expectations | links,
+    max_size=12,
 )
 
 
@@ -124,8 +168,12 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
                 return await graph.restore(operation)
             case Marking():
                 return await graph.mark(operation.source, operation.target, operation.mark)
+            case Answering():
+                return await graph.learn_answers(operation.seen)
             case Beginning():
                 return await graph.begin_anew(operation.tools)
+            case Forgetting():
+                return await graph.forget(operation.tools)
             case Expecting():
                 return await graph.expect_links(operation.digests, operation.also)
             case list():

@@ -7,6 +7,7 @@ import pytest
 
 from graph.links import LinkedGraph
 from tests.contract.feed_marks import FeedMarkContract
+from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_backends import BACKENDS
@@ -20,6 +21,7 @@ from tests.contract.link_store import LinkStoreContract
 
 class TestGraphStore(
     GraphStoreContract,
+    GraphAnswers,
     GraphAround,
     GraphDocuments,
     GraphMoving,

@@ -9,6 +9,7 @@ from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.links import LinkedGraph
 from tests.contract.feed_marks import FeedMarkContract
+from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
 from tests.contract.graph_documents import GraphDocuments
@@ -23,6 +24,7 @@ from tests.servers.neo4j.server import Neo4jServer
 
 class TestNeo4jGraph(
     GraphStoreContract,
+    GraphAnswers,
     GraphAround,
     GraphDocuments,
     GraphMoving,

@@ -10,6 +10,7 @@ import pytest
 
 from domain.tool import FINISH, ToolDoc
 from graph.backends.sqlite import SqliteGraph
+from graph.facts import LiveBatch
 from tests.contract.graph_samples import A, B, C, batch, document, walked
 from wiring.layout import StoreFolder
 
@@ -73,7 +74,8 @@ def test_the_name_of_its_api_will_do_and_several_are_listed(tmp_path: Path) -> N
 def test_people_get_the_same_without_control_characters(store: Path) -> None:
     done = show("geocode_for_geo", "--store", store)
     assert done.returncode == 0, done.stderr
-    assert "0.75 (3 of 4 recorded calls" in done.stdout
+    assert "0.67 (3 of 4 recorded calls" in done.stdout
+    assert "0.67 in the long run" in done.stdout
     assert "[bold]text[/nope]" in done.stdout
     assert "\x1b" not in done.stdout
 
@@ -118,3 +120,35 @@ def test_the_evidence_names_the_runs(tmp_path: Path) -> None:
     told = show("geocode_for_geo", "--store", tmp_path).stdout
     assert "learnt from runs" in told
     assert "run:7" in told
+
+
+def test_availability_is_told_over_time_and_part_by_part_and_reset(tmp_path: Path) -> None:
+    folder = StoreFolder(tmp_path)
+    folder.open(create=True)
+
+    async def learn() -> None:
+        graph = SqliteGraph(folder.graph)
+        await graph.setup()
+        await graph.put_tools([document(A, "geocode_for_geo")])
+        await graph.apply(batch("k", {}, {A: 209}, {A: 209}))
+        for run, outcome in enumerate(("ok", "ok", "transient", "transient", "transient")):
+            await graph.learn(LiveBatch(f"run:{run}", {}, (), ((A, outcome),)))
+        await graph.close()
+
+    asyncio.run(learn())
+    found = json.loads(show(A, "--store", tmp_path, "--json").stdout)
+    history = [one["availability"] for one in reversed(found["evidence"]["history"])]
+    assert history[0] < history[1] > history[2] > history[3] > history[4] == pytest.approx(found["availability"])
+    parts = found["evidence"]["parts"]
+    assert parts["counted"] == 50
+    assert parts["long_run"] * parts["of_late"] == pytest.approx(found["availability"])
+    told = show(A, "--store", tmp_path).stdout
+    assert all(words in told for words in ("over time", "█", "in the long run", "failures in a row"))
+
+    command = [sys.executable, "scripts/reset_tool.py", A, "--store", str(tmp_path), "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    said = json.loads(done.stdout)
+    assert (said["tool"], said["forgotten"]) == (A, 5)
+    assert said["availability"] == {"before": pytest.approx(found["availability"]), "after": 51 / 52}
+    again = json.loads(show(A, "--store", tmp_path, "--json").stdout)
+    assert (again["availability"], again["evidence"]["runs"], again["evidence"]["calls"]) == (51 / 52, [], 209)

@@ -3,11 +3,14 @@
 import asyncio
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
 
 from domain.tool import FINISH
 from graph.backends.neo4j import Neo4jGraph
 from graph.facts import Edge, GraphBatch
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+from tests.contract.graph_samples import LOST, A, B, C, batch, document, left_after, walked
 from tests.servers.neo4j.server import Neo4jServer
 
 WRITERS, RUNS = 8, 25
@@ -44,12 +47,15 @@ async def test_writers_with_connections_of_their_own_lose_no_update(
         (A, B, C), (everything, everything, everything)
     )
     assert (facts[B].calls, facts[B].successes) == (2 * everything, everything)
-    assert [n.edge for n in await neo4j_graph.out_edges(B)] == [
+    found = [n.edge for tool in (B, A) for n in await neo4j_graph.out_edges(tool)]
+    assert [replace(edge, strength=0.0) for edge in found] == [
         Edge(B, FINISH, 2 * everything, 0),
         Edge(B, A, 0, half),
         Edge(B, C, 0, half),
+        Edge(A, B, everything, half),
     ]
-    assert [n.edge for n in await neo4j_graph.out_edges(A)] == [Edge(A, B, everything, half)]
+    assert sum(edge.strength for edge in found if edge.source == B) == pytest.approx(left_after(everything))
+    assert found[-1].strength == pytest.approx(left_after(half))
 
 
 async def test_fifty_learners_at_once_add_up(neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer) -> None:

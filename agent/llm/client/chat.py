@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from agent.text import estimated_tokens
 from domain.model import JsonObject
 
 
@@ -64,4 +65,4 @@ class ChatModel(Protocol):
 
 def estimated(messages: Sequence[Message], answer: str) -> TokenUsage:
     """Four characters a token: what endpoints that report no usage are charged with."""
-    return TokenUsage(sum(len(m.text) for m in messages) // 4 + 1, len(answer) // 4 + 1, counted=False)
+    return TokenUsage(sum(len(m.text) for m in messages) // 4 + 1, estimated_tokens(answer), counted=False)

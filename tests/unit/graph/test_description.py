@@ -26,13 +26,13 @@ async def test_all_links_with_their_weights_heaviest_first(graph: MemoryGraph) -
     found = await describe(graph, A, DEFAULTS)
     assert found.successors == [Link(B, 0.75, 3, 0), Link(FINISH, 0.25, 1, 0)]
     assert found.predecessors == []
-    assert found.availability == 0.75
+    assert found.availability == (3 + 1) / (4 + 2)
     assert (await describe(graph, B, DEFAULTS)).predecessors == [Link(LOST, 1.0, 2, 0), Link(A, 0.75, 3, 0)]
 
 
 async def test_weights_are_those_of_the_parameters(graph: MemoryGraph) -> None:
     await graph.learn(walked("r", A, B))
-    fixed = await describe(graph, A, WeightParameters(fixed_beta=1.0))
+    fixed = await describe(graph, A, WeightParameters("thesis", beta=1.0))
     assert [link.weight for link in fixed.successors] == [0.75, 0.25]
     moved = await describe(graph, A, DEFAULTS)
     assert [link.live for link in moved.successors] == [1, 0]

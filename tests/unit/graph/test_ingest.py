@@ -16,6 +16,7 @@ from graph import blocks
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
 from graph.ingest import Ingest, Ingested
+from graph.response_fields import output_fields
 from graph.sources import read_records, read_tools
 from graph.workers import counting_processes
 
@@ -145,6 +146,38 @@ async def test_documents_of_an_earlier_import_still_resolve(tmp_path: Path, tool
     later = lines(tmp_path / "more.jsonl", [tool("c")])
     result = await ingest(store, later, lines(tmp_path / "t.jsonl", [trajectory(1, "a")]))
     assert not result.tally.unresolved
+
+
+async def test_answers_tell_what_documents_do_not(tmp_path: Path, tools: Path) -> None:
+    """Of trajectories and of recorded calls; of failed ones nothing, and never a value."""
+    calls = [
+        {
+            "function": "a_for_t",
+            "ok": True,
+            "arguments": {"city": "oslo"},
+            "observation": '{"oslo": {"lat": 59.9, "code": "X17"}}',
+        },
+        {"function": "b_for_t", "ok": False, "observation": '{"message": "down"}'},
+        {"function": "b_for_t", "ok": True, "observation": "no structure"},
+    ]
+    past = lines(tmp_path / "past.jsonl", [{**trajectory(1), "calls": calls}])
+    recorded = {"category": "C", "tool_name": "T", "api_name": "b", "arguments": "{}", "error": "", "kind": "ok"}
+    seen = lines(tmp_path / "seen.jsonl", [{**recorded, "response": '[{"id": "7"}]'}])
+    store = MemoryGraph()
+    run = Ingest(store, None, quiet)
+    names = await run.tools([tools])
+    await run.records(await asyncio.to_thread(read_records, past, "trajectories"), names)
+    await run.records(await asyncio.to_thread(read_records, seen, "calls"), names)
+    known = await store.get_tools([A, B])
+    assert orjson.loads(known[A].learnt_response or "") == {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {"lat": {"type": "number"}, "code": {"type": "string"}},
+            "required": ["code", "lat"],
+        },
+    }
+    assert [field.path for field in output_fields(known[B])] == ["[].id"]
 
 
 def test_a_missing_path_is_wrong_use(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from domain.tool import Credential, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
 from graph.facts import ToolFacts
 from graph.ingest import Ingest, Ingested
+from graph.shapes import shape_of_value
 from graph.take_overs import Admission, Change, TakeOver, sensitive_changes
 from tests.contract.graph_samples import walked
 from tests.unit.graph.bank import EVIL, KEY, OURS, PAY, other, written
@@ -98,10 +99,12 @@ async def test_a_new_edition_comes_freely_from_wherever_it_lies(store: Store, tm
 
 async def test_with_the_word_it_is_done_and_what_was_learnt_begins_anew(store: Store, tmp_path: Path) -> None:
     await store.graph.put_tools([(await store.pay()).model_copy(update={"marked": "reads"})])
+    await store.graph.learn_answers({PAY: [shape_of_value({"payment": 1})]})
     found = await store.take(written(tmp_path / "new.json", EVIL, keys={"key": KEY}), replace=True)
     (done,) = found.take_overs
     assert (done.replaced, done.changes, found.refused) == (True, (Change("host", OURS, EVIL),), [])
     assert ((await store.pay()).host, (await store.pay()).marked) == ("evil.example", "")
+    assert (await store.pay()).learnt_response is None
     assert (await store.graph.facts([PAY]))[PAY] == ToolFacts()
     assert await store.graph.lessons(PAY) == []
     assert store.forgotten == [PAY]
@@ -150,6 +153,14 @@ def test_whether_a_key_is_optional_changes_no_tool() -> None:
     tool = ToolDoc(id=PAY, category="", toolset="", api="pay", function="", credentials=(Credential(secret="s"),))
     optional = tool.model_copy(update={"credentials": (Credential(secret="s", required=False),)})
     assert sensitive_changes(tool, optional) == ()
+
+
+async def test_what_answers_look_like_stays_with_a_new_edition(store: Store, tmp_path: Path) -> None:
+    await store.graph.learn_answers({PAY: [shape_of_value({"payment": 1})]})
+    learnt = (await store.pay()).learnt_response
+    await store.take(written(tmp_path / "bank.json", route="/transfers", keys={"key": KEY}))
+    assert (await store.pay()).url.endswith("/transfers")
+    assert (await store.pay()).learnt_response == learnt is not None
 
 
 async def test_an_administrators_mark_stays_with_a_new_edition(store: Store, tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from agent.memory.long_term import LongTermMemory
 from domain.errors import UnavailableError
 from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, RunFinished, StepChosen
 from domain.learned import WeightsLearned
-from domain.plan import Plan
+from domain.plan import CallOutcome, Plan
 from domain.recalled import MemoryRecalled, RecalledPath
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Solved
 from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
-from graph.facts import LiveBatch, ToolFacts
+from graph.facts import LiveBatch
 from offline.policy import OfflinePolicy
 from tests.unit.agent.learning.test_lesson import ASKED, A, B, C, D, executed, finished, records, result
 
@@ -134,19 +134,21 @@ async def test_a_memory_is_not_judged_by_what_one_caller_met(memory: LongTermMem
     assert learned.judged == ()
 
 
-async def test_an_operation_that_answered_others_is_not_gone_by_what_one_run_asked_for() -> None:
-    def asked(name: str) -> list[EventRecord]:
-        cities = [result(B, "absent").model_copy(update={"arguments": {"city": city}}) for city in "xyz"]
-        kept = records(*executed(cities), finished("gave_up"))
-        return [record.model_copy(update={"run": name}) for record in kept]
-
+@pytest.mark.parametrize("outcome", ["absent", "refused", "unreached", "caller_fault"])
+async def test_two_hundred_users_who_ask_in_vain_leave_the_graph_as_it_was(outcome: CallOutcome) -> None:
+    """Of a tool that answered before, and of one that nobody has called yet: each asks for three things that are not there."""
     graph = MemoryGraph()
-    await learn_from(records(*executed([result(B)]), finished()), graph)
-    await learn_from(asked("r1"), graph)
-    assert (await graph.facts([B]))[B] == ToolFacts(ok=1, quality=1.0, reliability=1.0)
-    fresh = MemoryGraph()
-    await learn_from(asked("r2"), fresh)
-    assert (await fresh.facts([B]))[B].gone == 1
+    await learn_from(records(*executed([result(A), result(B, uses="1.id")]), finished()), graph)
+    before = [node async for node in graph.nodes()], [edge async for edge in graph.edges()]
+    for user in range(200):
+        asked = [
+            result(tool, outcome).model_copy(update={"arguments": {"city": f"{user} {city}"}})
+            for tool in (B, C)
+            for city in "xyz"
+        ]
+        kept = records(*executed(asked), finished("gave_up"))
+        await learn_from([record.model_copy(update={"run": f"user {user}"}) for record in kept], graph)
+    assert ([node async for node in graph.nodes()], [edge async for edge in graph.edges()]) == before
 
 
 async def test_a_memory_whose_tool_went_is_passed_over(memory: LongTermMemory) -> None:

@@ -2,16 +2,18 @@
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from domain.errors import StoreVersionError, UnavailableError
+from domain.tool import ToolId
 from graph.backends.sqlite import SqliteGraph
 from graph.backends.sqlite_database import Database
 from graph.backends.sqlite_recordings import SqliteRecordings
-from graph.facts import Edge
-from tests.contract.graph_samples import A, B, walked
+from graph.facts import Edge, LiveBatch, LiveOutcome, ToolFacts
+from tests.contract.graph_samples import NOON, A, B, C, batch, walked
 from tests.unit.graph.backends.filled_store import filled, names
 from tests.unit.graph.backends.large_batch import large_batch
 
@@ -185,3 +187,28 @@ async def test_a_full_disk_at_setup(tmp_path: Path, small_disk: Callable[[int], 
     await graph.close()
     small_disk(1_000_000)
     await filled(tmp_path / "graph.db")
+
+
+async def test_an_older_store_gets_its_live_evidence_from_its_counts(tmp_path: Path) -> None:
+    path = tmp_path / "graph.db"
+    graph = SqliteGraph(path)
+    await graph.setup()
+    good: list[tuple[ToolId, LiveOutcome]] = [(A, "ok")] * 60
+    bad: list[tuple[ToolId, LiveOutcome]] = [(A, "gone")] * 3
+    await graph.learn(LiveBatch("r", {(A, B): 3}, (), (*good, (A, "transient"), *bad), at=NOON))
+    await graph.apply(batch("k", {(A, C): 7}, {B: 4}, {B: 3}))
+    known = (await graph.facts([A]))[A]
+    await graph.close()
+    columns = [("node", name) for name in ("good", "bad", "trouble", "heard")] + [("edge", "strength")]
+    execute(path, *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, name in columns))
+    older = SqliteGraph(path)
+    await older.setup()
+    expected = replace(known, good=50.0, bad=13.0, trouble=-known.reliability, heard=NOON.timestamp())
+    assert (await older.facts([A, B])) == {A: expected, B: ToolFacts(4, 3)}
+    assert [edge async for edge in older.edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
+    await older.learn(walked("r2", A, B))
+    await older.close()
+    again = SqliteGraph(path)
+    await again.setup()
+    assert (await again.facts([A]))[A].good == pytest.approx(50 * 0.98 + 1)
+    await again.close()

@@ -1,0 +1,144 @@
+"""Makes offers: a request's tools, chosen by retrieval and graph together (docs/offers.md)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from agent.offer.offer import Absence, Kind, Offer, OfferedTool, Reason, Signal
+from agent.offer.signals import signals
+from agent.offer.surroundings import Precedents, RankedSearch, Surroundings, look_around
+from agent.offer.weighing import OfferWeights
+from domain.tool import ToolId
+from graph.store import GraphReads
+from graph.weights import DEFAULTS, WeightParameters
+from retriever.words import standard_names
+
+_SURE = 0.9
+"""Score of a link from which two tools of one set are held for the same API."""
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    around: Surroundings
+    ranked: Sequence[OfferedTool]
+
+
+class OfferMaker:
+    """Made for one run or one question, as its search is. ``precedents`` None: what was served before speaks for nothing."""
+
+    def __init__(
+        self,
+        search: RankedSearch,
+        graph: GraphReads,
+        precedents: Precedents | None = None,
+        weights: WeightParameters = DEFAULTS,
+        counts: OfferWeights | None = None,
+    ) -> None:
+        self._search = search
+        self._graph = graph
+        self._precedents = precedents
+        self._weights = weights
+        self._counts = counts or OfferWeights()
+
+    async def offer(self, request: str, limit: int) -> Offer:
+        """At most ``limit`` tools, best first, copies of one API once."""
+        weighed = await self._weigh(request)
+        return Offer(request, tuple(_grouped(weighed)[:limit]), len(weighed.ranked))
+
+    async def why_not(self, request: str, limit: int, tool: ToolId) -> Absence:
+        """What would have brought a tool into the offer, and what was missing."""
+        weighed = await self._weigh(request, [tool])
+        grouped = _grouped(weighed)
+        offered = grouped[:limit]
+        place = next((at for at, one in enumerate(grouped, 1) if tool in (one.id, *one.alike)), None)
+        stands_for = grouped[place - 1].id if place else None
+        found = weighed.around.place.get(tool)
+        return Absence(
+            tool=next((one for one in weighed.ranked if one.id == tool), None),
+            offered=place is not None and place <= limit,
+            found=None if found is None else found + 1,
+            place=place,
+            last=offered[-1].score if offered else 0.0,
+            links=_links(weighed.around, tool, [one.id for one in offered]),
+            stands_for=stands_for if stands_for != tool else None,
+        )
+
+    async def _weigh(self, request: str, also: Iterable[ToolId] = ()) -> _Weighed:
+        around = await look_around(request, self._search, self._graph, self._precedents, also)
+        tools: list[OfferedTool] = []
+        for tool, own in signals(around, self._weights).items():
+            reasons = self._counts.reasons(own)
+            tools.append(OfferedTool(tool, sum(one.share for one in reasons), reasons))
+        ranked = sorted(_stood_in(tools, around), key=lambda one: (-one.score, one.id))
+        return _Weighed(around, ranked)
+
+
+def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[OfferedTool]:
+    """A tool that fails lends what speaks for it to what can do its job."""
+    known = {tool.id: tool for tool in tools}
+    for failing in list(known.values()):
+        lost = next((reason for reason in failing.reasons if reason.kind == "failing"), None)
+        if lost is None:
+            continue
+        worth = failing.score - lost.share
+        for link in around.known[failing.id].substitutes:
+            other = known.get(link.other)
+            if other is not None and other.score < worth * link.score:
+                more = worth * link.score - other.score
+                reason = Reason("stands_in", more, Signal(link.score, failing.id, lost.signal.detail))
+                known[other.id] = replace(other, score=other.score + more, reasons=(reason, *other.reasons))
+    return list(known.values())
+
+
+def _grouped(weighed: _Weighed) -> list[OfferedTool]:
+    """The first of each group of copies, with the others' ids."""
+    place = dict[tuple[str, str], int]()
+    groups = list[list[ToolId]]()
+    first: list[OfferedTool] = []
+    for tool in weighed.ranked:
+        keys = [standard_names(tool.id), *_same(tool.id, weighed.around)]
+        at = next((place[key] for key in keys if key in place), None)
+        if at is None:
+            at = len(first)
+            first.append(tool)
+            groups.append([])
+        else:
+            groups[at].append(tool.id)
+        place[keys[0]] = at
+    hits = {hit.id: hit.alike for hit in weighed.around.found}
+    return [
+        replace(tool, alike=tuple(dict.fromkeys((*others, *hits.get(tool.id, ())))))
+        for tool, others in zip(first, groups, strict=True)
+    ]
+
+
+def _same(tool: ToolId, around: Surroundings) -> list[tuple[str, str]]:
+    """Names of the tools of the same set that do exactly the job of this one."""
+    own = tool.rpartition("/")[0]
+    links = around.known[tool].substitutes
+    return [standard_names(one.other) for one in links if one.score >= _SURE and one.other.rpartition("/")[0] == own]
+
+
+def _links(around: Surroundings, tool: ToolId, offered: Sequence[ToolId]) -> tuple[Reason, ...]:
+    """What joins a tool to those offered: feeds and past walks, both ways."""
+    found: list[Reason] = []
+    for mate in offered:
+        found += _ways(around, mate, tool, "supplies", "follows")
+        found += _ways(around, tool, mate, "consumes", "precedes")
+    return tuple(sorted(found, key=lambda one: (one.kind, -one.signal.value, one.signal.by or "", one.signal.detail)))
+
+
+def _ways(around: Surroundings, one: ToolId, other: ToolId, fed: Kind, walked: Kind) -> list[Reason]:
+    """What ``other`` feeds into ``one``, as ``fed``, and the walk from ``one`` to ``other``, as ``walked``."""
+    known = around.known.get(one)
+    if known is None:
+        return []
+    mate = one if fed == "supplies" else other
+    feeds = [feed for feed in known.feeds if feed.source == other]
+    ways = [way.edge for way in known.out if way.edge.target == other]
+    return [
+        *(Reason(fed, 0.0, Signal(feed.score, mate, f"{feed.parameter} from {feed.field or 'it'}")) for feed in feeds),
+        *(
+            Reason(walked, 0.0, Signal(float(way.imported + way.live), mate, f"{way.imported + way.live} times"))
+            for way in ways
+        ),
+    ]

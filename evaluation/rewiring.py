@@ -1,0 +1,63 @@
+"""Edges and links with their ends dealt out anew: every tool keeps how many it has, which tools they join is chance."""
+
+import random
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+
+from domain.tool import ToolId
+from graph.facts import Edge
+from graph.links import Feed, Substitute
+
+Ends = tuple[ToolId, ToolId]
+
+SWAPS = 10
+"""Swaps per edge; after this many, no trace of the original pairing is left (Milo et al. 2003)."""
+
+
+def rewired(edges: Sequence[Edge], seed: int) -> list[Edge]:
+    """A count stays with its source, so that the weights out of a tool are the same numbers on other targets."""
+    targets = rewired_targets([(edge.source, edge.target) for edge in edges], seed)
+    return [Edge(e.source, target, e.imported, e.live) for e, target in zip(edges, targets, strict=True)]
+
+
+def rewired_feeds(feeds: Iterable[Feed], seed: int) -> list[Feed]:
+    """Parameters and scores stay with the tool that is fed, as do fields with the one that feeds: a tool that fed another by two fields
+    feeds the new one by these, in turn.
+    """
+    joined: dict[Ends, list[Feed]] = {}
+    for feed in feeds:
+        joined.setdefault((feed.source, feed.target), []).append(feed)
+    pairs = sorted(joined)
+    targets = rewired_targets(pairs, seed)
+    into: dict[ToolId, list[list[Feed]]] = {}
+    for pair in pairs:
+        into.setdefault(pair[1], []).append(joined[pair])
+    found: list[Feed] = []
+    for pair, target in zip(pairs, targets, strict=True):
+        given = into[target].pop(0)
+        fields = cycle([feed.field for feed in joined[pair]])
+        found += [Feed(pair[0], target, next(fields), feed.parameter, feed.score) for feed in given]
+    return found
+
+
+def rewired_substitutes(substitutes: Iterable[Substitute], seed: int) -> list[Substitute]:
+    """Scores stay with the tool whose job is done. Whose parameters take whose values is not known of pairs that chance made."""
+    pairs = sorted(substitutes, key=lambda one: (one.one, one.other))
+    others = rewired_targets([(one.one, one.other) for one in pairs], seed)
+    return [Substitute(one.one, other, one.score) for one, other in zip(pairs, others, strict=True)]
+
+
+def rewired_targets(ends: Sequence[Ends], seed: int) -> list[ToolId]:
+    """A target for each source, in order: degree-preserving swaps of targets between pairs of edges; never a loop, never an edge twice."""
+    chance = random.Random(seed)
+    targets = [target for _, target in ends]
+    taken = set(ends)
+    for _ in range(SWAPS * len(ends)):
+        one, other = chance.randrange(len(ends)), chance.randrange(len(ends))
+        here, there = (ends[one][0], targets[other]), (ends[other][0], targets[one])
+        if here in taken or there in taken or here[0] == here[1] or there[0] == there[1]:
+            continue
+        taken -= {(ends[one][0], targets[one]), (ends[other][0], targets[other])}
+        taken |= {here, there}
+        targets[one], targets[other] = targets[other], targets[one]
+    return targets

@@ -1,0 +1,46 @@
+"""API-Bank's dialogues as it publishes them: a file for each, one turn a line, ``lv1-lv2-samples/<level>/<name>.jsonl``."""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from domain.trajectory import Trajectory
+from graph.importers import apibank
+from graph.importers.records import RecordError, load
+
+_SAMPLES = "lv1-lv2-samples"
+_FIRST_LINE = 1 << 20
+
+
+def dialogue_files(path: Path) -> Iterator[Path]:
+    """The dialogues in a folder of them, of levels, or of the samples, in order; none where no file is one.
+
+    One that is broken from its first line on is among them, so that it is told.
+    """
+    root = path / _SAMPLES if (path / _SAMPLES).is_dir() else path
+    files = sorted(chain(root.glob("*.jsonl"), root.glob("*/*.jsonl")))
+    if any(map(is_dialogue, files)):
+        yield from files
+
+
+def is_dialogue(file: Path) -> bool:
+    """Whether the first line of a file is a turn of a dialogue."""
+    if file.suffix != ".jsonl" or not file.is_file():
+        return False
+    try:
+        with file.open("rb") as stream:
+            return "role" in load(stream.readline(_FIRST_LINE).removeprefix(b"\xef\xbb\xbf"))
+    except (RecordError, OSError):
+        return False
+
+
+def trajectory(body: bytes, name: str) -> Trajectory:
+    """The dialogue of a file. Raises ``RecordError``, which names the line that cannot be read."""
+    turns: list[object] = []
+    for number, line in enumerate(body.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+        if line.strip():
+            try:
+                turns.append(load(line))
+            except RecordError as error:
+                raise RecordError(f"line {number}: {error}") from error
+    return apibank.trajectory({"id": name, "turns": turns})

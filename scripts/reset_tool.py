@@ -1,0 +1,50 @@
+"""Forgets what runs taught about a tool: its availability is what was imported, until it is called again."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import _environment as _environment  # first: it tells where the packages are missing
+import typer
+from orjson import dumps
+
+from domain.errors import UnavailableError, UsageError
+from graph.description import Description, describe
+from wiring.container import open_container
+
+
+def main(
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool: id, function or API name.")],
+    store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Forget the live calls, scores and lessons of TOOL; what was imported and how often it was walked stay. Exit codes: 2 unknown or ambiguous name, 3 no store."""
+    try:
+        before, after = asyncio.run(_reset(name, store))
+    except (UsageError, UnavailableError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
+    if json:
+        availability = {"before": before.availability, "after": after.availability}
+        print(dumps({"tool": after.id, "forgotten": len(before.runs), "availability": availability}).decode())
+    else:
+        print(
+            f"{after.id}: {len(before.runs)} runs forgotten; availability {_told(before)} -> {_told(after)}",
+            file=sys.stderr,
+        )
+
+
+async def _reset(name: str, store: Path | None) -> tuple[Description, Description]:
+    async with open_container(store=store) as container:
+        before = await describe(container.graph, name, container.weights)
+        await container.graph.forget([before.id])
+        return before, await describe(container.graph, before.id, container.weights)
+
+
+def _told(found: Description) -> str:
+    return "untested" if found.availability is None else f"{found.availability:.2f}"
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,19 @@
+"""Profiles are kept by what the document says, not by its id alone."""
+
+from agent.offer.profile import profile
+from domain.tool import Parameter, ToolDoc, tool_id
+
+
+def document(description: str, *parameters: Parameter) -> ToolDoc:
+    return ToolDoc(
+        id=tool_id("c", "set", "kept"), category="c", toolset="set", api="kept", function="f",
+        description=description, parameters=parameters,
+    )  # fmt: skip
+
+
+def test_a_document_that_changed_is_read_anew() -> None:
+    first = profile(document("weather"))
+    assert profile(document("weather")) is first
+    changed = profile(document("weather", Parameter(name="place_id", required=True)))
+    assert (first.needs, changed.needs) == (frozenset(), {"place_id"})
+    assert profile(document("forecast")).described == {"forecast"}

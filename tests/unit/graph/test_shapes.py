@@ -1,0 +1,106 @@
+"""The structure of values: from schemas, from names of types, from values; merged; written as a schema and read again."""
+
+from functools import reduce
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic.types import JsonValue
+
+from domain.tool import ToolDoc, tool_id
+from graph.response_shape import response_shape
+from graph.shapes import UNKNOWN, Shape, merged, schema_of, shape_of_names, shape_of_schema, shape_of_value
+
+NAMES = st.text(max_size=5)
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=12,
+)
+TEXT = Shape(frozenset({"string"}))
+
+
+def doc(**told: str) -> ToolDoc:
+    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", **told)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_list_is_what_its_items_are_together() -> None:
+    found = shape_of_value([{"id": 1, "name": "x"}, {"id": 2.5, "tags": []}, {"id": None}])
+    assert found.items is not None
+    assert found.items.fields["id"] == Shape(frozenset({"number", "null"}))
+    assert list(found.items.fields) == ["id", "name", "tags"]
+    assert found.items.required == {"id"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "kinds"),
+    [
+        ({"type": "string"}, {"string"}),
+        ({"type": ["string", "null"]}, {"string", "null"}),
+        ({"type": "integer", "nullable": True}, {"integer", "null"}),
+        ({"enum": ["a", None]}, {"string", "null"}),
+        ({"const": 3}, {"integer"}),
+        ({"properties": {}}, {"object"}),
+        ({"items": {}}, {"array"}),
+        ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, {"number"}),
+        ({"oneOf": [{"type": "string"}, {"type": "null"}]}, {"string", "null"}),
+        ({"allOf": [{"type": "object"}, {"nullable": True}]}, {"object"}),
+        ({"type": "file"}, {"string"}),
+        ({"type": 7, "enum": "x", "required": {}, "properties": []}, set[str]()),
+        (True, set[str]()),
+    ],
+)
+def test_the_types_of_a_schema(schema: Any, kinds: set[str]) -> None:
+    assert shape_of_schema(schema).kinds == kinds
+
+
+def test_parts_of_a_schema_come_together_and_references_are_followed_once() -> None:
+    found = shape_of_schema(
+        {
+            "$defs": {"node": {"type": "object", "properties": {"id": {"type": "string"}, "next": {"$ref": "#/$defs/node"}}}},
+            "allOf": [{"$ref": "#/$defs/node"}, {"type": "object", "required": ["x"], "properties": {"x": {"type": "number"}}}],
+        }
+    )  # fmt: skip
+    assert list(found.fields) == ["id", "next", "x"]
+    assert found.fields["next"] == UNKNOWN
+    assert found.required == {"x"}
+
+
+def test_an_object_that_maps_its_names_to_something() -> None:
+    assert shape_of_schema({"additionalProperties": {"type": "string"}}) == Shape(frozenset({"object"}), values=TEXT)
+
+
+def test_a_response_with_names_of_types_for_its_values() -> None:
+    found = shape_of_names({"code": "int", "rows": [{"name": "str", "note": "a text of some kind"}], "at": 1.5})
+    assert found.fields["code"] == Shape(frozenset({"integer"}))
+    assert found.fields["at"] == Shape(frozenset({"number"}))
+    assert found.fields["rows"].items == Shape(
+        frozenset({"object"}), {"name": TEXT, "note": TEXT}, required=frozenset({"name", "note"})
+    )
+
+
+def test_a_schema_without_any_structure_leaves_it_to_the_example() -> None:
+    assert list(response_shape(doc(response_schema='{"type": "object"}', example_response='{"id": 1}')).fields) == [
+        "id"
+    ]
+    assert response_shape(doc(response_schema='{"type": "string"}', example_response="")) == TEXT
+    assert response_shape(doc(response_schema="{", example_response="none")) == UNKNOWN
+    assert list(
+        response_shape(doc(example_response='{"id": 1}', learnt_response='{"properties": {"x": {}}}')).fields
+    ) == ["x"]
+
+
+@given(VALUES)
+def test_what_is_written_as_a_schema_is_read_again(value: JsonValue) -> None:
+    found = shape_of_value(value)
+    assert shape_of_schema(schema_of(found)) == found
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_merging_takes_in_all_and_the_same_again_adds_nothing(values: list[JsonValue]) -> None:
+    shapes = [shape_of_value(value) for value in values]
+    together = reduce(merged, shapes)
+    for shape in shapes:
+        assert shape.kinds - {"integer"} <= together.kinds
+        assert merged(together, shape) == together
