@@ -60,8 +60,17 @@ class Flow(Model):
     count: int
 
 
+class Filled(Model):
+    """A link of a store says that ``field`` of what ``source`` answers can fill a parameter. ``score``: how well, in [0, 1]."""
+
+    source: ToolId
+    field: str
+    score: float
+
+
 class Parameter(Model):
-    """One input of a tool. ``flows``: where recorded calls had it from; evidence of a store, which no document holds.
+    """One input of a tool. ``flows``: where recorded calls had it from, and ``filled``: what can fill it; evidence of a store, which no
+    document holds.
 
     ``json_schema``: the JSON Schema (2020-12, as JSON text, without outside references) of a value that ``type``, ``enum``, ``format``
     and the bounds do not describe whole: the items of an array, the fields of an object, alternatives. ``style`` None is
@@ -86,6 +95,7 @@ class Parameter(Model):
     explode: bool | None = None
     whole_body: bool = False
     flows: tuple[Flow, ...] = ()
+    filled: tuple[Filled, ...] = ()
     sent_as: str | None = None
 
     @property

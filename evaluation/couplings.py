@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from domain.errors import UsageError
+from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc, ToolId
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, load, text
 from graph.links import Feed
 
 FILES = ("train.jsonl", "valid.jsonl")
+VERDICTS = ("needed", "possible", "wrong")
+"""Of an edge: a value that calls are made for; a valid value that nobody would look up; no value of the parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,25 @@ class Judged:
     exact: bool
 
 
+class Functions:
+    """Documents by the names that the programs give them: ``GET_artists__id__albums``, of ``GET /artists/{id}/albums``."""
+
+    def __init__(self, documents: Iterable[ToolDoc]) -> None:
+        found: dict[str, tuple[int, ToolDoc]] = {}
+        for document in documents:
+            segments = [part for part in unquote(urlsplit(document.url).path).split("/") if part]
+            for left_out in range(len(segments)):  # what all paths of a service begin with, like its version
+                name = re.sub(r"\W", "_", f"{document.method}/{'/'.join(segments[left_out:])}", flags=re.ASCII)
+                if name not in found or left_out < found[name][0]:
+                    found[name] = (left_out, document)
+        self._found = found
+
+    def get(self, name: str) -> ToolDoc | None:
+        """The document of a function."""
+        found = self._found.get(name)
+        return found[1] if found else None
+
+
 def read_programs(folder: Path) -> tuple[list[Program], list[Skipped]]:
     """The programs of a folder of GraphQLRestBench, in the order of its files.
 
@@ -70,6 +91,43 @@ def read_programs(folder: Path) -> tuple[list[Program], list[Skipped]]:
                 skipped.append(Skipped(str(path), line.number, str(error)))
             row += 1
     return programs, skipped
+
+
+def read_verdicts(path: Path) -> dict[Dependency, str]:
+    """Edges that a person judged, each with its verdict; a field's path stands as the feed has it.
+
+    Raises:
+        UsageError: there is no such file. BrokenInputError: a line is no judged edge.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is no file; name a file of judged edges, one JSON object a line")
+    found: dict[Dependency, str] = {}
+    for line in read_lines(path):
+        if isinstance(line, Skipped):
+            raise BrokenInputError(line.reason, file=line.file, line=line.line)
+        try:
+            record = load(line.body)
+            edge = Dependency(*(text(record, name) for name in ("source", "field", "target", "parameter")))
+            found[edge] = text(record, "verdict")
+            if found[edge] not in VERDICTS:
+                raise RecordError(f"{found[edge]!r} is no verdict: one of {', '.join(VERDICTS)}")
+        except RecordError as error:
+            raise BrokenInputError(str(error), file=str(path), line=line.number) from error
+    return found
+
+
+def precision(
+    verdicts: Mapping[Dependency, str], functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]
+) -> dict[str, int]:
+    """How the judged edges that are among the feeds were judged."""
+    counted: dict[str, int] = {verdict: 0 for verdict in VERDICTS}
+    for edge, verdict in verdicts.items():
+        source, target = functions.get(edge.source), functions.get(edge.target)
+        if source is not None and target is not None:
+            place = (source.id, edge.field, edge.parameter)
+            there = any((feed.source, feed.field, feed.parameter) == place for feed in feeds.get(target.id, ()))
+            counted[verdict] += there
+    return counted
 
 
 def dependencies(program: str) -> Iterator[Dependency]:
@@ -135,25 +193,6 @@ def _path(node: ast.expr, origins: Mapping[str, _Path]) -> _Path | None:
             return None if found is None else (found[0], (*found[1], attribute))
         case _:
             return None
-
-
-class Functions:
-    """Documents by the names that the programs give them: ``GET_artists__id__albums``, of ``GET /artists/{id}/albums``."""
-
-    def __init__(self, documents: Iterable[ToolDoc]) -> None:
-        found: dict[str, tuple[int, ToolDoc]] = {}
-        for document in documents:
-            segments = [part for part in unquote(urlsplit(document.url).path).split("/") if part]
-            for left_out in range(len(segments)):  # what all paths of a service begin with, like its version
-                name = re.sub(r"\W", "_", f"{document.method}/{'/'.join(segments[left_out:])}", flags=re.ASCII)
-                if name not in found or left_out < found[name][0]:
-                    found[name] = (left_out, document)
-        self._found = found
-
-    def get(self, name: str) -> ToolDoc | None:
-        """The document of a function."""
-        found = self._found.get(name)
-        return found[1] if found else None
 
 
 def judge(dependency: Dependency, functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]) -> Judged:

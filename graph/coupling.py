@@ -93,14 +93,14 @@ def match(
 
     The same telling example on both sides adds 0.15. A field that only repeats what the producer was asked with is a second best, and
     where no ``echoes`` count, nothing: whoever has it there had it before. Where recorded calls took the parameter from this field, that
-    decides; before all, what an administrator said.
+    decides, or a link that a store holds; before all, what an administrator said.
     """
     said = _said(field, producer, parameter, consumer)
     if said is not None:
         return said
-    recorded = _recorded(field, producer, parameter)
-    if recorded:
-        return recorded
+    known = _recorded(field, producer, parameter) or _linked(field, producer, parameter)
+    if known:
+        return known
     if _is_setting(parameter):
         return 0.0
     name = _typed(field, producer, parameter, consumer, service)
@@ -115,6 +115,12 @@ def match(
         return 0.0
     return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
                + _same_example(field.example, parameter))  # fmt: skip
+
+
+def _linked(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
+    """The score of the link that a store holds: it was computed with all tools of the service in sight; 0 where there is none."""
+    found = (one.score for one in parameter.filled if one.source == producer.id and one.field == field.path)
+    return next(found, 0.0)
 
 
 def _said(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None) -> float | None:
@@ -180,6 +186,7 @@ def couplings(
     asked = {*words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
     near = {field for word in asked for field in index.get(word, ())}
     known = {flow.field for flow in parameter.flows if flow.source == producer.id}
+    known |= {one.field for one in parameter.filled if one.source == producer.id}
     known |= {mark.field for mark in consumer.feed_marks if mark.source == producer.id} if consumer else set[str]()
     near |= {field for field in fields if field.path in known}
     scored = [Coupling(field, match(field, producer, parameter, consumer, service, echoes=echoes)) for field in near]

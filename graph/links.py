@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from domain.errors import UsageError
-from domain.tool import ToolDoc, ToolId
+from domain.tool import Filled, ToolDoc, ToolId
 from graph.facts import Edge, Neighbour, ToolFacts, record
 from graph.store import GraphStore
 
@@ -125,6 +125,22 @@ def check_known(tools: Iterable[ToolId], nodes: Collection[ToolId]) -> None:
     lost = min((tool for tool in tools if tool not in nodes), default=None)
     if lost is not None:
         raise UsageError(f"{lost!r} is no node of this graph: put its document first")
+
+
+def with_feeds(tool: ToolDoc, feeds: Iterable[Feed]) -> ToolDoc:
+    """The document with what is known of what can fill its parameters."""
+    by_parameter: dict[str, list[Filled]] = {}
+    for feed in feeds:
+        by_parameter.setdefault(feed.parameter, []).append(
+            Filled(source=feed.source, field=feed.field, score=feed.score)
+        )
+    if not by_parameter:
+        return tool
+    parameters = tuple(
+        parameter.model_copy(update={"filled": tuple(by_parameter.get(parameter.name, ()))})
+        for parameter in tool.parameters
+    )
+    return tool.model_copy(update={"parameters": parameters})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from math import fsum
 
 from graph.identifiers import words
 from graph.response_fields import OutputField
-from graph.vocabulary import Noun
+from graph.vocabulary import FORMS, Noun
 
 _ALIKE = 0.5
 """The least share of the telling names of two objects, by weight, that a likeness has in common."""
@@ -74,13 +74,17 @@ class Looks:
         self._rarity = {name: 1 / count for name, count in spread.items()}
 
     def alike(self, names: set[Noun]) -> str | None:
-        """The entity that an object with these fields looks like; one whose id it holds beside its own it is not."""
-        whole = fsum(self._rarity.get(name, _STRANGE) for name in names)
+        """The entity that an object with these fields looks like; one whose id it holds beside its own it is not.
+
+        What anything may be told by, like its ``id`` and its ``name``, tells no kind.
+        """
+        telling = {name for name in names if len(name) != 1 or name[0] not in FORMS}
+        whole = fsum(self._rarity.get(name, _STRANGE) for name in telling)
         best, likeness = None, 0.0
         for entity, look in self._looks.items():
             if (*entity.split(), "id") in names:
                 continue
-            common = fsum(self._rarity[name] for name in names & look)
+            common = fsum(self._rarity[name] for name in telling & look)
             if common >= _TELLING and common / whole >= max(_ALIKE, likeness):
                 best, likeness = (None if common / whole == likeness else entity), common / whole
         return best

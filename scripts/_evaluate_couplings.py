@@ -9,7 +9,7 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.couplings import Functions, Program, figures, judge, read_programs
+from evaluation.couplings import Dependency, Functions, Program, figures, judge, precision, read_programs, read_verdicts
 from wiring.container import open_container
 
 
@@ -17,28 +17,33 @@ def couplings(
     benchmark: Annotated[Literal["graphqlrestbench"], typer.Option(help="Which benchmark the folder holds.")],
     data: Annotated[Path, typer.Option(help="Folder of the benchmark.")],
     store: Annotated[Path | None, typer.Option(help="Folder of a store of its APIs.")] = None,
+    judged: Annotated[
+        Path | None, typer.Option(help="Edges that a person judged, JSONL: how many of them there are, by verdict.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How many of the dependencies in a benchmark's gold programs the feeds of a store know: even rows, odd rows, all."""
     with scoring():
         programs, skipped = read_programs(data)
-        result = asyncio.run(_figures(programs, store))
+        verdicts = read_verdicts(judged) if judged is not None else {}
+        result = asyncio.run(_figures(programs, verdicts, store))
     tell({"benchmark": benchmark, **result}, _show, as_json=as_json, skipped=skipped)
 
 
-async def _figures(programs: list[Program], store: Path | None) -> dict[str, Any]:
+async def _figures(programs: list[Program], verdicts: dict[Dependency, str], store: Path | None) -> dict[str, Any]:
     async with open_container(store=store) as container:
         documents = [document async for document in container.graph.documents()]
         functions = Functions(documents)
         wanted = {dependency for program in programs for dependency in program.dependencies}
-        named = (functions.get(dependency.target) for dependency in wanted)
+        named = (functions.get(dependency.target) for dependency in {*wanted, *verdicts})
         targets = {document.id for document in named if document is not None}
         feeds = {tool: await container.graph.feeds_into(tool) for tool in sorted(targets)}
     judged = {dependency: judge(dependency, functions, feeds) for dependency in wanted}
     missed = sorted(
         f"{one.source}.{one.field} -> {one.target}.{one.parameter}" for one in wanted if not judged[one].exact
     )
-    return {"groups": figures(programs, judged), "missed": missed}
+    found = {"groups": figures(programs, judged), "missed": missed}
+    return found | {"judged": precision(verdicts, functions, feeds)} if verdicts else found
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -49,5 +54,9 @@ def _show(result: dict[str, Any]) -> None:
         table.add_row(name.replace("_", " "), *(str(row[key]) for key in ("n", "known", "fed", "exact")))
     out = Console(highlight=False, soft_wrap=True)
     out.print(table)
+    if "judged" in result:
+        out.print(
+            "judged edges that are there: " + ", ".join(f"{n} {verdict}" for verdict, n in result["judged"].items())
+        )
     for line in result["missed"]:
         out.print(f"missed: {line}", markup=False)

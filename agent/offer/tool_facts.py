@@ -11,7 +11,7 @@ from agent.search.state import Path
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
 from graph.dataflow import FlowStore, KnownFlow, with_flows
-from graph.links import Neighbourhood
+from graph.links import Neighbourhood, with_feeds
 from graph.store import GraphReads
 from graph.weights import UNTESTED, Weighted, WeightParameters, availability, is_failing, transition_weights
 
@@ -80,7 +80,8 @@ class Evidence:
         )
         for tool, known in around.items():
             if known.document is not None:
-                self._docs[tool] = with_flows(await with_supplied(known.document, self._secrets), taken.get(tool, ()))
+                shown = with_flows(await with_supplied(known.document, self._secrets), taken.get(tool, ()))
+                self._docs[tool] = with_feeds(shown, known.feeds)
         self._failing |= {tool for tool, known in around.items() if is_failing(known.facts, self._weights)}
         nothing = (0.0,) * len(self.clauses)
         for tool in unknown:

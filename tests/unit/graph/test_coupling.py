@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from domain.tool import JsonType, Parameter, ToolDoc, tool_id
+from domain.tool import FeedMark, Filled, JsonType, Parameter, ToolDoc, tool_id
 from graph.coupling import COUPLED, best_field, match, output_fields
 from graph.identifiers import words
 from graph.response_fields import MAX_FIELDS, OutputField
@@ -137,3 +137,57 @@ def test_hostile_documents_are_bounded() -> None:
 )  # fmt: skip
 def test_words_of_identifiers(name: str, expected: tuple[str, ...]) -> None:
     assert words(name) == expected
+
+
+WEATHER = doc("getWeather", {"city": "Bonn", "celsius": 3}, parameters=(Parameter(name="city", required=True),))
+
+
+def test_what_repeats_the_question_is_a_second_best_and_no_producer() -> None:
+    city = Parameter(name="city", required=True)
+    second = best_field(WEATHER, city)
+    assert second is not None
+    assert COUPLED <= second.score < 1.0
+    assert best_field(WEATHER, city, echoes=False) is None
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Parameter(name="celsius", type="boolean"),
+        Parameter(name="page", type="integer"),
+        Parameter(name="limit", type="number"),
+    ],
+)
+def test_settings_take_nothing_from_answers(setting: Parameter) -> None:
+    answers = doc("list", {"celsius": 3, "page": 1, "limit": 10})
+    assert best_field(answers, setting, doc("other")) is None
+
+
+def test_values_that_are_listed_are_chosen_rather_than_looked_up() -> None:
+    producer = doc("list", schema={"properties": {"unit_kind": {"type": "string"}, "unit": {"type": "string"}}})
+    kinds = Parameter(name="kind", enum=("a", "b"), description="the unit")
+    assert best_field(producer, kinds) is None
+    found = best_field(producer, Parameter(name="unit", enum=("a", "b")))
+    assert found is not None
+    assert found.score == COUPLED
+
+
+def test_a_link_of_the_store_and_an_administrator_go_before_the_names() -> None:
+    odd = doc("odd", {"a": {"b": "x"}})
+    taker = doc("take", parameters=(Parameter(name="city"),))
+    assert best_field(odd, taker.parameters[0], taker) is None
+    linked = taker.parameters[0].model_copy(update={"filled": (Filled(source=odd.id, field="a.b", score=0.9),)})
+    found = best_field(odd, linked, taker)
+    assert found is not None
+    assert (found.field.path, found.score) == ("a.b", 0.9)
+    forbidden = FeedMark(source=odd.id, field="a.b", parameter="city", fills=False)
+    assert best_field(odd, linked, taker.model_copy(update={"feed_marks": (forbidden,)})) is None
+    added = taker.model_copy(update={"feed_marks": (forbidden.model_copy(update={"fills": True}),)})
+    found = best_field(odd, taker.parameters[0], added)
+    assert found is not None
+    assert found.score == 1.0
+
+
+def test_fields_that_only_an_example_shows_are_there_behind_those_of_the_schema() -> None:
+    both = doc("both", {"results": [{"id": 1}], "page": 1}, schema={"properties": {"page": {"type": "integer"}}})
+    assert [field.path for field in output_fields(both)] == ["page", "results[].id"]
