@@ -12,7 +12,7 @@ from graph.store import GraphReads
 from graph.weights import is_failing
 from retriever.experience import Precedent
 
-FOUND = 60
+FOUND = 30
 """Tools that the retriever is asked for; where there are no more than ``_FEW``, all of them."""
 _FEW = 200
 _LOOKED_AT = 16
