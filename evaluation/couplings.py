@@ -120,7 +120,7 @@ def precision(
     verdicts: Mapping[Dependency, str], functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]
 ) -> dict[str, int]:
     """How the judged edges that are among the feeds were judged."""
-    counted: dict[str, int] = {verdict: 0 for verdict in VERDICTS}
+    counted: dict[str, int] = dict.fromkeys(VERDICTS, 0)
     for edge, verdict in verdicts.items():
         source, target = functions.get(edge.source), functions.get(edge.target)
         if source is not None and target is not None:
