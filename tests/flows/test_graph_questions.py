@@ -53,7 +53,8 @@ async def test_a_run_asks_the_graph_a_dozen_times(address: str, tmp_path: Path) 
     await _demo.build_demo(address, tmp_path / "store")
     async with _demo.opened(address, tmp_path / "store") as container:
         asked = {one.request: await questions(one.request, container) for one in demo_requests()}
-    assert {name for counts in asked.values() for name in counts} == {"around", "edges_beside", "get_tools", "learn"}
+    names = {name for counts in asked.values() for name in counts}
+    assert names == {"around", "edges_beside", "get_tools", "learn", "learn_answers"}
     assert max(counts.total() for counts in asked.values()) <= MOST, asked
     assert sum(counts.total() for counts in asked.values()) <= 12 * len(asked), asked
 
