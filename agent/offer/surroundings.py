@@ -11,7 +11,7 @@ from graph.links import Neighbourhood
 from graph.store import GraphReads
 from retriever.experience import Precedent
 
-FOUND = 60
+FOUND = 30
 """Tools that the retriever is asked for; where there are no more than ``_FEW``, all of them."""
 _FEW = 200
 _LOOKED_AT = 16

@@ -75,3 +75,37 @@ def test_what_finds_nothing_is_told(store: Path, arguments: list[str], code: int
 def test_no_store(tmp_path: Path) -> None:
     done = find("rain", "--store", tmp_path / "none")
     assert (done.returncode, "build_graph.py" in done.stderr) == (3, True)
+
+
+def test_an_offer_tells_its_reasons(store: Path) -> None:
+    done = find("rain in Rome tomorrow", "--store", store, "--explain", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    first = found["tools"][0]
+    assert (first["id"], found["considered"]) == (RAIN.id, 2)
+    assert {"named", "found"} <= {reason["kind"] for reason in first["reasons"]}
+    assert first["score"] == pytest.approx(sum(reason["share"] for reason in first["reasons"]))
+    shown = find("rain in Rome tomorrow", "--store", store, "--explain")
+    assert "its name says what the request says (rain)" in " ".join(shown.stdout.split())
+
+
+def test_why_a_tool_is_not_offered(store: Path) -> None:
+    arguments = ("rain in Rome tomorrow", "--store", store, "--limit", "1", "--why-not", "rates")
+    absence = json.loads(find(*arguments, "--json").stdout)["absence"]
+    assert (absence["offered"], absence["found"], absence["place"]) == (False, 2, 2)
+    assert absence["tool"]["score"] < absence["last"]
+    shown = " ".join(find(*arguments).stdout.split())
+    assert "rates is not offered: the search finds it as 2., it is 2. of all that were weighed" in shown
+    assert "no feed and no past call joins it to a tool that is offered" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rain", "--explain", "--category", "Weather"], "an offer is made of all categories"),
+        (["rain", "--why-not", "nobody"], "no tool is called 'nobody'"),
+    ],
+)
+def test_what_cannot_be_explained_is_told(store: Path, arguments: list[str], message: str) -> None:
+    done = find(*arguments, "--store", store)
+    assert (done.returncode, message in " ".join(done.stderr.split())) == (2, True)

@@ -1,0 +1,91 @@
+"""A small film service and an order in which a retriever would find its tools, over a real graph store in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.offer.maker import OfferMaker
+from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from graph.backends.memory import MemoryGraph
+from graph.links import Feed, Substitute, ToolLinks
+from retriever.experience import Precedent
+
+
+@dataclass(frozen=True)
+class Hit:
+    """As a search gives it."""
+
+    id: ToolId
+    score: float = 0.5
+    odds: float | None = None
+    alike: tuple[ToolId, ...] = ()
+
+
+class FixedSearch:
+    """Finds the same tools for every request; stands in for an encoder. ``size``: how many tools it says there are."""
+
+    def __init__(self, found: Sequence[ToolId], size: int | None = None) -> None:
+        self.found = [Hit(tool) for tool in found]
+        self.many = len(found) if size is None else size
+        self.asked: list[int] = []
+
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[Hit]]:
+        self.asked.append(limit)
+        return [self.found[:limit] for _ in requests]
+
+    async def size(self) -> int:
+        return self.many
+
+
+class FixedPrecedents:
+    """One request that was served before."""
+
+    def __init__(self, *tools: ToolId) -> None:
+        self.tools = tools
+
+    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+        del request
+        return [Precedent(self.tools, 0.9)][:limit]
+
+
+def tool(api: str, path: str, *parameters: Parameter, toolset: str = "films") -> ToolDoc:
+    return ToolDoc(
+        id=tool_id("c", toolset, api), category="c", toolset=toolset, api=api, function=api,
+        url=f"https://{toolset}.test{path}", parameters=parameters,
+    )  # fmt: skip
+
+
+FILM, PERSON = Parameter(name="film_id", required=True), Parameter(name="person_id", required=True)
+SEARCH = tool("findFilm", "/search", Parameter(name="query", required=True))
+DETAIL = tool("filmDetails", "/film/{film_id}", FILM)
+POSTERS = tool("posters", "/film/{film_id}/posters", FILM)
+CAST = tool("castOf", "/film/{film_id}/cast", FILM)
+PORTRAIT = tool("portrait", "/person/{person_id}/portrait", PERSON)
+NEWS = tool("news", "/news")
+FILMS = (SEARCH, DETAIL, POSTERS, CAST, PORTRAIT, NEWS)
+
+
+def links() -> list[ToolLinks]:
+    """The search gives what tools of a film need, its cast what those of a person need."""
+    films = [ToolLinks(one.id, [Feed(SEARCH.id, one.id, "results[].id", "film_id", 0.95)]) for one in (DETAIL, POSTERS, CAST)]  # fmt: skip
+    return [*films, ToolLinks(PORTRAIT.id, [Feed(CAST.id, PORTRAIT.id, "cast[].id", "person_id", 0.95)])]
+
+
+async def graph_of(*documents: ToolDoc, linked: Sequence[ToolLinks] = ()) -> MemoryGraph:
+    graph = MemoryGraph()
+    await graph.setup()
+    await graph.put_tools(documents)
+    if linked:
+        await graph.put_links(linked)
+    return graph
+
+
+async def films(*found: ToolDoc, precedents: FixedPrecedents | None = None) -> OfferMaker:
+    """Offers of the film service, whose search finds these tools in this order and no others."""
+    graph = await graph_of(*FILMS, linked=links())
+    return OfferMaker(FixedSearch([one.id for one in found]), graph, precedents)
+
+
+def equals(one: ToolDoc, other: ToolDoc, score: float = 1.0) -> list[ToolLinks]:
+    """Each can do the job of the other."""
+    there = ToolLinks(one.id, (), [Substitute(one.id, other.id, score)])
+    return [there, ToolLinks(other.id, (), [Substitute(other.id, one.id, score)])]
