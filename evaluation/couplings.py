@@ -15,7 +15,7 @@ from graph.importers.records import RecordError, Skipped, load, text
 from graph.links import Feed
 
 FILES = ("train.jsonl", "valid.jsonl")
-VERDICTS = ("needed", "possible", "wrong")
+VERDICTS: tuple[str, ...] = ("needed", "possible", "wrong")
 """Of an edge: a value that calls are made for; a valid value that nobody would look up; no value of the parameter."""
 
 
@@ -120,7 +120,7 @@ def precision(
     verdicts: Mapping[Dependency, str], functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]
 ) -> dict[str, int]:
     """How the judged edges that are among the feeds were judged."""
-    counted: dict[str, int] = dict.fromkeys(VERDICTS, 0)
+    counted = dict.fromkeys(VERDICTS, 0)
     for edge, verdict in verdicts.items():
         source, target = functions.get(edge.source), functions.get(edge.target)
         if source is not None and target is not None:
