@@ -13,6 +13,7 @@ from agent.execution.executor import Executor
 from agent.execution.provenance import Provenance, Voices
 from agent.execution.secrets import Secrets
 from agent.memory.long_term import LongTermMemory
+from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
@@ -30,7 +31,7 @@ from graph.weights import WeightParameters
 class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
-    ``reader``: what code tells of a request.
+    ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
@@ -52,6 +53,7 @@ class RunDeps:
     memory: LongTermMemory | None = None
     flows: FlowStore | None = None
     reader: RequestReader = field(default_factory=PlainReader)
+    offers: Offers | None = None
     recalled: int = 8
     at_once: int = 3
     planner: str = "dfs"

@@ -53,7 +53,7 @@ class SubtaskRun(SubtaskOutcome):
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
         ids = tuple(tool.id for tool in before)
-        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.name)
+        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.name, shared.deps.offers)
         walking = walk_deps(self._request, evidence, shared.deps.settings, self._deps.policy, self._results, expand)
         self._walking = replace(walking, choose=self._choose)
         self._planner = planner_named(shared.deps.planner)

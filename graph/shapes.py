@@ -7,6 +7,8 @@ from typing import Any, Literal, cast
 
 from pydantic.types import JsonValue
 
+from graph.response_fields import json_type
+
 Kind = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
 
 _KINDS: dict[str, Kind] = {
@@ -57,25 +59,7 @@ def shape_of_value(value: JsonValue, depth: int = 8, items: int = 50) -> Shape:
             found = (shape_of_value(one, depth - 1, items) for one in value[:items])
             return Shape(frozenset({"array"}), items=reduce(merged, found) if value else None)
         case _:
-            return Shape(frozenset({_kind_of(value)}))
-
-
-def _kind_of(value: JsonValue) -> Kind:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
+            return Shape(frozenset({json_type(value) or "null"}))
 
 
 def merged(one: Shape, other: Shape) -> Shape:
@@ -146,7 +130,7 @@ def shape_of_names(schema: JsonValue, depth: int = 8) -> Shape:
         case str():
             return Shape(frozenset({_KINDS.get(schema.strip().lower(), "string")}))
         case _:
-            return Shape(frozenset({_kind_of(schema)}))
+            return Shape(frozenset({json_type(schema) or "null"}))
 
 
 def is_schema(value: Mapping[str, Any]) -> bool:
@@ -207,7 +191,7 @@ class _Reading:
             kinds |= _ARRAY
         enum = node.get("enum", [node["const"]] if "const" in node else [])
         if not kinds and isinstance(enum, list):
-            kinds = _those(_kind_of(one) for one in enum)
+            kinds = _those((json_type(one) or "null") for one in enum)
         return Shape(
             kinds,
             fields,

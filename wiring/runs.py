@@ -51,6 +51,7 @@ async def run_deps(
         memory=await _memory(container, container.settings.owner if owner is None else owner),
         flows=await container.flows(),
         reader=reader_for(policy),
+        offers=await container.offers(),
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         approver=_approver(container, approver, caller),

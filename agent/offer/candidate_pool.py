@@ -30,12 +30,14 @@ class Without:
 
 @dataclass(slots=True)
 class Pool:
-    """``found``: the retriever's score of each tool it found. ``producers``: tools whose output such a tool needs, each
+    """``found``: the retriever's score of each tool it found, and the relevance of each that the request's offer holds besides. ``offered``:
+    the tools of that offer, best first. ``producers``: tools whose output such a tool needs, each
     with the relevance of what it makes possible times how often (or how well) it leads there.
     """
 
     found: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
     producers: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+    offered: tuple[ToolId, ...] = ()
 
     def best_relevance(self, evidence: Evidence, banned: tuple[ToolId, ...]) -> tuple[float, ...]:
         """Per clause, the highest relevance of any tool found that is not banned."""
@@ -43,8 +45,17 @@ class Pool:
         return tuple(max((r[i] for r in left), default=0.0) for i in range(len(evidence.clauses)))
 
 
-async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, without: Without | None = None) -> Pool:
-    """Ask the retriever for the request and each of its clauses, then look for producers, two steps back at most.
+async def gather(
+    request: str,
+    evidence: Evidence,
+    *,
+    limit: int,
+    floor: float,
+    offered: Sequence[ToolId] = (),
+    without: Without | None = None,
+) -> Pool:
+    """Take the request's offer and what the retriever finds for the request and each of its clauses, then look for producers, two steps
+    back at most.
 
     ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them. ``without``: tools
     have failed; what stands in their place is found by what feeds the same parameters.
@@ -55,9 +66,11 @@ async def gather(request: str, evidence: Evidence, *, limit: int, floor: float, 
     for text in texts:
         for hit in await evidence.find(text, limit):
             pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
-    await evidence.read(pool.found)
+    await evidence.read([*pool.found, *offered])
     lost = without.tools if without else frozenset[ToolId]()
+    pool.offered = tuple(tool for tool in offered if evidence.has(tool) and tool not in lost)
     pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
+    pool.found |= {tool: max(evidence.relevance(tool)) for tool in pool.offered if tool not in pool.found}
     wanted, queries = _wanted(pool, evidence, floor), _QUERIES
     for _ in range(_STEPS_BACK):
         lacking = {

@@ -6,6 +6,7 @@ from agent.memory.path_reuse import next_of
 from agent.offer.candidate_pool import Offer, Pool, Producers, Without, gather, in_turns, origin, unweighted
 from agent.offer.candidates import Candidate, Kin, unserved
 from agent.offer.exploration import returning
+from agent.offer.maker import Offers
 from agent.offer.standing_in import standing_in
 from agent.offer.substitution import sources, stand_ins
 from agent.offer.tool_facts import Evidence
@@ -16,6 +17,9 @@ from agent.search.state import Frontier, Path
 from domain.tool import FINISH, ToolId
 from graph.exploration import with_exploration
 from graph.weights import rank
+
+OFFERED = 16
+"""Tools of the request's offer that a walk chooses from."""
 
 _KEPT_FREE = 3
 _LOOKED_AT = 2
@@ -32,8 +36,11 @@ class Expander:
         settings: WalkSettings,
         given: Path = (),
         seed: str = "",
+        offers: Offers | None = None,
     ) -> None:
-        """``given``: the tools of steps that are done already, which come before every path."""
+        """``given``: the tools of steps that are done already, which come before every path. ``offers``: makes the request's offer."""
+        self._offers = offers
+        self._offered: tuple[ToolId, ...] | None = None
         self._seed = seed
         self._request = request
         self._evidence = evidence
@@ -94,10 +101,23 @@ class Expander:
         if lost not in self._pools:
             without = Without(lost, partial(sources, self._evidence)) if lost else None
             chosen = self._settings
-            pool = await gather(self._request, self._evidence, limit=chosen.found, floor=chosen.floor, without=without)
+            pool = await gather(
+                self._request,
+                self._evidence,
+                limit=chosen.found,
+                floor=chosen.floor,
+                offered=await self._offer(),
+                without=without,
+            )
             self._kin = self._kin or await kinship(self._request, pool, self._evidence)
             self._pools[lost] = pool
         return self._pools[lost]
+
+    async def _offer(self) -> tuple[ToolId, ...]:
+        """The tools of the request's offer, made once."""
+        if self._offered is None:
+            self._offered = (await self._offers.offer(self._request, OFFERED)).ids if self._offers else ()
+        return self._offered
 
     async def _barred(self, path: Path) -> set[ToolId]:
         """What an administrator bans from here: it is not to come back through the pool, a memory or kinship."""
@@ -177,7 +197,8 @@ class Expander:
             (tool for tool in pool.producers if tool not in closed),
             key=lambda t: (-pool.producers[t] * self._evidence.rank_availability(t), t),
         )
-        return [*by_clause, producers, as_found]
+        offered = [tool for tool in pool.offered if tool not in closed]
+        return [*by_clause, offered, producers, as_found]
 
     def _candidate(self, offer: Offer, path: Path, *, returning: bool) -> Candidate:
         tool, weight, origin = offer

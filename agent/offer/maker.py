@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agent.offer.offer import Absence, Kind, Offer, OfferedTool, Reason, Signal
 from agent.offer.signals import signals
@@ -16,6 +17,14 @@ from retriever.words import standard_names
 
 _SURE = 0.9
 """Score of a link from which two tools of one set are held for the same API."""
+
+
+class Offers(Protocol):
+    """Who makes offers."""
+
+    async def offer(self, request: str, limit: int) -> Offer:
+        """At most ``limit`` tools for a request, best first."""
+        ...
 
 
 @dataclass(frozen=True)
