@@ -23,8 +23,11 @@ MAX_NAMES = 80
 MAX_DEPTH = 8
 
 _MAX_TEXT = 400_000
-_ALIKE = 4
-"""Fields of one and the same structure by which an object is known to map its names to something."""
+_ALIKE = 2
+"""Fields of one and the same structure by which an object is held to map its names to something: names of people are never to be kept."""
+_COUNTED = 3
+"""Fields that are all numbers by which it is."""
+_NUMBERS = frozenset({"integer", "number"})
 _LONGEST_NAME = 64
 _MOST_WORDS = 6
 _A_MESSAGE = 2
@@ -40,7 +43,12 @@ def shape_of_answer(text: str, arguments: Collection[JsonValue] = ()) -> Shape |
     value = _unwrapped(read_value(text))
     if not isinstance(value, (dict, list)) or _tells_an_error(value):
         return None
-    said = frozenset(str(one).casefold() for one in arguments if isinstance(one, (str, int, float)))
+    said = frozenset(
+        word
+        for one in arguments
+        if isinstance(one, (str, int, float))
+        for word in (str(one).casefold(), *re.split(r"[\s,;|]+", str(one).casefold()))
+    )
     found = _within(_structure(shape_of_value(value, MAX_DEPTH), said), [MAX_FIELDS])
     return found if found.fields or found.items or found.values else None
 
@@ -107,21 +115,19 @@ def _structure(shape: Shape, said: frozenset[str]) -> Shape:
 
 def _maps(fields: dict[str, Shape], said: frozenset[str]) -> bool:
     """Whether an object maps its names to something, rather than having them for fields."""
-    if len(fields) > MAX_NAMES or any(_is_data(name, said) for name in fields):
+    if len(fields) > MAX_NAMES or any(map(_is_data, fields)):
         return True
     parts = list(fields.values())
+    one_kind = all(part.kinds == parts[0].kinds for part in parts)
+    if one_kind and any(" " in name or name.casefold() in said for name in fields):
+        return True
     alike = bool(_names(parts[0])) and all(_names(part) == _names(parts[0]) for part in parts)
-    return alike and (len(parts) >= _ALIKE or any(" " in name for name in fields))
+    counted = all(part.kinds and part.kinds <= _NUMBERS for part in parts)
+    return len(parts) >= (_ALIKE if alike else _COUNTED) and (alike or counted)
 
 
-def _is_data(name: str, said: frozenset[str]) -> bool:
-    return (
-        not name
-        or name.casefold() in said
-        or len(name.split()) > _MOST_WORDS
-        or len(name) > _LONGEST_NAME
-        or bool(_DATA.search(name))
-    )
+def _is_data(name: str) -> bool:
+    return not name or len(name.split()) > _MOST_WORDS or len(name) > _LONGEST_NAME or bool(_DATA.search(name))
 
 
 def _together(one: Shape, other: Shape) -> Shape:

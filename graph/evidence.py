@@ -103,10 +103,14 @@ def begun(count: float) -> float:
     return float(min(count, MOST))
 
 
-def with_evidence(facts: ToolFacts) -> ToolFacts:
-    """Facts that were kept as counts alone, with the live evidence that these come to. When they were heard of is unknown."""
-    bad = begun(facts.transient + HARD * facts.gone)
-    return replace(facts, good=begun(facts.ok), bad=bad, trouble=max(0.0, min(WORST, -facts.reliability)))
+def with_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
+    """Facts that were kept as counts alone, with the live evidence that these come to: in proportion, as much as is bounded. ``heard``: since
+    when what speaks against the tool fades.
+    """
+    good, bad = float(facts.ok), float(facts.transient + HARD * facts.gone)
+    part = min(1.0, MOST / (good + bad)) if good + bad else 0.0
+    trouble = max(0.0, min(WORST, -facts.reliability))
+    return replace(facts, good=part * good, bad=part * bad, trouble=trouble, heard=heard if bad or trouble else 0.0)
 
 
 def left_of(heard: float, at: float, half_life: float) -> float:

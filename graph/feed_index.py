@@ -138,7 +138,7 @@ def with_marks(consumer: ToolDoc, feeds: Iterable[Feed], producers: Container[To
     added = [
         Feed(source, consumer.id, field, parameter, 1.0)
         for (source, field, parameter), fills in marks.items()
-        if fills and source in producers
+        if fills and source in producers and any(one.name == parameter for one in consumer.parameters)
     ]
     return added + [feed for feed in feeds if (feed.source, feed.field, feed.parameter) not in marks]
 

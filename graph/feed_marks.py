@@ -23,8 +23,10 @@ async def mark_feed(graph: LinkedGraph, target: ToolId, mark: FeedMark, *, clear
             )
     document = documents[target]
     names = [parameter.name for parameter in document.parameters]
-    if mark.parameter not in names:
+    if mark.parameter not in names and not clear:
         raise UsageError(f"{target!r} has no parameter {mark.parameter!r}; it has {', '.join(names) or 'none'}")
+    if clear and not any(_place(one) == _place(mark) for one in document.feed_marks):
+        raise UsageError(f"nothing was said of {mark.field!r} of {mark.source!r} for {mark.parameter!r} of {target!r}")
     others = tuple(one for one in document.feed_marks if _place(one) != _place(mark))
     marked = document.model_copy(update={"feed_marks": others if clear else (*others, mark)})
     feeds = [

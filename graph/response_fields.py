@@ -13,6 +13,8 @@ from graph.lenient_json import read_value
 
 MAX_FIELDS = 400
 _MAX_DEPTH = 8
+_MAX_PARTS = 5_000
+_MAX_REFERENCES = 50
 _MAX_ITEMS = 3
 _MAX_TEXT = 400_000
 _TYPES: dict[str, JsonType] = {
@@ -63,7 +65,7 @@ def _of_schema_text(text: str) -> Iterator[OutputField]:
     schema = read_value(text) if 2 < len(text) <= _MAX_TEXT else None
     if isinstance(schema, dict) and schema:
         shaped = any(key in schema for key in ("type", "properties", "items", "$ref", "anyOf", "oneOf", "allOf"))
-        yield from _of_schema(schema, schema, "", "", 0) if shaped else _of_types(schema)
+        yield from _of_schema(schema, schema, "", "", 0, [_MAX_PARTS]) if shaped else _of_types(schema)
 
 
 def _of_example_text(text: str) -> Iterator[OutputField]:
@@ -148,28 +150,25 @@ def _of_schema(
     path: str,
     holder: str,
     depth: int,
+    left: list[int],
     followed: frozenset[str] = frozenset(),
     title: str = "",
 ) -> Iterator[OutputField]:
-    if not isinstance(node, dict) or depth > _MAX_DEPTH:
+    """``left``: how many parts of the schema may still be looked at."""
+    left[0] -= 1
+    if not isinstance(node, dict) or depth > _MAX_DEPTH or left[0] < 0:
         return
     reference = node.get("$ref")
     if isinstance(reference, str):
-        if reference not in followed:
-            yield from _of_schema(
-                _resolve(root, reference),
-                root,
-                path,
-                holder,
-                depth,
-                followed | {reference},
-                reference.rpartition("/")[2],
-            )
+        if reference not in followed and len(followed) < _MAX_REFERENCES:
+            name = reference.rpartition("/")[2]
+            inner = followed | {reference}
+            yield from _of_schema(_resolve(root, reference), root, path, holder, depth, left, inner, name)
         return
     for way in ("anyOf", "oneOf", "allOf"):
         options = node.get(way)
         for option in options if isinstance(options, list) else ():
-            yield from _of_schema(option, root, path, holder, depth + 1, followed, title)
+            yield from _of_schema(option, root, path, holder, depth + 1, left, followed, title)
     properties = node.get("properties")
     if isinstance(properties, dict):
         inner = _leaf(path, "", None).name or holder
@@ -177,9 +176,9 @@ def _of_schema(
         title = named if isinstance(named, str) else title
         for key, item in properties.items():
             if key:
-                yield from _of_schema(item, root, _join(path, key), inner, depth + 1, followed, title)
+                yield from _of_schema(item, root, _join(path, key), inner, depth + 1, left, followed, title)
     elif "items" in node:
-        yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, followed, title)
+        yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, left, followed, title)
     else:
         kind = _schema_type(node)
         if kind not in (None, "object", "array"):

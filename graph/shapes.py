@@ -150,6 +150,7 @@ _OBJECT: frozenset[Kind] = frozenset({"object"})
 _NULL: frozenset[Kind] = frozenset({"null"})
 _ARRAY: frozenset[Kind] = frozenset({"array"})
 _NODES = 5_000
+_REFERENCES = 50
 
 
 @dataclass(slots=True)
@@ -165,7 +166,7 @@ class _Reading:
             return UNKNOWN
         reference = node.get("$ref")
         if isinstance(reference, str):
-            if reference in followed:
+            if reference in followed or len(followed) >= _REFERENCES:
                 return UNKNOWN
             return self.shape(_resolved(self.root, reference), depth, followed | {reference})
         own = self._own(node, depth, followed)

@@ -155,10 +155,15 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
 
 
 def _kept(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
-    """With what was learnt of its answers, and what its administrator said of it; of a tool that is another now, only that it changes something."""
+    """With what its administrator said of it, and what was learnt of its answers while it says the same of them; of a tool that is another now, only that it changes something."""
     if old is None:
         return document
     if another:
         return document.model_copy(update={"marked": "" if old.marked == "reads" else old.marked})
-    kept = {"marked": old.marked, "learnt_response": old.learnt_response, "feed_marks": old.feed_marks}
+    said = (document.response_schema, document.example_response) == (old.response_schema, old.example_response)
+    kept = {
+        "marked": old.marked,
+        "feed_marks": old.feed_marks,
+        "learnt_response": old.learnt_response if said else None,
+    }
     return document.model_copy(update=kept)

@@ -10,7 +10,9 @@ import typer
 from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
+from domain.tool import ToolId
 from graph.description import Description, describe
+from graph.links import LinkedGraph
 from wiring.container import open_container
 
 
@@ -19,7 +21,7 @@ def main(
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Forget the live calls, scores and lessons of TOOL; what was imported and how often it was walked stay. Exit codes: 2 unknown or ambiguous name, 3 no store."""
+    """Forget the live calls, scores and lessons of TOOL, and what its answers were learnt to look like; what was imported and how often it was walked stay. Exit codes: 2 unknown or ambiguous name, 3 no store."""
     try:
         before, after = asyncio.run(_reset(name, store))
     except (UsageError, UnavailableError) as error:
@@ -39,7 +41,16 @@ async def _reset(name: str, store: Path | None) -> tuple[Description, Descriptio
     async with open_container(store=store) as container:
         before = await describe(container.graph, name, container.weights)
         await container.graph.forget([before.id])
+        await _forget_answers(container.graph, before.id)
         return before, await describe(container.graph, before.id, container.weights)
+
+
+async def _forget_answers(graph: LinkedGraph, tool: ToolId) -> None:
+    documents = (await graph.get_tools([tool])).values()
+    cleared = [one.model_copy(update={"learnt_response": None}) for one in documents if one.learnt_response]
+    if cleared:
+        await graph.put_tools(cleared)
+        await graph.expect_links({}, [tool])
 
 
 def _told(found: Description) -> str:

@@ -13,6 +13,7 @@ from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import OfferMaker
+from agent.offer.tool_facts import ReadOnce
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.memory import MemoryStore
@@ -111,10 +112,10 @@ class Container:
             experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
-    async def offers(self) -> OfferMaker:
-        """What makes offers out of this store, for one run: its search reads what was walked once."""
-        search = await self.search()
-        return OfferMaker(search, self.graph, search, self.weights)
+    async def offers(self, search: ToolSearch | None = None) -> OfferMaker:
+        """What makes offers out of this store, for one run. ``search``: the run's own, by default a new one."""
+        search = search or await self.search()
+        return OfferMaker(search, ReadOnce.of(self.graph), search, self.weights)
 
     def server_index(self) -> "QdrantIndex":
         """A new index on the server of the settings, not set up; who makes it closes it."""

@@ -81,6 +81,8 @@ async def link_news(container: Container) -> None:
             await link(container, _unseen, embedded=True)
     except FootpathError as error:
         _log.warning("links were not brought up to date: %s", error)
+    except Exception:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
+        _log.exception("links could not be brought up to date")
 
 
 def _unseen(done: int, total: int) -> None:

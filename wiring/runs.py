@@ -39,9 +39,10 @@ async def run_deps(
     planner_named(planner)
     own_policy = container.policy(policy, model)
     caller = await container.executor(executor) if isinstance(executor, str) else executor
+    search = await container.search()
     return RunDeps(
         store=container.graph,
-        search=await container.search(),
+        search=search,
         policy=own_policy,
         executor=caller,
         weights=container.weights,
@@ -51,7 +52,7 @@ async def run_deps(
         memory=await _memory(container, container.settings.owner if owner is None else owner),
         flows=await container.flows(),
         reader=reader_for(policy),
-        offers=await container.offers(),
+        offers=await container.offers(search),
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         approver=_approver(container, approver, caller),

@@ -91,20 +91,18 @@ async def learn_from(
     was answered stays answered, and the event says why nothing was learnt.
     """
     try:
-        await learn_answers(records, store)
         transcript = Transcript.of(records)
         given = await _scores(transcript, store, policy)
         batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)
-        if batch is None:
-            return None
-        new = await store.learn(batch)
-        learned = _told(batch)
+        new = await store.learn(batch) if batch is not None else False
+        learned = _told(batch) if batch is not None else None
+        await learn_answers(records, store)
     except FootpathError as error:
         return WeightsLearned(error=f"{error.code}: {error}")
     except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
         _log.exception("a run could not be learnt from")
         return WeightsLearned(error=f"internal: {type(error).__name__}; the log has the details")
-    if memory is None:
+    if memory is None or learned is None:
         return learned
     try:
         return await _remembered(learned, records, transcript, memory, judge=new)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from agent.learning.step_scores import bounded, is_scored, scores
@@ -55,7 +56,7 @@ def lesson(
         scores=(*scored, *((FINISH, 1.0) for _ in range(ends))),
         outcomes=tuple(outcomes),
         decay=decay,
-        at=kept[0].at,
+        at=min(kept[0].at, datetime.now(UTC)),
         half_life=half_life,
     )
 

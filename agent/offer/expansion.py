@@ -1,5 +1,6 @@
 """The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
 
+import logging
 from functools import partial
 
 from agent.memory.path_reuse import next_of
@@ -14,6 +15,7 @@ from agent.offer.toolset_prior import kinship, relatives
 from agent.search.dfs import Node
 from agent.search.settings import WalkSettings
 from agent.search.state import Frontier, Path
+from domain.errors import FootpathError
 from domain.tool import FINISH, ToolId
 from graph.exploration import with_exploration
 from graph.weights import rank
@@ -21,6 +23,7 @@ from graph.weights import rank
 OFFERED = 16
 """Tools of the request's offer that a walk chooses from."""
 
+_log = logging.getLogger(__name__)
 _KEPT_FREE = 3
 _LOOKED_AT = 2
 _REMEMBERED = 3
@@ -116,8 +119,17 @@ class Expander:
     async def _offer(self) -> tuple[ToolId, ...]:
         """The tools of the request's offer, made once."""
         if self._offered is None:
-            self._offered = (await self._offers.offer(self._request, OFFERED)).ids if self._offers else ()
+            self._offered = await self._made(self._offers) if self._offers else ()
         return self._offered
+
+    async def _made(self, offers: Offers) -> tuple[ToolId, ...]:
+        try:
+            return (await offers.offer(self._request, OFFERED)).ids
+        except FootpathError:
+            raise
+        except Exception:  # noqa: BLE001  # a defect of ours must not end the run: the search alone serves it, too
+            _log.exception("no offer could be made")
+            return ()
 
     async def _barred(self, path: Path) -> set[ToolId]:
         """What an administrator bans from here: it is not to come back through the pool, a memory or kinship."""

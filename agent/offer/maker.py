@@ -104,13 +104,14 @@ def _by_score(tools: Iterable[OfferedTool]) -> list[OfferedTool]:
 def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[OfferedTool]:
     """A tool that fails lends what speaks for it to what can do its job."""
     known = {tool.id: tool for tool in tools}
+    broken = {tool.id for tool in known.values() if any(reason.kind == "failing" for reason in tool.reasons)}
     for failing in list(known.values()):
         lost = next((reason for reason in failing.reasons if reason.kind == "failing"), None)
         if lost is None:
             continue
         worth = failing.score - lost.share
         for link in around.known[failing.id].substitutes:
-            other = known.get(link.other)
+            other = known.get(link.other) if link.other not in broken else None
             more = worth - (1 - link.score) - other.score if other is not None else 0.0
             if other is not None and more > 0:
                 reason = Reason("stands_in", more, Signal(link.score, failing.id, lost.signal.detail))

@@ -14,6 +14,9 @@ from domain.tool import ToolDoc, ToolId, tool_id_parts
 NEARLY = 0.95
 """The part of a failing tool's relevance that what stands in for it has at least."""
 
+_LIKELY = 0.5
+"""The part of a failing tool's relevance that a tool must have of itself to stand in for it."""
+
 
 def same_shape(one: ToolDoc, other: ToolDoc) -> bool:
     """Whether two tools of a category, which change nothing, require values of the same types, and some."""
@@ -38,10 +41,11 @@ def standing_in(candidates: Iterable[Candidate], failed: Iterable[ToolId], evide
 
 
 def _instead_of(failed: ToolId, candidates: tuple[Candidate, ...], evidence: Evidence) -> ToolId | None:
-    """The one of its shape that works and fits best, if any; what is as relevant as it needs no help."""
+    """The one of its shape that works and fits best, if any is half as relevant as it."""
     doc = evidence.doc(failed)
     able = [c for c in candidates if c.tool.id != failed and not c.missing and not evidence.failing(c.tool.id)]
-    likely = [c for c in able if same_shape(doc, c.tool)]
+    least = _LIKELY * max(evidence.relevance(failed), default=0.0)
+    likely = [c for c in able if same_shape(doc, c.tool) and max(c.relevance, default=0.0) >= least]
     best = max(likely, key=lambda c: (max(c.relevance, default=0.0), c.weight), default=None)
     return best.tool.id if best is not None else None
 

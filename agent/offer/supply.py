@@ -61,7 +61,7 @@ class Supply:
                 continue
             for ways in inputs.values():
                 fit = {source: way.fit * self._ready(source, consumer) for source, way in ways.items()}
-                top = max(fit.values())
+                top = max(fit.values()) or 1.0
                 for source, way in ways.items():
                     value = way.weight * worth[consumer] * fit[source] / top
                     total[source] = total.get(source, 0.0) + value

@@ -105,9 +105,15 @@ def _signature(doc: ToolDoc, name: str, returned: Shape) -> Signature:
         name,
         {one.name: one.parameter.name for one in arguments},
         f"{comment}{head}{'' if returns == 'Any' else f' -> {returns}'}: ...",
-        f"async def {name}({', '.join(one.shown(0) for one in shown)}): ...",
+        f"async def {name}({', '.join(one.shown(0) for one in shown)}): ...{_short_note(doc)}",
         "\n".join((*inputs.lines, *outputs.lines, f"async def {name}({checked}) -> {result}: ...")),
     )
+
+
+def _short_note(doc: ToolDoc) -> str:
+    """That it changes something, or may, behind a signature without a comment of its own."""
+    effect = _EFFECTS[doc.effect.kind].strip(" :")
+    return f"  # {effect}" if effect else ""
 
 
 def _fitting(arguments: Sequence[_Argument]) -> Iterator[_Argument]:

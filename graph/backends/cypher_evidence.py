@@ -67,15 +67,17 @@ BEGIN_LIVING: Final = (
     """
 MATCH (t:Tool) WHERE t.good IS NULL AND t.ok + t.transient + t.gone > 0
 OPTIONAL MATCH (t)-[:LEARNT]->(l:Lesson)
-WITH t, max(l.at) AS at
-SET t.good = CASE WHEN t.ok > 50 THEN 50.0 ELSE toFloat(t.ok) END,
-    t.bad = CASE WHEN t.transient + 4 * t.gone > 50 THEN 50.0 ELSE toFloat(t.transient + 4 * t.gone) END,
+WITH t, max(l.at) AS at, t.ok + t.transient + 4 * t.gone AS counted
+WITH t, at, CASE WHEN counted > 50 THEN 50.0 / counted ELSE 1.0 END AS part
+SET t.good = part * t.ok, t.bad = part * (t.transient + 4 * t.gone),
     t.trouble = CASE WHEN t.reliability > 0 THEN 0.0 WHEN t.reliability < -5 THEN 5.0 ELSE -t.reliability END,
-    t.heard = CASE WHEN at IS NULL THEN 0.0 ELSE toFloat(datetime(at).epochSeconds) END
+    t.heard = CASE WHEN at IS NULL THEN timestamp() / 1000.0 ELSE toFloat(datetime(at).epochSeconds) END
 """,
     """
-MATCH (:Tool)-[r:NEXT]->(:Tool) WHERE r.strength IS NULL AND r.live > 0
-SET r.strength = CASE WHEN r.live > 50 THEN 50.0 ELSE toFloat(r.live) END
+MATCH (a:Tool)-[r:NEXT]->(:Tool) WHERE r.strength IS NULL AND r.live > 0
+WITH a, sum(r.live) AS walked, collect(r) AS ways
+UNWIND ways AS r
+SET r.strength = r.live * CASE WHEN walked > 50 THEN 50.0 / walked ELSE 1.0 END
 """,
     "MATCH (mark:Footpath {name: 'graph'}) SET mark.living = true",
 )

@@ -3,12 +3,19 @@
 from graph.backends.sqlite_database import Column
 
 EVIDENCE_COLUMNS = (
-    Column("node", "good", "REAL NOT NULL DEFAULT 0", "UPDATE node SET good = min(ok, 50) WHERE ok > 0"),
+    Column(
+        "node",
+        "good",
+        "REAL NOT NULL DEFAULT 0",
+        "UPDATE node SET good = ok * min(1.0, 50.0 / (ok + transient + 4 * gone)) WHERE ok > 0",
+    ),
     Column(
         "node",
         "bad",
         "REAL NOT NULL DEFAULT 0",
-        "UPDATE node SET bad = min(transient + 4 * gone, 50) WHERE transient + gone > 0",
+        """
+        UPDATE node SET bad = (transient + 4 * gone) * min(1.0, 50.0 / (ok + transient + 4 * gone)) WHERE transient + gone > 0
+        """,
     ),
     Column(
         "node",
@@ -21,11 +28,21 @@ EVIDENCE_COLUMNS = (
         "heard",
         "REAL NOT NULL DEFAULT 0",
         """
-        UPDATE node SET heard = coalesce((SELECT CAST(strftime('%s', max(l.at)) AS REAL) FROM lesson l WHERE l.tool = node.num), 0)
+        UPDATE node SET heard = coalesce(
+            (SELECT CAST(strftime('%s', max(l.at)) AS REAL) FROM lesson l WHERE l.tool = node.num), CAST(strftime('%s', 'now') AS REAL)
+        )
         WHERE ok + transient + gone > 0
         """,
     ),
-    Column("edge", "strength", "REAL NOT NULL DEFAULT 0", "UPDATE edge SET strength = min(live, 50) WHERE live > 0"),
+    Column(
+        "edge",
+        "strength",
+        "REAL NOT NULL DEFAULT 0",
+        """
+        UPDATE edge SET strength = live * min(1.0, 50.0 / (SELECT sum(out.live) FROM edge out WHERE out.source = edge.source))
+        WHERE live > 0
+        """,
+    ),
 )
 """What a file of an older Footpath gets when it is opened, with the counts that it has for a beginning."""
 

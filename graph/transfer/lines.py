@@ -6,7 +6,7 @@ new field of the model that has one is no such change.
 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, cast, get_args
 
@@ -220,7 +220,9 @@ def _known(content: dict[str, Any]) -> ToolFacts:
     counts = [whole(content, name) for name in _COUNTS]
     if "good" in content:
         return ToolFacts(*counts, *(number(content, name) for name in _SUMS))
-    return with_evidence(ToolFacts(*counts, *(number(content, name) for name in _SUMS[:2])))
+    return with_evidence(
+        ToolFacts(*counts, *(number(content, name) for name in _SUMS[:2])), datetime.now(UTC).timestamp()
+    )
 
 
 def _lesson(content: dict[str, Any]) -> Lesson:

@@ -203,12 +203,12 @@ async def test_an_older_store_gets_its_live_evidence_from_its_counts(tmp_path: P
     execute(path, *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, name in columns))
     older = SqliteGraph(path)
     await older.setup()
-    expected = replace(known, good=50.0, bad=13.0, trouble=-known.reliability, heard=NOON.timestamp())
+    expected = replace(known, good=60 * 50 / 73, bad=13 * 50 / 73, trouble=-known.reliability, heard=NOON.timestamp())
     assert (await older.facts([A, B])) == {A: expected, B: ToolFacts(4, 3)}
     assert [edge async for edge in older.edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
     await older.learn(walked("r2", A, B))
     await older.close()
     again = SqliteGraph(path)
     await again.setup()
-    assert (await again.facts([A]))[A].good == pytest.approx(50 * 0.98 + 1)
+    assert (await again.facts([A]))[A].good == pytest.approx(60 * 50 / 73 * 0.98 + 1)
     await again.close()
