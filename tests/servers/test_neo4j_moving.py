@@ -58,9 +58,11 @@ async def test_an_older_graph_gets_its_live_evidence_from_its_counts(
     for _ in range(2):
         older = Neo4jGraph(neo4j_server.url, neo4j_server.user, neo4j_server.password)
         await older.setup()
-        expected = replace(known, good=50.0, bad=16.0, trouble=-known.reliability, heard=NOON.timestamp())
+        expected = replace(
+            known, good=50 / 76 * 60, bad=50 / 76 * 16, trouble=-known.reliability, heard=NOON.timestamp()
+        )
         assert await older.facts([A, B]) == {A: expected, B: ToolFacts(4, 3)}
         assert [edge async for edge in older.edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
         await older.close()
     await neo4j_graph.learn(walked("r2", A, B))
-    assert (await neo4j_graph.facts([A]))[A].good == pytest.approx(50 * 0.98 + 1)
+    assert (await neo4j_graph.facts([A]))[A].good == pytest.approx(50 / 76 * 60 * 0.98 + 1)
