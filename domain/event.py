@@ -10,11 +10,13 @@ from domain.model import JsonObject, Model
 from domain.origin import ValueOrigin
 from domain.plan import Binding, Plan, StepResult
 from domain.plan_document import PlanDocument
+from domain.program import Answered, Program
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 from domain.usage import Usage
 
-Outcome = Literal["answered", "gave_up", "budget", "cancelled", "failed"]
+Outcome = Literal["answered", "partly", "gave_up", "budget", "cancelled", "failed"]
+"""``partly``: some of the request is served; a request that is said not to be servable is given up."""
 
 
 class Feed(Model):
@@ -137,12 +139,69 @@ class PlanReady(Model):
     plan: Plan
 
 
+class ProgramRefused(Model):
+    """A text that was not run: checks had complaints, which its author is told."""
+
+    kind: Literal["program.refused"] = "program.refused"
+    text: str
+    complaints: tuple[str, ...]
+
+
+class ProgramStarted(Model):
+    """A program is run. ``number``: its place among the subtask's, from 1. ``goes_on``: it is a further cell, which finds the names of the cells
+    before it, rather than a new beginning. Its calls are steps of the subtask, counted on from those before.
+    """
+
+    kind: Literal["program.started"] = "program.started"
+    number: int
+    program: Program
+    goes_on: bool = False
+
+
+class ProgramLooked(Model):
+    """A cell stopped to look at what it does not know the structure of. ``shown``: what its author is shown of it."""
+
+    kind: Literal["program.looked"] = "program.looked"
+    number: int
+    shown: str
+
+
+class ProgramFailed(Model):
+    """A program broke off. ``error``: what its author is told: the error's class, what it says, the call's status; ``line`` from 1, 0: unknown.
+
+    ``final``: it must not be mended or gone around (a denial, a change of unknown outcome, a used-up budget).
+    """
+
+    kind: Literal["program.failed"] = "program.failed"
+    number: int
+    error: str
+    line: int = 0
+    final: bool = False
+
+
+class ProgramEnded(Model):
+    """A program came to its end. ``answered``: what it says of itself; ``verdict``: that after the veto of code, with ``veto``: why it is
+    less. ``missing``: what it lacked, in its words.
+    """
+
+    kind: Literal["program.ended"] = "program.ended"
+    number: int
+    answered: Answered
+    answer: str
+    missing: str = ""
+    verdict: Answered
+    veto: str = ""
+
+
 class CallStarted(Model):
+    """``site``: which call of a program it is, as ``2:57#0``: program, place in its text, how often it came by there before; empty elsewhere."""
+
     kind: Literal["call.started"] = "call.started"
     step: int
     tool: ToolId
     arguments: JsonObject
     provenance: tuple[Binding, ...] = ()
+    site: str = ""
 
 
 class InputNeeded(Model):
@@ -235,7 +294,8 @@ Planning = (
 )
 """What happens before any call."""
 
-Acting = CallStarted | InputNeeded | CallFinished | ResponseCompressed
+Programs = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
+Acting = Programs | CallStarted | InputNeeded | CallFinished | ResponseCompressed
 Event = Annotated[
     Planning | Acting | RunDelayed | AnswerDelta | WeightsLearned | RunFinished,
     Field(discriminator="kind"),

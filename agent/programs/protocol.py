@@ -1,0 +1,132 @@
+"""What the parts of programs tell each other: the question to an author, what is written, where a running program stops, how it ends."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pydantic.types import JsonValue
+
+from agent.programs.offer_text import OfferText
+from domain.model import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A text that was written before for the same request, and what became of it.
+
+    ``told``: what its author is to know: complaints of checks, the error it broke off with, or what a look showed. ``foreign``: that holds
+    words of a response, so whatever is written after it is tainted. ``stands``: it ran, and its names can be used; else it counts as not run.
+    """
+
+    text: str
+    told: str
+    foreign: bool = False
+    stands: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramQuestion:
+    """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
+
+    ``given``: names that hold earlier results already, each with its type as Python writes it. ``attempts``: the oldest first.
+    ``unknown``: functions whose response has no known structure, so that a look is called for.
+    """
+
+    request: str
+    offer: OfferText
+    today: str
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    attempts: tuple[Attempt, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProgram:
+    """``text`` empty: nothing that can be run was written; ``why``: then what was said instead, fit to be shown."""
+
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes."""
+
+    id: int
+    function: str
+    arguments: JsonObject
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A program stands still until one of ``calls`` at least is answered. ``new``: those of them that were not there at the last stop."""
+
+    calls: tuple[PendingCall, ...]
+    new: tuple[PendingCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """A program asked to look at values; it goes on as a further cell."""
+
+    values: tuple[JsonValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A program's last expression, as JSON has it."""
+
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A program broke off. ``kind``: the error's class; ``line`` from 1, 0: unknown. ``lost``: the session is gone with its names (a worker
+    that crashed, hung or ran out).
+    """
+
+    kind: str
+    message: str
+    line: int = 0
+    lost: bool = False
+
+
+Stop = Waiting | Looking | Returned | Broken
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a call that failed raises in the program: a ``ToolError`` with this message."""
+
+    message: str
+
+
+class Session(Protocol):
+    """One author's names over several cells, in a worker of its own. Cells follow each other; one runs at a time."""
+
+    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
+        """Run a cell to where it first stops. ``inputs``: names that hold values."""
+        ...
+
+    async def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
+        """Go on with the answers to some of the calls that are waited for, by their ids."""
+        ...
+
+
+class Sandbox(Protocol):
+    """Where programs run: without files, network, environment or clock."""
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """A fresh session, ended with the block."""
+        ...
+
+    async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
+        """What the type check has against a text over these declarations; nothing is run."""
+        ...
+
+    async def close(self) -> None:
+        """End all workers."""
+        ...

@@ -1,0 +1,26 @@
+"""Programs: plans as short Python texts over async functions, one per offered tool (docs/programs.md)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from domain.model import Model
+from domain.tool import ToolId
+
+Answered = Literal["yes", "partly", "no"]
+"""How far a program says that it serves its request."""
+
+
+class Program(Model):
+    """A text that has passed all checks, with what its names mean: the same text runs again over what was recorded.
+
+    ``tools``: the functions that it may call, each with its tool. ``arguments``: by function, the names of its parameters to those of the
+    tool. ``stubs``: the functions' declarations, for the type check. ``tainted``: it was written after foreign data was shown to its author:
+    each of its changes asks, whatever its user's list says.
+    """
+
+    text: str
+    tools: dict[str, ToolId]
+    arguments: dict[str, dict[str, str]] = Field(default_factory=dict[str, dict[str, str]])
+    stubs: str = ""
+    tainted: bool = False
