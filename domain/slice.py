@@ -41,6 +41,14 @@ class Slice(Model):
         )
 
     @property
+    def traced(self) -> bool:
+        """Whether it is known of everything foreign in it which tool it came from."""
+        return not any(
+            one.kind == "unknown" or (one.kind == "input" and one.name != "today" and not one.tool)
+            for one in self.sources
+        )
+
+    @property
     def literal(self) -> bool:
         """Whether it is nothing but a constant of the program."""
         return all(one.kind in ("constant", "said") for one in self.sources) and len(self.sources) <= 1
