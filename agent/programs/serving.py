@@ -208,7 +208,9 @@ class Serving:
             self._calls = []
         session = await self._at(goes_on=goes_on)
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
-        runner = ProgramRunner(session, program, number, tools, self._executor, self._progress.last_step)
+        runner = ProgramRunner(
+            session, program, number, tools, self._executor, max(self._progress.given, self._progress.last_step)
+        )
         names = {tool.id: name for name, tool in tools.items()}
         self._stop = None
         async with closing(in_time(runner.run(inputs), tools, self._progress)) as events:

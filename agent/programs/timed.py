@@ -10,7 +10,9 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 
-async def in_time(events: AsyncIterator[Event], tools: Mapping[str, ToolDoc], progress: Progress) -> AsyncIterator[Event]:
+async def in_time(
+    events: AsyncIterator[Event], tools: Mapping[str, ToolDoc], progress: Progress
+) -> AsyncIterator[Event]:
     """The events as they come. Where the time runs out, the calls that are under way are told as cut off, and nothing follows.
 
     The seconds that each event took are added to the progress.
