@@ -6,10 +6,7 @@ from datetime import date
 from agent.llm.client.chat import Message
 from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
-from agent.programs.protocol import Attempt, ProgramQuestion
-
-MOST_CELLS = 4
-"""Cells of one program: what it may look at before it must come to an end."""
+from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
 
 _TOLD = 6_000
 _GIVEN = 300

@@ -37,7 +37,8 @@ def test_however_large_deep_or_many_they_are_it_stays_short() -> None:
     deep: JsonValue = "end"
     for _ in range(60):
         deep = [deep]
-    wide: JsonValue = {f"field number {n}": {"name": "n" * 100, "list": ["y" * 200] * 50} for n in range(3_000)}
+    many: list[JsonValue] = ["y" * 200 for _ in range(50)]
+    wide: JsonValue = {f"field number {n}": {"name": "n" * 100, "list": many} for n in range(3_000)}
     found = shown(deep, wide, *range(20))
     assert len(found.text) < 5_000
     assert found.text.endswith("(18 more values: look at fewer at a time)")
