@@ -28,13 +28,11 @@ async def test_the_unchanging_part_is_short_and_first() -> None:
 
 
 async def test_functions_date_names_and_request_are_shown_in_order() -> None:
-    question = ProgramQuestion(
-        "Who wrote Dune?", OFFER, "2026-11-23", given={"books": "list[dict]"}, unknown=("search_books",)
-    )
+    question = ProgramQuestion("Who wrote Dune?", OFFER, "2026-11-23", given={"books": "list[dict]"})
     prompt = (await asked(question))[1].text
     places = [
         prompt.index(part)
-        for part in (OFFER.text, "returned by: search_books", "books: list[dict]", "today = '2026-11-23'  # Monday", "Who wrote Dune?")
+        for part in (OFFER.text, "books: list[dict]", "today = '2026-11-23'  # Monday", "Who wrote Dune?")
     ]  # fmt: skip
     assert places == sorted(places)
     assert re.findall(r"\[\[(?!end)(\w+) f{12}\]\]", prompt) == ["functions", "names", "request"]
