@@ -173,11 +173,6 @@ class Transcript:
         return [self.subtasks[n] for n in sorted(self.subtasks) if n or len(self.subtasks) == 1]
 
     @property
-    def failed(self) -> list[StepResult]:
-        """What was called, or was to be, and came to nothing."""
-        return [*self.gone_around, *self.set_aside]
-
-    @property
     def path(self) -> Path:
         """The tools of the last plans."""
         return tuple(tool for one in self.walked for tool in one.path)

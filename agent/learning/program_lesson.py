@@ -61,7 +61,8 @@ def capped(outcomes: Sequence[tuple[ToolId, LiveOutcome]]) -> Iterator[tuple[Too
         counts: Counter[LiveOutcome] = Counter(outcome for one, outcome in outcomes if one == tool)
         share = min(1.0, MOST_CALLS / counts.total())
         for outcome, count in counts.items():
-            yield from [(tool, outcome)] * round(share * count)
+            for _ in range(round(share * count)):
+                yield tool, outcome
 
 
 def _by_site(trace: ProgramTrace) -> tuple[dict[Site, ToolId], dict[Site, ToolId]]:
