@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from agent.budget import Meter
 from agent.compression.field_selection import FieldChoices
 from agent.conversation import Earlier
+from agent.execution.announcements import Announcements
 from agent.execution.approval import Approver
 from agent.execution.approvers import DenyChanges
 from agent.execution.call_cache import ReusingExecutor
@@ -96,7 +97,7 @@ class Shared:
     ``request``: what it was asked.
 
     ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
-    ``turns``: the order in which its subtasks change things. ``today``: the day on which it began.
+    ``turns``: the order in which its subtasks change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
     """
 
     deps: RunDeps
@@ -109,3 +110,4 @@ class Shared:
     request: str = ""
     turns: Turns = field(default_factory=lambda: Turns(1))
     today: str = ""
+    announcements: Announcements = field(default_factory=Announcements)

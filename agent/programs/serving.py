@@ -13,7 +13,7 @@ from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.checking import check
 from agent.programs.looks import shown
-from agent.programs.offered import Functions, considered, functions, offered_tools
+from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
 from agent.programs.running import ProgramRunner
 from agent.programs.telling import told_complaints, told_failure
