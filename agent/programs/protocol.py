@@ -54,13 +54,17 @@ class WrittenProgram:
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes."""
+    """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
+
+    ``back``: 0, or how many cells before the running one has that text: a function that was defined there makes the call.
+    """
 
     id: int
     function: str
     arguments: JsonObject
     start: int
     end: int
+    back: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +92,14 @@ class Returned:
 @dataclass(frozen=True, slots=True)
 class Broken:
     """A program broke off. ``kind``: the error's class; ``line`` from 1, 0: unknown. ``lost``: the session is gone with its names (a worker
-    that crashed, hung or ran out).
+    that crashed, hung or ran out). ``final``: it must not be mended or gone around; its session is not gone on with.
     """
 
     kind: str
     message: str
     line: int = 0
     lost: bool = False
+    final: bool = False
 
 
 Stop = Waiting | Looking | Returned | Broken

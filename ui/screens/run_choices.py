@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.client import Client
 from ui.replies import PLANNERS, Choice, Choices, Chosen
-from ui.run_view import unmarked
+from ui.texts import unmarked
 
 _POLICIES = {"offline": "Rules", "llm": "A language model"}
 
