@@ -42,8 +42,8 @@ def _fitting(offered: Sequence[Function], request: str) -> list[Function]:
 
     def score(one: Function) -> float:
         own = len(one.words & asked) + len(telling(one.name) & asked)
-        given = sum(bool(telling(found.name) & asked) for found in one.fields)
-        return own + min(given, 2) + (3 if one.changes else 0)
+        given = any(telling(found.name) & asked for found in one.fields)
+        return own + (2 if given else 0) + (3 if one.changes else 0)
 
     allowed = [one for one in offered if change or not one.changes]
     return sorted((one for one in allowed if score(one) >= _FLOOR), key=lambda one: -score(one))
