@@ -32,8 +32,11 @@ def main(
         str, typer.Option(help="Who decides: offline needs no model, llm asks the one of the settings.")
     ] = "offline",
     planner: Annotated[
-        str, typer.Option(help="How to plan: dfs walks the graph; react, cot, basic, retrieve.")
-    ] = "dfs",
+        str,
+        typer.Option(
+            help="How to plan: program writes one, the default with --policy llm; dfs walks the graph, the default without; react, cot, basic, retrieve."
+        ),
+    ] = "",
     executor: Annotated[str, typer.Option(help="http makes the calls, replay answers from recorded ones.")] = "http",
     calls: Annotated[
         list[Path] | None, typer.Option(help="Recorded calls to replay instead of the store's own.")

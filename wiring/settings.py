@@ -82,6 +82,9 @@ class Settings(ServerSettings, BaseSettings):
     several_steps: bool = Field(
         default=True, description="A language model may name several steps of a path in one decision."
     )
+    phrase: bool = Field(
+        default=False, description="What a program answers is said anew by the language model, in one small call more."
+    )
     weights: Literal["living", "thesis"] = Field(
         default="living", description="How evidence becomes weights: living, or by the formulas of the thesis."
     )
@@ -106,6 +109,23 @@ class Settings(ServerSettings, BaseSettings):
     subtasks_at_once: int = Field(
         default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
     )
+
+    offer_tokens: int = Field(
+        default=2000,
+        ge=200,
+        le=100_000,
+        description="Tokens that the functions may take in the prompt of a program's author.",
+    )
+    program_seconds: float = Field(
+        default=5.0, gt=0, le=600, description="Seconds a program may compute; waiting for its calls does not count."
+    )
+    program_memory: int = Field(
+        default=128_000_000, ge=1_000_000, description="Bytes that all values of a program may take."
+    )
+    program_workers: int = Field(
+        default=4, ge=1, le=64, description="Processes that run programs; one that waits for its calls needs none."
+    )
+    program_calls: int = Field(default=500, ge=1, le=100_000, description="Calls that a program may make.")
 
     call_timeout: float = Field(default=20.0, gt=0, description="Seconds one call may take, all in all.")
     response_limit: int = Field(default=1_048_576, ge=1_024, description="Bytes of a response that are read.")
