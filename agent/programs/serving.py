@@ -165,7 +165,7 @@ class Serving:
                     if not text:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    given = {name: kind for name, (kind, _) in self._asked.given.items()} | dict.fromkeys(cells, "Any")
+                    given = dict.fromkeys((*self._asked.given, *cells), "Any")
                     checked = await check(
                         text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
                     )
