@@ -91,7 +91,9 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
 
 
 def outcome_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """A run is answered where all its subtasks are; else what kept one of them from it, a used-up budget first; served in part where some of it is."""
+    """A run is answered where all its subtasks are; else what kept one of them from it, a used-up budget first. Where some of it is served,
+    the run is served in part.
+    """
     if outcomes and all(outcome == "answered" for outcome in outcomes):
         return "answered"
     if "budget" in outcomes:

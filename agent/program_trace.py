@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from agent.programs.dependencies import Feeds, Site, feeds
+from agent.programs.dependencies import Feeds, Site, feeds, site_of
 from domain.event import ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, Programs, ProgramStarted
 from domain.model import JsonObject
 from domain.plan import StepResult
@@ -11,10 +11,10 @@ from domain.program import Program
 
 @dataclass(slots=True)
 class ProgramTrace:
-    """One program in its ``cells``, by their numbers. ``calls``: by step, those that were answered. ``broken``: with what it broke off, if it did."""
+    """One program in its ``cells``, by their numbers. ``calls``: by step, those that were answered, each with its site. ``broken``: with what it broke off, if it did."""
 
     cells: dict[int, Program] = field(default_factory=dict[int, Program])
-    calls: dict[int, tuple[Site, StepResult]] = field(default_factory=dict[int, tuple[Site, StepResult]])
+    calls: dict[int, tuple[str, StepResult]] = field(default_factory=dict[int, tuple[str, StepResult]])
     broken: str = ""
     ended: ProgramEnded | None = None
 
@@ -28,6 +28,12 @@ class ProgramTrace:
         """Whether something of the request is served by it, as far as is known."""
         return not self.broken and (self.ended is None or self.ended.verdict != "no")
 
+    @property
+    def by_site(self) -> list[tuple[Site, StepResult]]:
+        """Its calls in order, each with its place in the text."""
+        calls = (self.calls[step] for step in sorted(self.calls))
+        return [(site, result) for told, result in calls if (site := site_of(told)) is not None]
+
     def feeds(self) -> Feeds:
         """Which of its calls feeds which."""
         return feeds(self.cells)
@@ -35,7 +41,7 @@ class ProgramTrace:
 
 @dataclass(slots=True)
 class ProgramsTrace:
-    """The programs of a subtask, the oldest first. ``repairs``: how often a text was written anew since the one before was refused or broke off."""
+    """The programs of a subtask, the oldest first; one whose end is told again, since nothing better came, is the last again. ``repairs``: how often a text was written anew since the one before was refused or broke off."""
 
     written: list[ProgramTrace] = field(default_factory=list[ProgramTrace])
     refused: int = 0
@@ -45,7 +51,7 @@ class ProgramsTrace:
 
     @property
     def last(self) -> ProgramTrace | None:
-        """The one that was run last."""
+        """The one that counts."""
         return self.written[-1] if self.written else None
 
     def add(self, event: Programs) -> None:
@@ -67,8 +73,14 @@ class ProgramsTrace:
                 if self.written:
                     self.written[-1].broken = event.error
             case ProgramEnded():
-                if self.written:
-                    self.written[-1].ended = event
+                self._ended(event)
+
+    def _ended(self, event: ProgramEnded) -> None:
+        own = next((one for one in self.written if event.number in one.cells), None)
+        if own is not None:
+            self.written.remove(own)
+            self.written.append(own)
+            own.ended, own.broken = event, ""
 
     def _mended(self) -> None:
         self.repairs += self._to_mend

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent.program_trace import ProgramsTrace
-from agent.programs.dependencies import site_of
 from agent.search.state import Path
 from agent.step_numbers import Carried, counted_through, renumbered
 from domain.event import (
@@ -15,7 +14,6 @@ from domain.event import (
     PathEnded,
     PlanReady,
     Programs,
-    ProgramStarted,
     RunFinished,
     RunStarted,
     SubtaskStarted,
@@ -43,7 +41,7 @@ class SubtaskTranscript:
     planned: Path = ()
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     gone_around: list[StepResult] = field(default_factory=list[StepResult])
-    set_aside: list[StepResult] = field(default_factory=list[StepResult])
+    set_aside: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
     finished: bool = False
     sites: dict[int, str] = field(default_factory=dict[int, str])
@@ -52,7 +50,7 @@ class SubtaskTranscript:
     @property
     def failed(self) -> list[StepResult]:
         """What was called, or was to be, and came to nothing."""
-        return [*self.gone_around, *self.set_aside]
+        return [*self.gone_around, *(self.set_aside[step] for step in sorted(self.set_aside))]
 
     @property
     def path(self) -> Path:
@@ -92,21 +90,26 @@ class SubtaskTranscript:
                     self._program(event)
 
     def _program(self, event: Programs) -> None:
-        """A program that begins anew leaves the calls of one that came to nothing behind."""
-        last = self.programs.last
-        if isinstance(event, ProgramStarted) and not event.goes_on and last is not None and not last.useful:
-            self._set_aside(last.calls)
+        """The calls of the program that counts are steps; those of the others are set aside."""
+        before = self.programs.last
         self.programs.add(event)
+        last = self.programs.last
+        if before is None or last is None or last is before:
+            return
+        self._set_aside(before.calls)
+        for step, (site, result) in last.calls.items():
+            self.steps[step], self.sites[step] = result, site
+            self.set_aside.pop(step, None)
 
     def _set_aside(self, steps: Iterable[int]) -> None:
         for step in sorted(steps):
             if self.sites.pop(step, ""):
-                self.set_aside.append(self.steps.pop(step))
+                self.set_aside[step] = self.steps.pop(step)
 
     def _called(self, event: CallFinished) -> None:
         self.steps[event.step] = event.result
-        site, last = site_of(self.sites.get(event.step, "")), self.programs.last
-        if site is not None and last is not None:
+        site, last = self.sites.get(event.step), self.programs.last
+        if site and last is not None:
             last.calls[event.step] = (site, event.result)
 
     def _plan(self, path: Path) -> None:

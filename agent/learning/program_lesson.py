@@ -41,7 +41,7 @@ def program_scores(subtask: SubtaskTranscript, *, served: bool) -> Iterator[tupl
         if trace.useful:
             used = {one for one, other in said.pairs if other in good} | (set(said.ends) if served else set())
         best: dict[Site, tuple[StepResult, float]] = {}
-        for _, (site, result) in sorted(trace.calls.items()):
+        for site, result in trace.by_site:
             score = scores((result,), (), answered=site in used)[0]
             if site not in best or score > best[site][1]:
                 best[site] = (result, score)
@@ -67,7 +67,7 @@ def capped(outcomes: Sequence[tuple[ToolId, LiveOutcome]]) -> Iterator[tuple[Too
 
 def _by_site(trace: ProgramTrace) -> tuple[dict[Site, ToolId], dict[Site, ToolId]]:
     """The call sites of which a call went well, and those that only failed, by the doing of the tool."""
-    calls = list(trace.calls.values())
+    calls = trace.by_site
     good = {site: result.tool for site, result in calls if result.status == "ok"}
     bad = {site: result.tool for site, result in calls if site not in good and is_scored(result)}
     return good, bad

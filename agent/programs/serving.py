@@ -81,6 +81,7 @@ class Serving:
         self._program: Program | None = None
         self._stop: Stop | None = None
         self._calls: list[tuple[str, StepResult]] = []
+        self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
         self._repairs = 0
         self._lost = False
@@ -132,13 +133,16 @@ class Serving:
         match stop:
             case Looking(values) if self._stood + 1 < MOST_CELLS:
                 seen = shown(*values)
+                self._calls += self._cell
                 self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
                 return ProgramLooked(number=number, shown=seen.text)
             case Returned(value):
                 end = self._end(value, program)
                 if not end.veto or not self._may_repair(end):
+                    self._calls += self._cell
                     return end
                 self._repairs += 1
+                self._before += self._cell
                 self._attempts.append(Attempt(program.text, _contradicted(end)))
                 return ProgramFailed(number=number, error=_contradicted(end))
             case Broken() as broken:
@@ -161,7 +165,7 @@ class Serving:
                     if not text:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    given = {name: kind for name, (kind, _) in self._asked.given.items()} | dict.fromkeys(cells, "Any")
+                    given = dict.fromkeys((*self._asked.given, *cells), "Any")
                     checked = await check(
                         text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
                     )
@@ -201,6 +205,7 @@ class Serving:
         if not goes_on:
             self._before += self._calls
             self._calls = []
+        self._cell = []
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
         session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
         cells = [one.text for one in self._attempts if one.stands]
@@ -213,7 +218,7 @@ class Serving:
                 yield event
                 began = time.perf_counter()
         self._progress.execute_seconds += time.perf_counter() - began
-        self._calls += [(one.function, one.result) for one in runner.calls]
+        self._cell = [(one.function, one.result) for one in runner.calls]
         self._stop = runner.stop
 
     async def _at(self, *, goes_on: bool) -> Session:
@@ -225,7 +230,8 @@ class Serving:
 
     def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
         """What a text broke off with, noted for the next one."""
-        told = told_failure(broken, program.text, self._calls)
+        told = told_failure(broken, program.text, [*self._calls, *self._cell])
+        self._before += self._cell
         said = told.text
         if broken.lost:
             self._attempts = [replace(one, stands=False) for one in self._attempts]
@@ -238,13 +244,14 @@ class Serving:
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
         """What a program says at its end, and what that comes to."""
+        calls = self._results([*self._calls, *self._cell])
         text = "\n".join((*(one.text for one in self._attempts if one.stands), program.text))
-        names, called = text_names.used(text), {name for name, _ in self._calls}
+        names, called = text_names.used(text), {name for name, _ in (*self._calls, *self._cell)}
         changing = [name for name, tool in self._functions.docs.items() if not tool.safe and name in names]
-        steps = tuple(step for step in self._results(self._calls) if step[1].status == "ok")
+        steps = tuple(step for step in calls if step[1].status == "ok")
         ran = Ran(
             text,
-            self._results(self._calls),
+            calls,
             self._results(self._before),
             given=bool(names & set(self._asked.given)),
             unreached=[name for name in changing if name not in called],

@@ -47,6 +47,18 @@ def test_calls_of_a_program_that_broke_off_are_set_aside_when_another_begins() -
     assert told(transcript)["program"]["repairs"] == 1  # type: ignore[index]
 
 
+def test_where_a_wider_program_is_worse_the_first_one_stands() -> None:
+    first = [program(), *calls(1), ended("partly", missing="the year")]
+    second = [program(number=2), *call(4, "search", {"name": "?"}, number=2), ended("no", 2)]
+    transcript = Transcript.of(run_of([*first, *second, first[-1]], "partly"))
+    assert list(transcript.steps) == [1, 2, 3]
+    assert [result.arguments for result in transcript.failed] == [{"name": "?"}]
+    assert told(transcript)["program"]["missing"] == "the year"  # type: ignore[index]
+    transcript = Transcript.of(run_of([*first, *second], "gave_up"))
+    assert [result.arguments for result in transcript.steps.values()] == [{"name": "?"}]
+    assert len(transcript.failed) == 3
+
+
 def test_what_a_mended_program_goes_on_from_stays() -> None:
     more = 'one = await info(person_id=people[0]["id"])\none["name"]\n'
     again = [program(more, 2, goes_on=True), *call(3, "info", {"person_id": 1}, text=more, number=2), ended(number=2)]
