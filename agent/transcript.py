@@ -8,7 +8,6 @@ from agent.search.state import Path
 from agent.step_numbers import Carried, counted_through, renumbered
 from domain.event import (
     CallFinished,
-    CallStarted,
     Event,
     EventRecord,
     PathEnded,
@@ -79,10 +78,6 @@ class SubtaskTranscript:
                 self._plan(event.plan.path)
             case PathEnded() if not event.path:
                 self._plan(())
-            case CallStarted():
-                self.sites.pop(event.step, None)
-                if event.site:
-                    self.sites[event.step] = event.site
             case CallFinished():
                 self._called(event)
             case _:
@@ -108,9 +103,11 @@ class SubtaskTranscript:
 
     def _called(self, event: CallFinished) -> None:
         self.steps[event.step] = event.result
-        site, last = self.sites.get(event.step), self.programs.last
-        if site and last is not None:
-            last.calls[event.step] = (site, event.result)
+        self.sites.pop(event.step, None)
+        if event.site:
+            self.sites[event.step] = event.site
+            if self.programs.last is not None:
+                self.programs.last.calls[event.step] = (event.site, event.result)
 
     def _plan(self, path: Path) -> None:
         """A new plan: the results of what it shares with the last one stay, and of a program that served something; failures are set aside."""
