@@ -39,7 +39,7 @@ class RunDeps:
     is made; the usual one lets no call through that may change something.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
-    error rather than ends, since somebody takes it up later.
+    error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy.
     """
 
     store: GraphStore
@@ -64,6 +64,7 @@ class RunDeps:
     approver: Approver = field(default_factory=DenyChanges)
     voices: Voices | None = None
     taken_up: bool = False
+    phrase: bool = False
 
 
 @dataclass(frozen=True, slots=True)

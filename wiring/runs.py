@@ -56,6 +56,7 @@ async def run_deps(
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         approver=_approver(container, approver, caller),
+        phrase=container.settings.phrase,
     )
 
 

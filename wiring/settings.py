@@ -82,6 +82,9 @@ class Settings(ServerSettings, BaseSettings):
     several_steps: bool = Field(
         default=True, description="A language model may name several steps of a path in one decision."
     )
+    phrase: bool = Field(
+        default=False, description="What a program answers is said anew by the language model, in one small call more."
+    )
     weights: Literal["living", "thesis"] = Field(
         default="living", description="How evidence becomes weights: living, or by the formulas of the thesis."
     )
