@@ -1,6 +1,6 @@
 """What a function is called with, as a sentence gives it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.programs.grammar.paths import Key, path_of
@@ -50,10 +50,19 @@ def written_arguments(
         found = value(one.value, lookup, _wanted(function, names))
         needs += found.needs
         made.put(names, found.text)
-    missing = [name for name in function.takes.fields if name in function.takes.required and name not in made.fields]
+    missing = [*_missing(made, function.takes)]
     if missing:
         raise InvalidDecisionError(f"{function.name} needs {', '.join(missing)} as well")
     return ", ".join(f"{name}={one}" for name, one in made.fields.items()), tuple(dict.fromkeys(needs))
+
+
+def _missing(made: _Object, shape: Shape, before: str = "") -> Iterator[str]:
+    for name, one in shape.fields.items():
+        given = made.fields.get(name)
+        if given is None and name in shape.required:
+            yield f"{before}{name}"
+        elif isinstance(given, _Object):
+            yield from _missing(given, one, f"{before}{name}.")
 
 
 def _wanted(function: Signature, names: Sequence[str]) -> Shape:

@@ -38,8 +38,8 @@ class Scope:
             self.depth += 1
             self._certain.update(open_ones)
 
-    def hold(self, name: str, expression: str, known: Known) -> None:
-        """Write an expression down under the name of a step.
+    def hold(self, name: str, expression: str, known: Known) -> str:
+        """Write an expression down under the name of a step; the variable that holds it.
 
         Raises:
             InvalidDecisionError: the name is not free.
@@ -51,6 +51,7 @@ class Scope:
         variable = self.variable(name)
         self.line(f"{variable} = {expression}")
         self._held[name] = Found(variable, known)
+        return variable
 
     def variable(self, name: str) -> str:
         """A variable that is free, as like the name as can be."""

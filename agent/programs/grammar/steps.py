@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from agent.programs.grammar.arguments import written_arguments
+from agent.programs.grammar.fitting import comparable, number, ordered
 from agent.programs.grammar.paths import Key, Path, path_of
 from agent.programs.grammar.scope import Scope
 from agent.programs.grammar.sentence import (
@@ -21,11 +22,10 @@ from agent.programs.grammar.sentence import (
     Step,
     Where,
 )
-from agent.programs.grammar.texts import number, text, value
+from agent.programs.grammar.texts import text, value
 from agent.programs.grammar.values import INTEGER, NUMBER, TEXT, Found, Known, list_of, where
 from agent.programs.signatures import Signature
 from domain.errors import InvalidDecisionError
-from graph.shapes import Shape
 
 _NAMED = 30
 _ITEM = "item"
@@ -84,13 +84,18 @@ def _first(step: First, scope: Scope) -> None:
 @written.register
 def _pick(step: Pick, scope: Scope) -> None:
     items = _list(step.of, scope)
-    item = Found(_ITEM, items.known.item)
-    told = _within(step.field, item, scope)
-    named = value(step.like, scope.find, Shape(frozenset({"string"})))
+    told = _within(step.field, Found(_ITEM, items.known.item), scope)
+    named = value(step.like, scope.find, TEXT)
     scope.need((*items.needs, *named.needs))
-    passing = f"[{_ITEM} for {_ITEM} in {items.text}{where(told.needs)}]" if told.needs else items.text
-    scope.hold(step.name, f"pick({passing}, {named.text}, field=lambda {_ITEM}: {told.text})", items.known.item)
-    variable = scope.lines[-1].split(" = ")[0].strip()
+    source, key, inner = _beside(items, told)
+    picked = f"pick({source}, {named.text}, field={key})"
+    if inner:
+        variable = scope.variable(f"{step.name}_found")
+        scope.line(f"{variable} = {picked}")
+        scope.need((f"{variable} is not None",))
+        scope.hold(step.name, f"{variable}{inner}", items.known.item)
+        return
+    variable = scope.hold(step.name, picked, items.known.item)
     scope.need((f"{variable} is not None",))
 
 
@@ -113,33 +118,42 @@ def _test(step: Where, told: Found, scope: Scope) -> tuple[str, Sequence[str]]:
         if told.known.a_list:
             return f"{given.text} in {told.text}", given.needs
         return f"{given.text}.lower() in str({told.text}).lower()", given.needs
-    compares_numbers = isinstance(step.value, (int, float)) and not isinstance(step.value, bool)
-    wanted = NUMBER if compares_numbers else told.known.shape
-    given = value(step.value, scope.find, wanted)
-    left = number(told) if compares_numbers or given.known.a_number else told.text
-    return f"{left} {'==' if step.test == '=' else step.test} {given.text}", given.needs
+    if step.test in ("=", "!="):
+        given = value(step.value, scope.find, told.known.shape)
+        return f"{told.text} {'==' if step.test == '=' else '!='} {given.text}", given.needs
+    given = value(step.value, scope.find)
+    left, right = comparable(told, given, step.field or _ITEM)
+    return f"{left} {step.test} {right}", given.needs
 
 
 @written.register
 def _ranked(step: Ranked, scope: Scope) -> None:
     items = _list(step.of, scope)
-    item = Found(_ITEM, items.known.item)
-    told = _within(step.field, item, scope).there
+    told = _within(step.field, Found(_ITEM, items.known.item), scope).there
+    told = Found(ordered(told, step.field or f"an item of {step.of}"), told.known, told.needs)
     scope.need(items.needs)
-    source = items.text
-    if told.needs:
-        source = f"[{_ITEM} for {_ITEM} in {source}{where(told.needs)}]"
-    key = f"key=lambda {_ITEM}: {told.text}"
+    source, key, inner = _beside(items, told)
     if step.how_many > 1:
         order = ", reverse=True" if step.do == "most" else ""
-        scope.hold(step.name, f"sorted({source}, {key}{order})[:{step.how_many}]", list_of(items.known.item))
+        ranked = f"sorted({source}, key={key}{order})[:{step.how_many}]"
+        scope.hold(
+            step.name, f"[{_ITEM}{inner} for {_ITEM} in {ranked}]" if inner else ranked, list_of(items.known.item)
+        )
         return
     if not source.isidentifier():
         variable = scope.variable(f"{step.name}_of")
         scope.line(f"{variable} = {source}")
         source = variable
     scope.need((source,))
-    scope.hold(step.name, f"{'max' if step.do == 'most' else 'min'}({source}, {key})", items.known.item)
+    scope.hold(step.name, f"{'max' if step.do == 'most' else 'min'}({source}, key={key}){inner}", items.known.item)
+
+
+def _beside(items: Found, told: Found) -> tuple[str, str, str]:
+    """A list, a function that tells of each of its items what counts, and where the item is in it: items that lack that are left out."""
+    if not told.needs:
+        return items.text, f"lambda {_ITEM}: {told.text}", ""
+    pairs = f"[({told.text}, {_ITEM}) for {_ITEM} in {items.text}{where(told.needs)}]"
+    return pairs, f"lambda {_ITEM}: {_ITEM}[0]", "[1]"
 
 
 @written.register
@@ -149,8 +163,7 @@ def _figure(step: Figure, scope: Scope) -> None:
         scope.hold(step.name, f"len({items.text})", Known(INTEGER))
         return
     one = Found(_ITEM, items.known.item)
-    if one.known.a_list or one.known.pair or "object" in one.known.shape.kinds:
-        raise InvalidDecisionError(f"{step.of} is no list of numbers: name the field, as in {step.of}[].price")
+    ordered(one, f"an item of {step.of}")
     told = one.there
     plain = not told.needs and number(told) == _ITEM
     numbers = items.text if plain else f"[{number(told)} for {_ITEM} in {items.text}{where(told.needs)}]"
@@ -175,13 +188,10 @@ def _calculate(step: Calculate, scope: Scope) -> None:
 @written.register
 def _compare(step: Compare, scope: Scope) -> None:
     left, right = (value(given, scope.find) for given in (step.left, step.right))
-    if left.known.a_number != right.known.a_number:
-        left, right = (value(given, scope.find, NUMBER) for given in (step.left, step.right))
+    one, other = comparable(left, right, "what is compared")
     more, less, equal = (text(one, scope.find) for one in (step.more, step.less, step.equal))
-    scope.need(need for one in (left, right, more, less, equal) for need in one.needs)
-    chosen = (
-        f"{more.text} if {left.text} > {right.text} else {less.text} if {left.text} < {right.text} else {equal.text}"
-    )
+    scope.need(need for found in (left, right, more, less, equal) for need in found.needs)
+    chosen = f"{more.text} if {one} > {other} else {less.text} if {one} < {other} else {equal.text}"
     scope.hold(step.name, chosen, Known(TEXT))
 
 
