@@ -110,6 +110,12 @@ class Settings(ServerSettings, BaseSettings):
         default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
     )
 
+    offer_tokens: int = Field(
+        default=2000,
+        ge=200,
+        le=100_000,
+        description="Tokens that the functions may take in the prompt of a program's author.",
+    )
     program_seconds: float = Field(
         default=5.0, gt=0, le=600, description="Seconds a program may compute; waiting for its calls does not count."
     )

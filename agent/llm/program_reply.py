@@ -108,6 +108,8 @@ def _held(value: Any, depth: int) -> Iterator[str]:
                 yield from _held(inner, depth + 1)
         case str() if depth and value.lstrip().startswith("{"):
             yield from filter(None, [_in_json(value)])
+        case str() if depth and "await " in value and _is_program(value):
+            yield value
         case _:
             return
 

@@ -19,10 +19,8 @@ def program_messages(question: ProgramQuestion, instructions: Message, fence: Fe
 
 def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
     given = "\n".join(f"{name}: {kind[:_GIVEN]}" for name, kind in question.given.items())
-    unknown = ", ".join(question.unknown)
     return (
         fence.block("functions", question.offer.text) if question.offer.text else "There are no functions.",
-        f"Not known is the structure of what is returned by: {unknown}." if unknown else "",
         f"Names that hold values already:\n{fence.block('names', given)}" if given else "",
         f"today = {question.today!r}{_weekday(question.today)}",
         request_text(question.request, fence),

@@ -1,17 +1,15 @@
-"""What every program may use besides its tools: fed to a session before its first cell, and known to the checks."""
+"""Helpers that every program has: what a short text would else get wrong, written once."""
 
-NAMES: frozenset[str] = frozenset({"ToolError", "first", "pick"})
-"""The names that it makes for programs."""
+NAMES = ("first", "pick")
+"""What the helpers are called; no tool has one of these names."""
 
-STUBS = """ToolError = RuntimeError
-from collections.abc import Callable as _Callable
+DECLARATIONS = """from collections.abc import Callable as _Callable
 def first[T, D](items: list[T], default: D = None) -> T | D: ...
 def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...
 """
-"""Their declarations, for the type check."""
+"""For the type check, beside the stubs of the tools."""
 
-PRELUDE = """ToolError = RuntimeError
-
+TEXT = """
 def first(items, default=None):
     return items[0] if items else default
 
@@ -54,7 +52,7 @@ def pick(items, name, field="name"):
             best, most = item, alike
     return best
 """
-"""Source that the sandbox runs first. What is added here is added to ``NAMES`` and ``STUBS`` too.
+"""Fed to a sandbox before its first cell.
 
 ``first``: the first item of a list, or the default. ``pick``: the item whose ``field`` (its name, or a function that tells it) is most like
 a name; of several as good the first, None where none is like it. Case and marks do not matter; a name whose words all stand in the other

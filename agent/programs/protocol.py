@@ -92,13 +92,14 @@ class Returned:
 @dataclass(frozen=True, slots=True)
 class Broken:
     """A program broke off. ``kind``: the error's class; ``line`` from 1, 0: unknown. ``lost``: the session is gone with its names (a worker
-    that crashed, hung or ran out).
+    that crashed, hung or ran out). ``final``: it must not be mended or gone around; its session is not gone on with.
     """
 
     kind: str
     message: str
     line: int = 0
     lost: bool = False
+    final: bool = False
 
 
 Stop = Waiting | Looking | Returned | Broken

@@ -9,13 +9,17 @@ from pydantic_monty import MontyError
 
 from agent.programs.breaks import broken
 from agent.programs.limits import SandboxLimits
-from agent.programs.prelude import PRELUDE
+from agent.programs.prelude import TEXT
 from agent.programs.protocol import Broken, Failure, Stop, Waiting
 from agent.programs.stops import Cell
 from agent.programs.workers import Worker, WorkerPool
 
 PATIENCE = 1.0
 """Seconds that a program may keep its worker while it waits; then it is put down, and taken up in another."""
+
+
+_TOOL_ERROR = "ToolError = RuntimeError\n"
+"""The error that a failed call raises; the sandbox has no inheritance, so it is another name of one that it has."""
 
 
 class ProgramSession:
@@ -51,7 +55,7 @@ class ProgramSession:
 
     def _begin(self, worker: Worker, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
         if not self._fed:
-            worker.session.feed_run(PRELUDE)
+            worker.session.feed_run(_TOOL_ERROR + TEXT)
             self._fed = 1
         cell = self._cell = Cell(self._limits, self._fed, self._made, {})
         self._fed += 1

@@ -46,7 +46,7 @@ def test_the_program_is_found(form: str) -> None:
     assert program_of(reply(FORMS[form])).text == CODE
 
 
-@pytest.mark.parametrize("arguments", [{"code": CODE}, {"input": CODE}, json.dumps({"python": CODE})])
+@pytest.mark.parametrize("arguments", [{"code": CODE}, {"input": CODE}, json.dumps({"python": CODE}), CODE])
 def test_a_call_of_a_tool_holds_it(arguments: object) -> None:
     assert program_of(reply("", [{"name": "python", "arguments": arguments}])).text == CODE
 
