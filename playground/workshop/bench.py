@@ -1,7 +1,7 @@
 """The bench: dockets, hands and spares."""
 
 # The names are those of the API, which follows nobody's habits.
-# ruff: noqa: N803, N815
+# ruff: noqa: N803
 
 from typing import Annotated
 

@@ -1,7 +1,7 @@
 """What the workshop's operations take and answer: its own names, bodies in bodies, money in cents, identifiers that are texts."""
 
 # The names are those of the API, which follows nobody's habits.
-# ruff: noqa: N803, N815
+# ruff: noqa: N815
 
 from datetime import date
 from typing import Generic, Literal, TypeVar

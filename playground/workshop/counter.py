@@ -1,7 +1,7 @@
 """The counter: patrons and their instruments."""
 
 # The names are those of the API, which follows nobody's habits.
-# ruff: noqa: N803, N815
+# ruff: noqa: N803
 
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
