@@ -9,8 +9,9 @@ it could then do again in another way: such a run ends.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from agent.execution.call_cache import CUT_OFF, Key, key_of
+from agent.execution.call_cache import CUT_OFF
 from agent.execution.executor import CallResult
+from agent.execution.identity import Key, identity_of, key_of
 from agent.policy.delegating import Delegating
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion
 from agent.policy.protocol import (
@@ -83,22 +84,25 @@ class Past:
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
         """The calls that were made, with their results; one that was begun and has no result has an unknown one.
 
-        A safe call without a result is left out: it can be made again. ``ledger``: so are all others; who makes them knows.
+        What programs read is left out: they live through it again one by one (``Line.program``). A safe call without a result is left out: it can be made again. ``ledger``: so are all others; who makes them knows.
         """
         made: dict[Key, CallResult] = {}
         for record in self._records:
             match record.event:
-                case CallStarted(tool=tool, arguments=arguments) if tool in self._unsafe and not ledger:
-                    made.setdefault(key_of(tool, arguments), CallResult("unknown", "", note=CUT_OFF))
-                case CallFinished(result=result) if result.attempts:
-                    made[key_of(result.tool, result.arguments)] = as_called(result)
+                case CallStarted(tool=tool, arguments=arguments, site=site) if tool in self._unsafe and not ledger:
+                    key = key_of(tool, arguments, identity_of(record.subtask, site))
+                    made.setdefault(key, CallResult("unknown", "", note=CUT_OFF))
+                case CallFinished(result=result, site=site) if result.attempts and not (
+                    site and result.tool not in self._unsafe
+                ):
+                    made[key_of(result.tool, result.arguments, identity_of(record.subtask, site))] = as_called(result)
                 case _:
                     continue
         return made
 
     def changes(self, *, ledger: bool = False) -> int:
         """How many of those calls may have changed something."""
-        return sum(tool in self._unsafe for tool, _ in self.made(ledger=ledger))
+        return sum(tool in self._unsafe for tool, *_ in self.made(ledger=ledger))
 
 
 def called(records: Sequence[EventRecord]) -> set[ToolId]:

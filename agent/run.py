@@ -61,8 +61,9 @@ async def run(
     told = Past(past, await _unsafe(past, deps.store))
     provenance = Provenance(deps.voices or Voices(said=(request,)), deps.reader)
     meter.changes = told.changes(ledger=deps.ledger)
-    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter)
-    executor = ReusingExecutor(caller, told.made(ledger=deps.ledger))
+    made = told.made(ledger=deps.ledger)
+    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made)
+    executor = ReusingExecutor(caller, made)
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, before, request, turns))
     async with closing(whole.guarded()) as events:

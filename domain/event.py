@@ -194,7 +194,9 @@ class ProgramEnded(Model):
 
 
 class CallStarted(Model):
-    """``site``: which call of a program it is, as ``2:57#0``: program, place in its text, how often it came by there before; empty elsewhere."""
+    """``site``: which call of a program it is, as ``2:57#0``: program, place in its text, how often it came by there before with these arguments;
+    empty elsewhere.
+    """
 
     kind: Literal["call.started"] = "call.started"
     step: int
@@ -235,9 +237,12 @@ class RunDelayed(Model):
 
 
 class CallFinished(Model):
+    """``site``: as of the call's beginning. A call whose arguments do not fit is not made, and only ends."""
+
     kind: Literal["call.finished"] = "call.finished"
     step: int
     result: StepResult
+    site: str = ""
 
 
 class ResponseCompressed(Model):

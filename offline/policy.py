@@ -19,6 +19,7 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from offline.change_words import unmet
@@ -49,6 +50,7 @@ class OfflinePolicy:
     """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
 
     name = "offline"
+    writes = False
 
     def __init__(self, parameters: ChoiceParameters | None = None) -> None:
         self.cost = Cost()
@@ -112,6 +114,14 @@ class OfflinePolicy:
     async def whole_path(self, question: PathQuestion) -> WholePath:
         """The steps that ``choose`` would take over these candidates alone."""
         return await walked(question, self.choose)
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:  # noqa: ARG002  the protocol's
+        """No text: it plans by the walk."""
+        return WrittenProgram("", "the policy offline writes no programs")
+
+    async def phrase(self, request: str, answer: str) -> str:  # noqa: ARG002  the protocol's
+        """The answer as it stands."""
+        return answer
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where

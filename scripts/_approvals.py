@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from agent.execution.approval import IntendedCall, why_asked
+from agent.execution.approvers import DONE_BEFORE
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.origin import COVERABLE
@@ -46,7 +47,11 @@ class TerminalApprover:
         yield
 
     def _is_covered(self, call: IntendedCall) -> bool:
-        return call.tool.id in self._all and {origin.kind for origin in call.judged.origins} <= set(COVERABLE)
+        return (
+            call.tool.id in self._all
+            and not call.again
+            and {origin.kind for origin in call.judged.origins} <= set(COVERABLE)
+        )
 
     async def _allowed(self, call: IntendedCall) -> bool:
         show_change(self._console, call, "May this call be made?")
@@ -70,6 +75,7 @@ def show_change(console: Console, call: IntendedCall, title: str) -> None:
     lines = [
         Text(f"\n{title} ", "bold yellow").append(f"{clean(toolset, 60)}/{clean(api, 80)}{where}", "bold"),
         Text(f"  {why_asked(tool)}", "dim"),
+        *([Text(f"  {DONE_BEFORE}", "yellow")] if call.again else []),
     ]
     for name, value in call.arguments.items():
         origin = clean(words.get(name, ""), 300)

@@ -9,6 +9,7 @@ from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.origin import Crossing
 
+DONE_BEFORE = "The very same call was made before in this run, with success."
 _log = logging.getLogger(__name__)
 
 
@@ -20,9 +21,13 @@ class AllowChanges:
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """``NotAllowedError``: it would change something at another host."""
+        """``NotAllowedError``: it would change something at another host, or do again what was done."""
         if not call.tool.safe and self._hosts is not None and call.tool.host not in self._hosts:
             raise NotAllowedError(_not_called(call, f"Changes are allowed at {', '.join(self._hosts)} only."))
+        if call.again:
+            raise NotAllowedError(
+                _not_called(call, f"{DONE_BEFORE} Nobody could be asked whether it is to be done again.")
+            )
         yield
 
 

@@ -1,29 +1,21 @@
 """One run's calls: an identical one is answered from the first, and a host that does not answer is left alone."""
 
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from agent.execution.executor import CallResult, Executor
+from agent.execution.identity import Key, key_of, unnamed
 from agent.step_notes import REPEATED
 from domain.errors import FootpathError, ForbiddenAddressError
 from domain.model import JsonObject
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolDoc
 
 MOST_FAILURES = 4
 """Calls in a row to one host that fail for reasons of its own before a run calls it no more."""
 CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
-
-Key = tuple[ToolId, str]
-"""A call: the tool, and its arguments as JSON text."""
-
-
-def key_of(tool: ToolId, arguments: JsonObject) -> Key:
-    """What makes two calls the same."""
-    return tool, json.dumps(arguments, sort_keys=True)
 
 
 @dataclass(slots=True)
@@ -33,8 +25,19 @@ class _Host:
     refused: ForbiddenAddressError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """``changes``: how many had been begun or had ended in the run when it was asked for."""
+
+    result: CallResult
+    changes: int
+
+
 class ReusingExecutor:
     """An executor for one run. Writes are not repeated either: after a change of plan that would do the thing twice.
+
+    A program's calls have an identity, and each is made: two identical writes are two. Only what a program reads again is answered from the
+    first time, while nothing in the run has changed anything in between.
 
     Identical calls that are made at the same moment wait for the first. A host that cannot be connected to, or that failed
     ``MOST_FAILURES`` times in a row, is not called again; nor is one whose address is forbidden.
@@ -44,23 +47,28 @@ class ReusingExecutor:
         """``made``: calls that were made before the run was broken off."""
         self.name = executor.name
         self._executor = executor
-        self._made: dict[Key, CallResult] = dict(made or {})
+        self._made: dict[Key, CallResult] = {}
+        self._read: dict[Key, _Read] = {}
+        self._changes = 0
+        for key, result in (made or {}).items():
+            self._keep(key, result)
         self._in_turn: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The result of the call, made now or earlier in this run; ``attempts`` is 0 for the latter."""
-        key = key_of(tool.id, arguments)
-        async with self._in_turn[key]:
-            if key in self._made:
-                return _again(self._made[key])
+        key = key_of(tool.id, arguments, identity)
+        async with self._in_turn[unnamed(key) if tool.safe else key]:
+            made = self._made.get(key) or self._fresh(key)
+            if made is not None:
+                return _again(made)
             host = self._hosts[_place(tool.url)]
             if host.refused:
                 raise host.refused
             if host.why:
                 return CallResult("transient", "", attempts=0, note=host.why, reached=False)
             try:
-                result = await self._executor.call(tool, arguments)
+                result = await self._made_now(tool, arguments, key)
             except ForbiddenAddressError as error:
                 host.refused = error if _place(tool.url) else None
                 raise
@@ -68,11 +76,47 @@ class ReusingExecutor:
                 raise  # nothing was sent
             except BaseException:
                 if not tool.safe:
-                    self._made[key] = CallResult("unknown", "", note=CUT_OFF)
+                    self._keep(key, CallResult("unknown", "", note=CUT_OFF))
                 raise
-            self._made[key] = result
             _remember(host, _place(tool.url), result)
             return result
+
+    async def _made_now(self, tool: ToolDoc, arguments: JsonObject, key: Key) -> CallResult:
+        """The result of a call that is made; what was read while something changed may be old or new, and is kept for nobody."""
+        if not tool.safe:
+            self._changes += 1
+        begun = self._changes
+        try:
+            result = await self._executor.call(tool, arguments, key[-1])
+        finally:
+            if not tool.safe:
+                self._changes += 1
+        if not (tool.safe and key[-1]):
+            self._keep(key, result)
+        elif result.outcome == "ok":
+            self._read[unnamed(key)] = _Read(result, begun)
+        return result
+
+    def _keep(self, key: Key, result: CallResult) -> None:
+        """What a program wrote is also there for a later plan that is none, which would do it twice."""
+        self._made[key] = result
+        self._made.setdefault(unnamed(key), result)
+
+    def _fresh(self, key: Key) -> CallResult | None:
+        """What was read before with the same arguments, if nothing was changed since."""
+        read = self._read.get(unnamed(key))
+        return read.result if read is not None and read.changes == self._changes else None
+
+    def lived(self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult) -> None:
+        """Take in a program's call that was made before the run was broken off, as if it were made now."""
+        key = key_of(tool.id, arguments, identity)
+        if not tool.safe:
+            self._changes += 2
+            if result.attempts or result.outcome == "unknown":
+                self._keep(key, result)
+        elif result.outcome == "ok":
+            self._read[unnamed(key)] = _Read(result, self._changes)
+        self.saw(tool.url, result)
 
     def saw(self, url: str, result: CallResult) -> None:
         """Take into account what a call told of its host that was made before the run was broken off."""

@@ -30,10 +30,14 @@ class CallResult:
 
 
 class Executor(Protocol):
-    """Calls a tool. Failures of the tool are results; only errors of ours are raised (``ForbiddenAddressError`` among them)."""
+    """Calls a tool. Failures of the tool are results; only errors of ours are raised (``ForbiddenAddressError`` among them).
+
+    ``identity``: which call of a program it is (:mod:`agent.execution.identity`): calls of different ones are different calls, however alike.
+    Without one, a call is its tool and arguments.
+    """
 
     name: str
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult: ...
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult: ...
 
     async def close(self) -> None: ...

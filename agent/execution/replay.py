@@ -39,7 +39,7 @@ class ReplayExecutor:
         self._recordings = recordings
         self._floor = floor
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is answered
         """Answer from the recordings. Where the tool has none that help: ``caller_fault``, with a note that says so."""
         started = time.perf_counter()
         calls = await self._recordings.of_tool(tool.id)

@@ -10,9 +10,12 @@ from pydantic import BaseModel
 from agent.llm import path_reflection, subtasks
 from agent.llm.answer_stream import Spoken
 from agent.llm.arguments import ArgumentsAnswer, arguments_of, complaint_of
-from agent.llm.client.chat import ChatModel, Reply
+from agent.llm.client.chat import ChatModel, Message, Reply
 from agent.llm.path_judgements import AdoptionAnswer, ScoresAnswer, adoption_text, score_text, scores_complaint
 from agent.llm.path_reflection import ReflectionAnswer, reflection_of, reflection_text
+from agent.llm.phrasing import phrase_text, phrased
+from agent.llm.program_reply import program_of
+from agent.llm.program_text import program_messages
 from agent.llm.prompts import Fence, instructions
 from agent.llm.rendering import answer_text, arguments_text, fields_text, path_text, situation_text, split_text
 from agent.llm.steps import ChoiceAnswer, PathAnswer, choice_of, offered, path_complaint, path_of
@@ -32,6 +35,7 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.text import clean, title
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
@@ -39,6 +43,8 @@ from domain.tool import ToolDoc
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _FIELDS = 60
+_SHOWN_BACK = 2_000
+_NO_PROGRAM = "There is no program in that. Answer with one short ```python block; where nothing can be done, its last line says so."
 
 
 class FieldsAnswer(BaseModel):
@@ -52,7 +58,8 @@ class LlmPolicy:
 
     name = "llm"
 
-    def __init__(self, model: ChatModel, allowance: Allowance | None = None) -> None:
+    def __init__(self, model: ChatModel, allowance: Allowance | None = None, *, writes: bool = True) -> None:
+        self.writes = writes
         self._ask = Asker(model, allowance or Allowance())
         self._fence = Fence()
         self.cost = self._ask.cost
@@ -108,6 +115,24 @@ class LlmPolicy:
         if answer is None:
             return Adoption(adopted=False, reason="the model gave no valid word on it")
         return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        """The program in the model's reply, asked for once more where there is none in it."""
+        messages = program_messages(question, await instructions("program"), self._fence)
+        written = WrittenProgram("")
+        for _ in range(2):
+            reply = await self._ask.say("program", messages)
+            written = program_of(reply)
+            if written.text:
+                break
+            messages += [Message("assistant", reply.text[:_SHOWN_BACK] or "…"), Message("user", _NO_PROGRAM)]
+        return written
+
+    async def phrase(self, request: str, answer: str) -> str:
+        """The model's words, where they hold no figure that neither the answer nor the request has."""
+        prompt = self._fence.message(*phrase_text(request, answer, self._fence))
+        reply = await self._ask.say("phrase", [await instructions("phrase"), prompt])
+        return phrased(reply, request, answer)
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         """The model's scores.

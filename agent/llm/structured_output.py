@@ -56,7 +56,7 @@ class Asker:
         form, conversation = form_of(purpose, answer), list(messages)
         last: A | None = None
         for _ in range(2):
-            reply = await self._complete(purpose, conversation, form)
+            reply = await self.say(purpose, conversation, form)
             read = _read(reply, answer)
             complaint = read if isinstance(read, str) else check(read)
             last = last if isinstance(read, str) else read
@@ -90,7 +90,8 @@ class Asker:
             if heard and not counted:  # nobody says what an answer costs that is not heard to its end
                 self._count(purpose, estimated(messages, heard))
 
-    async def _complete(self, purpose: str, messages: Sequence[Message], form: AnswerForm) -> Reply:
+    async def say(self, purpose: str, messages: Sequence[Message], form: AnswerForm | None = None) -> Reply:
+        """The whole reply, whatever it is. Raises as ``decide``."""
         seconds = self._begin(purpose)
         with self._in_time():
             reply = await self._model.complete(messages, form, seconds=seconds)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from agent.execution.call_cache import key_of
+from agent.execution.identity import Key, key_of
 from agent.execution.validation import checked
 from agent.offer.tool_facts import Evidence
 from agent.plans.json_place import any_item
@@ -85,7 +85,7 @@ def _steps(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem
 def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
     if not document.steps:
         yield PlanProblem(None, None, "A plan needs at least one step; deny it if nothing is to be called.")
-    changes: Counter[tuple[ToolId, str]] = Counter()
+    changes: Counter[Key] = Counter()
     for number, step in enumerate(document.steps, start=1):
         tool = (around.docs or {}).get(step.tool)
         if tool is not None and not tool.safe and not step.takes and not step.named:

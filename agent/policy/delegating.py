@@ -15,6 +15,7 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
@@ -27,6 +28,10 @@ class Delegating:
         self.cost = policy.cost
         self.notices = policy.notices
         self._policy = policy
+
+    @property
+    def writes(self) -> bool:
+        return self._policy.writes
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         return await self._policy.decompose(question)
@@ -42,6 +47,12 @@ class Delegating:
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         return await self._policy.adopt(proposal)
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        return await self._policy.write(question)
+
+    async def phrase(self, request: str, answer: str) -> str:
+        return await self._policy.phrase(request, answer)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         return await self._policy.arguments(question)

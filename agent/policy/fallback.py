@@ -19,6 +19,7 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -32,7 +33,8 @@ BROKEN_OFF = "\n\n[The model broke off here. What follows is put together from t
 class FallbackPolicy:
     """Made for one run; ``breaker`` is shared. Each failed decision is taken by ``second``, and so are all others while the breaker
     is open. A notice is told whenever the deciding policy changes, back to ``first`` included. What the budget forbids the model is
-    ``second``'s for the rest of the run, and no failure of the endpoint.
+    ``second``'s for the rest of the run, and no failure of the endpoint. Programs are ``first``'s to write: once it could not, it is
+    asked for none any more in this run.
     """
 
     def __init__(self, first: Policy, second: Policy, breaker: Breaker) -> None:
@@ -44,6 +46,13 @@ class FallbackPolicy:
         self._breaker = breaker
         self._standing_in = False
         self._spent = False
+        self._unwritten = False
+        self._reason = ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the first policy does, and could so far."""
+        return self._first.writes and not self._unwritten and not self._spent
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         """The first policy's subtasks, else the second's."""
@@ -64,6 +73,25 @@ class FallbackPolicy:
     async def adopt(self, proposal: Proposal) -> Adoption:
         """The first policy's word, else the second's."""
         return await self._decided(lambda policy: policy.adopt(proposal))
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        """The first policy's program; no text, and why, where its model cannot be used."""
+        if self._may_ask():
+            try:
+                written = await self._first.write(question)
+            except ModelUnavailableError as error:
+                self._failed(error)
+            except BudgetExceededError as error:
+                self._give_up(error)
+            else:
+                self._worked()
+                return written
+        self._unwritten = True
+        return WrittenProgram("", f"no program was written: {self._reason}")
+
+    async def phrase(self, request: str, answer: str) -> str:
+        """The first policy's words, else the second's."""
+        return await self._decided(lambda policy: policy.phrase(request, answer))
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         """The first policy's scores, else the second's."""
@@ -146,6 +174,7 @@ class FallbackPolicy:
         self._stand_in(str(error))
 
     def _stand_in(self, reason: str) -> None:
+        self._reason = clean(reason, 400)
         if not self._standing_in:
             self._standing_in = True
-            self.notices.append(Notice(self._first.name, self._second.name, clean(reason, 400)))
+            self.notices.append(Notice(self._first.name, self._second.name, self._reason))

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from agent.offer.candidates import Candidate, Follower, Kin
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.text import clean
 from domain.event import PolicyFellBack
 from domain.memory import Recalled
@@ -161,6 +162,11 @@ class Policy(Protocol):
     cost: Cost
     notices: list[Notice]
 
+    @property
+    def writes(self) -> bool:
+        """Whether it is worth asking for a program."""
+        ...
+
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         """The subtasks of a request; once per run."""
         ...
@@ -179,6 +185,14 @@ class Policy(Protocol):
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         """Whether to take a remembered path whole, in one decision."""
+        ...
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        """A program for the request, or the next cell of one; without a text where none was written."""
+        ...
+
+    async def phrase(self, request: str, answer: str) -> str:
+        """What a program computed, said as the request asks for it; as it stands where nobody can say it better."""
         ...
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:

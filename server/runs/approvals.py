@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from agent.execution.approval import IntendedCall, why_asked
-from agent.execution.approvers import refused
+from agent.execution.approvers import DONE_BEFORE, refused
 from agent.execution.validation import checked
 from agent.text import clean
 from domain.errors import NotAllowedError
@@ -69,7 +69,7 @@ class UserApprover:
             return
         async with self._questions.in_turn:
             await self._questions.told()
-            run, key = self._questions.run, call_key(call.tool.id, call.arguments)
+            run, key = self._questions.run, call_key(call.tool.id, call.arguments, call.identity)
             if await shielded(self._questions.storage.effects.get(run.id, key)) is None:
                 await self._may_go(call, crossings)
                 await self._may_change(call, key)
@@ -132,7 +132,9 @@ class UserApprover:
             raise NotAllowedError("You did not allow this call, so it was not made.")
 
     async def _has_leave(self, call: IntendedCall) -> bool:
-        """By the user's list, or by a plan of theirs; that holds no words out of a response's prose that its user did not see as such."""
+        """By the user's list, or by a plan of theirs, the first time; that holds no words out of a response's prose that its user did not see as such."""
+        if call.again:
+            return False
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
         if not self._by_another and await self._is_listed(call, kinds):
             return True
@@ -158,8 +160,9 @@ class UserApprover:
 def _reason(call: IntendedCall) -> str:
     """The question, with what asks whatever the list says."""
     told = [one for one in call.judged.origins if one.kind not in COVERABLE]
+    before = f" {DONE_BEFORE}" if call.again else ""
     looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
-    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{looks}"
+    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{before}{looks}"
 
 
 def _moved(asked: Input, tool: ToolDoc) -> bool:

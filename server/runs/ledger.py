@@ -33,20 +33,22 @@ class LedgerExecutor:
         self._run_id = run_id
         self._told = told
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result; of one that was begun before, what the ledger has of it, or that nobody knows how it ended."""
         if tool.safe:
-            return await self._executor.call(tool, arguments)
-        return await self.attempt(tool, arguments) or CallResult("unknown", "", note=CUT_OFF)
+            return await self._executor.call(tool, arguments, identity)
+        return await self.attempt(tool, arguments, identity=identity) or CallResult("unknown", "", note=CUT_OFF)
 
-    async def attempt(self, tool: ToolDoc, arguments: JsonObject, number: int = 1) -> CallResult | None:
+    async def attempt(
+        self, tool: ToolDoc, arguments: JsonObject, number: int = 1, identity: str = ""
+    ) -> CallResult | None:
         """The result of the call as it is made for the first time, or again; each time has an entry of its own, and is made once.
 
         None: it was begun before, and nobody knows how it ended. ``NotAllowedError``: it would go elsewhere than the first time.
         """
         if self._told is not None:
             await self._told()
-        key, reach = attempt_key(tool.id, arguments, number), reach_of(tool).model_dump()
+        key, reach = attempt_key(tool.id, arguments, number, identity), reach_of(tool).model_dump()
         begun = NewEffect(
             run_id=self._run_id,
             call_key=key,
@@ -57,12 +59,12 @@ class LedgerExecutor:
             result={_REACH: reach},
         )
         if number > 1:
-            await self._stays(tool, arguments, key)
+            await self._stays(tool, key, call_key(tool.id, arguments, identity))
         there = await shielded(self._effects.begin(begun))
         if there is not None:
             return written(there)
         try:
-            result = await self._executor.call(tool, arguments)
+            result = await self._executor.call(tool, arguments, identity)
         except PassingError:  # nothing was sent: the run breaks off, and makes the call when it goes on
             await shielded(self._effects.undo(self._run_id, key))
             raise
@@ -72,11 +74,11 @@ class LedgerExecutor:
         await self._finish(key, result, reach)
         return result
 
-    async def _stays(self, tool: ToolDoc, arguments: JsonObject, key: str) -> None:
+    async def _stays(self, tool: ToolDoc, key: str, first_key: str) -> None:
         """``NotAllowedError``: the attempt of this key was not begun, and would go elsewhere than the first one, or nobody knows."""
         if await shielded(self._effects.get(self._run_id, key)) is not None:
             return
-        first = await shielded(self._effects.get(self._run_id, call_key(tool.id, arguments)))
+        first = await shielded(self._effects.get(self._run_id, first_key))
         if first is None or (first.result or {}).get(_REACH) != reach_of(tool).model_dump():
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was called, and it is not known whether it took effect. It was not called again: its address, "
@@ -92,14 +94,15 @@ class LedgerExecutor:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""
 
 
-def call_key(tool: ToolId, arguments: JsonObject) -> str:
-    """A call's name within its run: the same for the same tool and arguments."""
-    return sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()
+def call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:
+    """A call's name within its run: the same for the same tool and arguments, and, of a program's, the same identity."""
+    named = [tool, arguments, identity] if identity else [tool, arguments]
+    return sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
 
-def attempt_key(tool: ToolId, arguments: JsonObject, number: int) -> str:
+def attempt_key(tool: ToolId, arguments: JsonObject, number: int, identity: str = "") -> str:
     """The name of an attempt of a call; that of the first is the call's own."""
-    return call_key(tool, arguments) + (f":{number}" if number > 1 else "")
+    return call_key(tool, arguments, identity) + (f":{number}" if number > 1 else "")
 
 
 def written(effect: Effect) -> CallResult | None:

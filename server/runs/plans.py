@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, cast
 
-from agent.execution.call_cache import key_of
+from agent.execution.identity import key_of
 from agent.plans.validation import PlanProblem
 from domain.errors import NotFoundError, UsageError
 from domain.event import CallFinished

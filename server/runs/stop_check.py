@@ -27,12 +27,12 @@ class StopCheckExecutor:
         self._stopped = stopped
         self._stop = stop
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result; where the run is to be ended, it is not made, and this ends by being cancelled."""
         if (why := await shielded(self._stopped())) is not None:
             self._stop(why)
             await asyncio.Event().wait()
-        return await self._executor.call(tool, arguments)
+        return await self._executor.call(tool, arguments, identity)
 
     async def close(self) -> None:
         """Nothing: the executor that makes the calls belongs to all of a user's runs."""

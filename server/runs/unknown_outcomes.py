@@ -1,6 +1,6 @@
 """Calls that may have had an effect and whose answer nobody has: their user says what became of them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent.execution.call_cache import CUT_OFF
 from agent.execution.executor import CallResult
@@ -16,6 +16,13 @@ HAPPENED = "Its answer is lost; you said that it took effect."
 _REPEATED = "An earlier attempt was cut off, so it is not known whether it took effect."
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    tool: ToolDoc
+    arguments: JsonObject
+    identity: str
+
+
 class UnknownOutcomeExecutor:
     """One run's, around its ledger. Called with the turn to ask in hand (``Questions.in_turn``).
 
@@ -29,25 +36,26 @@ class UnknownOutcomeExecutor:
         self._ledger = ledger
         self._questions = questions
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result; unknown where its user leaves it at that."""
         if tool.safe:
-            return await self._ledger.call(tool, arguments)
-        number, result = await self._made(tool, arguments, 1)
+            return await self._ledger.call(tool, arguments, identity)
+        call = _Call(tool, arguments, identity)
+        number, result = await self._made(call, 1)
         while result.outcome == "unknown":
-            match await self._decision(tool, arguments, number, result):
+            match await self._decision(call, number, result):
                 case "happened":
                     return CallResult("ok", "", note=HAPPENED)
                 case "did_not_happen":
-                    number, result = await self._made(tool, arguments, number + 1)
+                    number, result = await self._made(call, number + 1)
                 case _:
                     break
         return result
 
-    async def _made(self, tool: ToolDoc, arguments: JsonObject, first: int) -> tuple[int, CallResult]:
+    async def _made(self, call: _Call, first: int) -> tuple[int, CallResult]:
         """The attempt of this number; where it was cut off and repeating is harmless, the next that was not, with its number."""
         number = first
-        while (made := await self._attempt(tool, arguments, number, first)) is None and tool.harmless_again:
+        while (made := await self._attempt(call, number, first)) is None and call.tool.harmless_again:
             number += 1
         if made is None:
             return number, CallResult("unknown", "", note=CUT_OFF)
@@ -55,21 +63,21 @@ class UnknownOutcomeExecutor:
             return number, made
         return number, replace(made, outcome="unknown", note=f"{made.note} {_REPEATED}".strip())
 
-    async def _attempt(self, tool: ToolDoc, arguments: JsonObject, number: int, first: int) -> CallResult | None:
+    async def _attempt(self, call: _Call, number: int, first: int) -> CallResult | None:
         try:
-            return await self._ledger.attempt(tool, arguments, number)
+            return await self._ledger.attempt(call.tool, call.arguments, number, call.identity)
         except FootpathError as error:
             if number == first or isinstance(error, NotAllowedError | PassingError):
                 raise
             return CallResult("caller_fault", "", attempts=0, note=str(error))
 
-    async def _decision(self, tool: ToolDoc, arguments: JsonObject, number: int, result: CallResult) -> str:
+    async def _decision(self, call: _Call, number: int, result: CallResult) -> str:
         question = InputNeeded(
-            input=f"outcome-{number}:{call_key(tool.id, arguments)}",
+            input=f"outcome-{number}:{call_key(call.tool.id, call.arguments, call.identity)}",
             asks="unknown_outcome",
-            tool=tool.id,
-            arguments=arguments,
-            reason=f"Did {clean(tool.api, 80)} take effect? {clean(result.note, 300)}",
+            tool=call.tool.id,
+            arguments=call.arguments,
+            reason=f"Did {clean(call.tool.api, 80)} take effect? {clean(result.note, 300)}",
         )
         return (await self._questions.answered(question))["decision"]
 

@@ -131,7 +131,7 @@ class ScriptedExecutor:
         self._answers = answers
         self.made: list[tuple[str, JsonObject]] = []
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.made.append((tool.api, arguments))
         return self._answers[tool.api](arguments)
 

@@ -150,7 +150,7 @@ async def test_running_out_of_decisions_returns_the_best_path_marked(tmp_path: P
 
 async def test_a_hung_call_ends_with_the_budgets_time(tmp_path: Path) -> None:
     class Hanging(ScriptedExecutor):
-        async def call(self, tool: ToolDoc, arguments: dict[str, object]) -> object:  # type: ignore[override]
+        async def call(self, tool: ToolDoc, arguments: dict[str, object], identity: str = "") -> object:  # type: ignore[override]
             await asyncio.sleep(60)
 
     _, transcript = await asked(WEATHER, await deps(tmp_path, Hanging()), Budget(seconds=0.5))
@@ -162,7 +162,7 @@ async def test_a_cancelled_run_says_so_and_stays_cancelled(tmp_path: Path) -> No
     started = asyncio.Event()
 
     class Hanging(ScriptedExecutor):
-        async def call(self, tool: ToolDoc, arguments: dict[str, object]) -> object:  # type: ignore[override]
+        async def call(self, tool: ToolDoc, arguments: dict[str, object], identity: str = "") -> object:  # type: ignore[override]
             started.set()
             await asyncio.sleep(60)
 

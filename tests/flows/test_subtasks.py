@@ -80,7 +80,7 @@ class Meeting(ScriptedExecutor):
         super().__init__(search_places=FOUND, get_forecast=FORECAST, search_books=DUNE)
         self.met = asyncio.Barrier(2)
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         if tool in (GEOCODE, BOOKS):
             async with asyncio.timeout(5):
                 await self.met.wait()
@@ -159,7 +159,7 @@ async def test_a_run_that_is_cancelled_ends_all_its_parts(tmp_path: Path) -> Non
     started = asyncio.Event()
 
     class Hanging(ScriptedExecutor):
-        async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
             started.set()
             await asyncio.sleep(60)
             return CallResult("ok", "{}")

@@ -9,7 +9,9 @@ from pydantic.types import JsonValue
 
 from tests.models.openai_replies import ChatRequest, Reply
 
-PURPOSES = ("decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer")
+PURPOSES = (
+    "decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer", "program", "phrase",
+)  # fmt: skip
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""
 Line = Said | Callable[[ChatRequest], Said]
@@ -38,10 +40,16 @@ def content(request: ChatRequest) -> Mapping[str, JsonValue]:
 
 
 class Brain:
-    """``asked``: the decisions that were asked for, in order. Where nothing is said of them, nothing is split and every path is good enough."""
+    """``asked``: the decisions that were asked for, in order. Where nothing is said of them, nothing is split, every path is good enough, and no
+    program is written.
+    """
 
     def __init__(self, **script: Sequence[Line]) -> None:
-        self._script: dict[str, list[Line]] = {"decompose": [WHOLE], "reflect": [content]}
+        self._script: dict[str, list[Line]] = {
+            "decompose": [WHOLE],
+            "reflect": [content],
+            "program": ["I write no programs."],
+        }
         self._script |= {purpose: list(lines) for purpose, lines in script.items()}
         self.asked: list[str] = []
 

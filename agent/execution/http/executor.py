@@ -72,7 +72,7 @@ class HttpExecutor:
         )  # fmt: skip
         self._client: httpx.AsyncClient | None = None
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
         """Call a tool. Repeated only where its document makes that safe, or where nothing was sent.
 
         Raises ``ForbiddenAddressError`` and ``InvalidArgumentsError`` (a value that cannot stand where it belongs) before

@@ -27,11 +27,14 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. ``cut``: it was stopped by the bound on its length."""
+    """What a model said. ``cut``: it was stopped by the bound on its length. ``called``: the calls of tools that it made instead of or besides
+    saying something, as JSON ``[{"name": …, "arguments": …}]``; empty: none.
+    """
 
     text: str
     usage: TokenUsage
     cut: bool = False
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)

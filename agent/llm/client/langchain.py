@@ -1,6 +1,7 @@
 """A chat model at any OpenAI-compatible URL, through LangChain. The SDK's own retries, proxies and tracing are off."""
 
 import asyncio
+import json
 import math
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -156,7 +157,7 @@ class LangchainModel:
             raise of_error(self._told, ConnectionResetError("the answer has no end"))
         used = message.usage_metadata
         usage = TokenUsage(used["input_tokens"], used["output_tokens"]) if used else estimated(messages, text)
-        return Reply(text, usage, cut=finish == "length")
+        return Reply(text, usage, cut=finish == "length", called=_called(message))
 
     async def _opened(self) -> "ChatOpenAI":
         """The client. What making it takes is not the endpoint's time, so callers see to it before they measure that."""
@@ -199,6 +200,14 @@ def _untraced() -> AbstractContextManager[None]:
     from langsmith import run_helpers
 
     return run_helpers.tracing_context(enabled=False)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _called(message: "AIMessage") -> str:
+    """The calls of tools, those included whose arguments are no JSON: nobody was offered any, but some models wrap what they write."""
+    calls = [
+        {"name": one["name"], "arguments": one["args"]} for one in (*message.tool_calls, *message.invalid_tool_calls)
+    ]
+    return json.dumps(calls) if calls else ""
 
 
 def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:

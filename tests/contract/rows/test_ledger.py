@@ -29,7 +29,7 @@ class Calls:
         self.error = error
         self.made = 0
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.made += 1
         if self.error is not None:
             raise self.error

@@ -47,7 +47,7 @@ class World:
         self.asked: list[InputNeeded] = []
         self._outcomes: list[Outcome] = []
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.made += 1
         outcome = self._outcomes.pop(0)
         if isinstance(outcome, BaseException):

@@ -59,7 +59,7 @@ async def test_an_identical_call_is_made_once_whatever_the_order_of_its_argument
     class Counting:
         name = "counting"
 
-        async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
             made.append(arguments)
             return CallResult("ok", str(len(made)))
 

@@ -103,7 +103,7 @@ class Crowded(ScriptedExecutor):
 
     going = most = 0
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.going += 1
         self.most = max(self.most, self.going)
         await asyncio.sleep(0.01)

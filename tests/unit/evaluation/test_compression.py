@@ -52,7 +52,7 @@ class Ranking:
     def __init__(self) -> None:
         self.calls: list[JsonObject] = []
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.calls.append(arguments)
         return CallResult("gone", "", 404) if tool.api == "gone" else CallResult("ok", RANKING, 200)
 

@@ -32,7 +32,7 @@ class Calls:
         self._answer = answer
         self.made: list[tuple[str, JsonObject]] = []
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         await asyncio.sleep(0)
         answer = self._answer()
         self.made.append((tool.api, arguments))
@@ -138,7 +138,7 @@ async def test_what_was_cut_off_is_counted() -> None:
     begun = asyncio.Event()
 
     class Endless(Calls):
-        async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+        async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
             begun.set()
             await asyncio.Event().wait()
             return OK

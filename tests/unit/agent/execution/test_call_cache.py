@@ -26,7 +26,7 @@ class Counting:
         self.calls = 0
         self._answer = answer
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.calls += 1
         await asyncio.sleep(0)
         return await self._answer(self.calls)

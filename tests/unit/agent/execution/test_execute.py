@@ -48,7 +48,7 @@ class Echo:
         self.calls: list[tuple[str, JsonObject]] = []
         self._outcomes = outcomes
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.calls.append((tool.api, arguments))
         if tool.api == "forbidden":
             raise ForbiddenAddressError("10.0.0.1 is not a public address")
@@ -176,7 +176,7 @@ async def test_steps_that_are_done_are_not_called_again_but_feed_the_next() -> N
 class Lengthy(Echo):
     """An executor whose responses are long."""
 
-    async def call(self, tool: ToolDoc, arguments: JsonObject) -> CallResult:
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         result = await super().call(tool, arguments)
         items = ", ".join(f'{{"id": {n}, "text": "{"word " * 10}"}}' for n in range(50))
         return replace(result, body=f'{{"items": [{items}]}}')

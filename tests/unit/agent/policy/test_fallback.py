@@ -20,6 +20,7 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -39,6 +40,7 @@ class Scripted:
         self.name = name
         self.cost = Cost()
         self.notices: list[Notice] = []
+        self.writes = name != "offline"
         self.asked = 0
         self._script = list(script)
         self._pieces = pieces or (name,)
@@ -72,6 +74,14 @@ class Scripted:
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         self._next()
         return (0.5,)
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        self._next()
+        return WrittenProgram(f'"{self.name}"')
+
+    async def phrase(self, request: str, answer: str) -> str:
+        self._next()
+        return self.name
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         self._next()

@@ -1,0 +1,37 @@
+"""Which call is which: outside of programs a call is its tool and arguments; a program's is also a place in its text, come by so many times."""
+
+import json
+
+from domain.model import JsonObject
+from domain.tool import ToolId
+
+Key = tuple[ToolId, str, str]
+"""A call: the tool, its arguments as JSON text, and its identity, which is empty outside of programs."""
+
+
+def key_of(tool: ToolId, arguments: JsonObject, identity: str = "") -> Key:
+    """What makes two calls the same."""
+    return tool, json.dumps(arguments, sort_keys=True), identity
+
+
+def unnamed(key: Key) -> Key:
+    """The same tool and arguments, whoever calls."""
+    return key[0], key[1], ""
+
+
+def site_of(program: int, place: int, occurrence: int) -> str:
+    """A call of a program, as its subtask's events name it. ``occurrence``: how often it came by there with the same arguments before.
+
+    Counted by arguments, so that calls made side by side have the same names in whatever order their answers come.
+    """
+    return f"{program}:{place}#{occurrence}"
+
+
+def identity_of(subtask: int, site: str) -> str:
+    """The same within its run; empty for a call of no program."""
+    return f"{subtask}:{site}" if site else ""
+
+
+def program_of(identity: str) -> str:
+    """The subtask and program that a call belongs to; empty for one of no program."""
+    return identity.rpartition(":")[0]

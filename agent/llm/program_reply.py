@@ -1,0 +1,133 @@
+"""The program in a model's reply, whichever way it was put: in a block of code, as JSON, as a call of a tool, or bare."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, cast
+
+from agent.llm.client.chat import Reply
+from agent.programs.protocol import WrittenProgram
+from agent.text import clean
+
+LONGEST = 16_000
+"""Characters of a program."""
+
+_SAID = 300
+_MOST_STARTS = 20
+_DEEPEST = 5
+_KEYS = ("program", "code", "python", "source", "script", "input")
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_UNOPENED = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL)
+"""Thoughts whose opening tag was part of the model's template."""
+_BLOCK = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "tool_code"})
+
+
+def program_of(reply: Reply) -> WrittenProgram:
+    """What a reply holds as a program. Text that does not parse counts where it was marked as code: checks tell what is wrong with it."""
+    if reply.cut:
+        return WrittenProgram("", "the reply was cut off: it is longer than FOOTPATH_MODEL_MAX_TOKENS allows")
+    said = _THOUGHTS.sub("", _UNOPENED.sub("", reply.text) if "<think" not in reply.text else reply.text).strip()
+    text = _in_json(reply.called) or _in_blocks(said) or _in_json(said) or _bare(said)
+    if len(text) > LONGEST:
+        return WrittenProgram("", f"the program is longer than {LONGEST:,} characters")
+    return WrittenProgram(text) if text else WrittenProgram("", clean(said, _SAID) or "the model said nothing")
+
+
+def _in_blocks(said: str) -> str:
+    """The last block that is a program, with blocks before it whose names it uses; else the last one that was marked as Python."""
+    blocks = [(match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(said)]
+    texts = [
+        _in_json(text) or _dedented(text) for language, text in blocks if language in _PYTHON or language == "json"
+    ]
+    programs = [text for text in texts if _is_program(text)]
+    if programs:
+        return _with_what_it_uses(programs)
+    return next((_dedented(text) for language, text in reversed(blocks) if language in _PYTHON and text.strip()), "")
+
+
+def _dedented(text: str) -> str:
+    """A block that stood indented in a list, moved to the margin by its first line."""
+    lines = text.splitlines()
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join(line[indent:] for line in lines).strip()
+
+
+def _with_what_it_uses(programs: Sequence[str]) -> str:
+    """The last text; where it needs names that only earlier ones bind, these come before it."""
+    last = programs[-1]
+    loaded, bound = _names(last)
+    for at in range(len(programs) - 2, -1, -1):
+        earlier = _names(programs[at])[1]
+        if (loaded - bound) & earlier:
+            return _with_what_it_uses([*programs[:at], f"{programs[at]}\n{last}"])
+    return last
+
+
+def _names(text: str) -> tuple[set[str], set[str]]:
+    """The names that a program reads, and those that it binds."""
+    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    return loaded, {node.id for node in names if isinstance(node.ctx, ast.Store)}
+
+
+def _in_json(said: str) -> str:
+    """The program under one of the usual keys of a JSON object in a text; an object that is an answer is a program by itself."""
+    starts = islice((at for at, char in enumerate(said) if char in "{["), _MOST_STARTS)
+    for start in starts:
+        try:
+            found, _ = json.JSONDecoder(strict=False).raw_decode(said, start)
+        except (ValueError, RecursionError):
+            continue
+        text = next(_held(found, 0), "")
+        if text:
+            return text.strip()
+        if isinstance(found, dict) and "answered" in found:
+            return repr(cast("dict[str, Any]", found))
+    return ""
+
+
+def _held(value: Any, depth: int) -> Iterator[str]:
+    if depth > _DEEPEST:
+        return
+    match value:
+        case dict():
+            held = cast("dict[str, Any]", value)
+            yield from (_unwrapped(held[key]) for key in _KEYS if isinstance(held.get(key), str) and held[key].strip())
+            for inner in held.values():
+                yield from _held(inner, depth + 1)
+        case list():
+            for inner in cast("list[Any]", value):
+                yield from _held(inner, depth + 1)
+        case str() if depth and value.lstrip().startswith("{"):
+            yield from filter(None, [_in_json(value)])
+        case _:
+            return
+
+
+def _unwrapped(text: str) -> str:
+    """Code inside JSON may itself stand in a block."""
+    return _in_blocks(text) or text
+
+
+def _bare(said: str) -> str:
+    return said if _is_program(said) else ""
+
+
+def _is_program(text: str) -> bool:
+    """Whether a text is Python that does something: single words and prose may parse as well."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(
+        isinstance(node, (ast.Await, ast.Assign, ast.Dict, ast.JoinedStr)) or _looks(node) for node in ast.walk(tree)
+    )
+
+
+def _looks(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "look"

@@ -1,0 +1,56 @@
+"""What the author of a program is shown: functions, names, the request, and what became of earlier texts."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from agent.llm.client.chat import Message
+from agent.llm.prompts import Fence
+from agent.llm.rendering import request_text
+from agent.programs.protocol import Attempt, ProgramQuestion
+
+MOST_CELLS = 4
+"""Cells of one program: what it may look at before it must come to an end."""
+
+_TOLD = 6_000
+_GIVEN = 300
+
+
+def program_messages(question: ProgramQuestion, instructions: Message, fence: Fence) -> list[Message]:
+    """The conversation with its author: what never changes first, then the question, then each earlier text with what is told of it."""
+    return [instructions, fence.message(*_question(question, fence)), *_earlier(question.attempts, fence)]
+
+
+def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
+    given = "\n".join(f"{name}: {kind[:_GIVEN]}" for name, kind in question.given.items())
+    unknown = ", ".join(question.unknown)
+    return (
+        fence.block("functions", question.offer.text) if question.offer.text else "There are no functions.",
+        f"Not known is the structure of what is returned by: {unknown}." if unknown else "",
+        f"Names that hold values already:\n{fence.block('names', given)}" if given else "",
+        f"today = {question.today!r}{_weekday(question.today)}",
+        request_text(question.request, fence),
+    )
+
+
+def _weekday(today: str) -> str:
+    try:
+        return f"  # {date.fromisoformat(today):%A}"
+    except ValueError:
+        return ""
+
+
+def _earlier(attempts: tuple[Attempt, ...], fence: Fence) -> Iterator[Message]:
+    stood = 0
+    for attempt in attempts:
+        stood += attempt.stands
+        yield Message("assistant", f"```python\n{attempt.text}\n```")
+        yield Message("user", f"{fence.block('told', attempt.told[:_TOLD])}\n\n{_what_next(attempt, stood)}")
+
+
+def _what_next(attempt: Attempt, stood: int) -> str:
+    if not attempt.stands:
+        kept = "; the names of the cells before it hold" if stood else ""
+        return f"That text counts as not run{kept}. Write it anew, whole."
+    left = MOST_CELLS - stood
+    looks = "without a further look" if left <= 1 else f"at most {left} more cells"
+    return f"That text ran, and its names hold. Write what is left to do, {looks}."
