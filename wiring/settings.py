@@ -107,6 +107,17 @@ class Settings(ServerSettings, BaseSettings):
         default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
     )
 
+    program_seconds: float = Field(
+        default=5.0, gt=0, le=600, description="Seconds a program may compute; waiting for its calls does not count."
+    )
+    program_memory: int = Field(
+        default=128_000_000, ge=1_000_000, description="Bytes that all values of a program may take."
+    )
+    program_workers: int = Field(
+        default=4, ge=1, le=64, description="Processes that run programs; one that waits for its calls needs none."
+    )
+    program_calls: int = Field(default=500, ge=1, le=100_000, description="Calls that a program may make.")
+
     call_timeout: float = Field(default=20.0, gt=0, description="Seconds one call may take, all in all.")
     response_limit: int = Field(default=1_048_576, ge=1_024, description="Bytes of a response that are read.")
     call_attempts: int = Field(default=3, ge=1, le=10, description="Attempts of a call that is safe to repeat.")

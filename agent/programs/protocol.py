@@ -51,13 +51,17 @@ class WrittenProgram:
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes."""
+    """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
+
+    ``back``: 0, or how many cells before the running one has that text: a function that was defined there makes the call.
+    """
 
     id: int
     function: str
     arguments: JsonObject
     start: int
     end: int
+    back: int = 0
 
 
 @dataclass(frozen=True, slots=True)

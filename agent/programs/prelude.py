@@ -1,0 +1,60 @@
+"""Helpers that every program has: what a short text would else get wrong, written once."""
+
+NAMES = ("first", "pick")
+"""What the helpers are called; no tool has one of these names."""
+
+DECLARATIONS = """from collections.abc import Callable as _Callable
+def first[T, D](items: list[T], default: D = None) -> T | D: ...
+def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...
+"""
+"""For the type check, beside the stubs of the tools."""
+
+TEXT = """
+def first(items, default=None):
+    return items[0] if items else default
+
+def _words(text):
+    kept = "".join([c if c.isalnum() else " " for c in str(text).lower()])
+    return kept.split()
+
+def _pairs(words):
+    found = []
+    for word in words:
+        padded = " " + word + " "
+        found += [padded[at:at + 2] for at in range(len(padded) - 1)]
+    return found
+
+def _likeness(one, other):
+    ours, theirs = _words(one), _words(other)
+    if ours == theirs:
+        return 2.0
+    if not ours or not theirs:
+        return 0.0
+    left, right = _pairs(ours), _pairs(theirs)
+    rest = list(right)
+    shared = 0
+    for pair in left:
+        if pair in rest:
+            rest.remove(pair)
+            shared += 1
+    within = 1.0 if all([word in theirs for word in ours]) else 0.0
+    return max(within, 2.0 * shared / (len(left) + len(right))) + shared / (len(left) + len(right)) / 100
+
+def pick(items, name, field="name"):
+    best, most = None, 0.5
+    for item in items:
+        if isinstance(field, str):
+            told = item.get(field) if isinstance(item, dict) else item
+        else:
+            told = field(item)
+        alike = 0.0 if told is None else _likeness(name, told)
+        if alike > most:
+            best, most = item, alike
+    return best
+"""
+"""Fed to a sandbox before its first cell.
+
+``first``: the first item of a list, or the default. ``pick``: the item whose ``field`` (its name, or a function that tells it) is most like
+a name; of several as good the first, None where none is like it. Case and marks do not matter; a name whose words all stand in the other
+counts as found.
+"""

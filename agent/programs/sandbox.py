@@ -1,0 +1,70 @@
+"""Where programs run: pydantic-monty in processes of its own, without files, network, environment, clock or chance."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from pydantic_monty import FunctionSnapshot, MontyError, MontySession, MontyTypingError
+
+from agent.programs.limits import SandboxLimits
+from agent.programs.protocol import Session
+from agent.programs.session import PATIENCE, ProgramSession
+from agent.programs.workers import WorkerPool
+
+_NOWHERE = "_not_run_"
+"""A name that stands nowhere: what begins with it never passes the type check, so it is never run."""
+_MOST_STUB_REQUESTS = 50
+
+
+class MontySandbox:
+    """See ``protocol.Sandbox``. One for a process: its workers are started by the first program, and end with it."""
+
+    def __init__(self, limits: SandboxLimits | None = None, patience: float = PATIENCE) -> None:
+        self._limits, self._patience = limits or SandboxLimits(), patience
+        self._pool = WorkerPool(self._limits)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncGenerator[Session]:
+        """A fresh session, ended with the block."""
+        session = ProgramSession(self._pool, self._limits, self._patience)
+        try:
+            yield session
+        finally:
+            await session.close()
+
+    async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
+        """What the type check has against a text over these declarations: ``LINE:COLUMN: SEVERITY[RULE] message``; nothing is run."""
+        worker = await self._pool.worker(stubs)
+        try:
+            return _in_text(await worker.do(lambda: _diagnostics(worker.session, text)))
+        finally:
+            await worker.give_back()
+
+    async def close(self) -> None:
+        """End all workers."""
+        await asyncio.to_thread(self._pool.close)
+
+
+def _diagnostics(session: MontySession, text: str) -> str:
+    try:
+        snapshot = session.feed_start(f"{_NOWHERE}\n{text}", inputs={})
+        # Before the check, the sandbox asks for the declarations of modules that it does not have.
+        for _ in range(_MOST_STUB_REQUESTS):
+            if not (isinstance(snapshot, FunctionSnapshot) and snapshot.is_os_function):
+                break
+            snapshot = snapshot.resume_not_handled()
+    except MontyTypingError as error:
+        return error.display()
+    except MontyError:
+        return ""  # it does not parse, or the worker died: the check of its tree, or its run, will tell
+    return ""
+
+
+def _in_text(diagnostics: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for line in diagnostics.splitlines():
+        file, _, rest = line.partition(":")
+        row, _, told = rest.partition(":")
+        if file.endswith(".py") and row.isdigit() and int(row) > 1:
+            found.append(f"{int(row) - 1}:{told}")
+    return tuple(found)

@@ -1,0 +1,150 @@
+"""A cell at work in its worker: driven from stop to stop, each of its calls taken down, none made here."""
+
+import builtins
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+from pydantic_monty import (
+    CollectString,
+    FunctionSnapshot,
+    FutureSnapshot,
+    MontyComplete,
+    MontyError,
+    MontyRuntimeError,
+    MontySession,
+    NameLookupSnapshot,
+)
+from pydantic_monty import ExternalSettledResult as Settled
+from pydantic_monty import SyncSnapshot as Snapshot
+
+from agent.programs.breaks import PRINTED, broken, too_many_calls
+from agent.programs.limits import SandboxLimits
+from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Stop, Waiting
+from agent.programs.values import NoJsonError, arguments, into_program, out_of_program, shown
+
+LOOK = "look"
+"""The function that ends a cell and shows its arguments."""
+
+_LOOKED = "KeyboardInterrupt"
+"""What ends the cell at a look: no error that a program is likely to catch, and one that it must not."""
+_CELL = re.compile(r"<python-input-(\d+)>")
+_NEVER_TOOLS = frozenset(dir(builtins))
+
+
+@dataclass(slots=True)
+class Cell:
+    """A running cell. ``number``: of feeds to the session before it. ``calls``: those waited for. ``made``: calls of the whole session."""
+
+    limits: SandboxLimits
+    number: int
+    made: int
+    calls: dict[int, PendingCall]
+    snapshot: Snapshot | None = None
+
+    def start(self, session: MontySession, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
+        """Run the cell to its first stop."""
+        values = {name: into_program(value) for name, value in inputs.items()}
+        return self._driven(lambda: session.feed_start(text, inputs=values, print_callback=_printed()))
+
+    def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
+        """Go on from where it stands still."""
+        snapshot = self.snapshot
+        if not isinstance(snapshot, FutureSnapshot):
+            raise RuntimeError("this cell waits for no call")
+        for call in answers:
+            self.calls.pop(call, None)
+        return self._driven(lambda: snapshot.resume({call: _settled(answer) for call, answer in answers.items()}))
+
+    def dump(self) -> bytes:
+        """Where it stands still, to go on in another worker."""
+        if self.snapshot is None or isinstance(self.snapshot, MontyComplete):
+            raise RuntimeError("this cell has ended")
+        return self.snapshot.dump()
+
+    def load(self, session: MontySession, state: bytes) -> None:
+        """Take up what was dumped."""
+        self.snapshot = session.load_snapshot(state, print_callback=_printed())
+
+    def _driven(self, begin: Callable[[], Snapshot]) -> Stop:
+        known = frozenset(self.calls)
+        try:
+            snapshot = begin()
+            while not (stop := self._stop(snapshot, known)):
+                snapshot = self._past(snapshot)
+        except MontyError as error:
+            self.snapshot = None
+            return broken(error, self.limits, f"<python-input-{self.number}>")
+        return stop
+
+    def _stop(self, snapshot: Snapshot, known: frozenset[int]) -> Stop | None:
+        self.snapshot = snapshot
+        if self.made > self.limits.calls:
+            return too_many_calls(self.limits)
+        if isinstance(snapshot, MontyComplete):
+            return _returned(snapshot)
+        if isinstance(snapshot, FutureSnapshot):
+            waiting = tuple(self.calls[one] for one in sorted(snapshot.pending_call_ids))
+            return Waiting(waiting, tuple(call for call in waiting if call.id not in known))
+        if isinstance(snapshot, FunctionSnapshot) and snapshot.function_name == LOOK:
+            return self._looking(snapshot)
+        return None
+
+    def _past(self, snapshot: Snapshot) -> Snapshot:
+        """Beyond what is no stop of the cell: a call is taken down, what is not there is refused."""
+        if isinstance(snapshot, NameLookupSnapshot):
+            return snapshot.resume()
+        if not isinstance(snapshot, FunctionSnapshot):
+            raise TypeError(f"no program goes on from {type(snapshot).__name__}")
+        if snapshot.is_os_function:
+            return snapshot.resume_not_handled()
+        name = str(snapshot.function_name)
+        if name in _NEVER_TOOLS:
+            return snapshot.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined here"})
+        self.made += 1
+        try:
+            call = self._call(snapshot, name)
+        except (NoJsonError, ValueError) as error:
+            return snapshot.resume({"exc_type": "TypeError", "message": f"{name}: {error}"})
+        self.calls[call.id] = call
+        return snapshot.resume({"future": ...})
+
+    def _call(self, snapshot: FunctionSnapshot, name: str) -> PendingCall:
+        if snapshot.args:
+            raise NoJsonError("arguments are given by name")
+        cell = _CELL.fullmatch(snapshot.position.filename)
+        back = self.number - int(cell.group(1)) if cell else 0
+        start, end = snapshot.position.start, snapshot.position.end
+        return PendingCall(snapshot.call_id, name, arguments(snapshot.kwargs), start, end, back)
+
+    def _looking(self, snapshot: FunctionSnapshot) -> Stop:
+        try:
+            values = tuple(shown(value) for value in (*snapshot.args, *snapshot.kwargs.values()))
+        except ValueError as error:
+            return Broken("ValueError", str(error), lost=True)
+        try:
+            snapshot.resume({"exc_type": _LOOKED, "message": LOOK})
+        except MontyRuntimeError as error:
+            if type(error.exception()).__name__ == _LOOKED:
+                self.snapshot = None
+                return Looking(values)
+            raise
+        return Broken("RuntimeError", f"{LOOK}(...) ends a program: do not catch what it raises", lost=True)
+
+
+def _returned(complete: MontyComplete) -> Returned | Broken:
+    try:
+        return Returned(out_of_program(complete.output))
+    except (NoJsonError, ValueError) as error:
+        return Broken("TypeError", f"the last expression cannot be an answer: {error}")
+
+
+def _settled(answer: JsonValue | Failure) -> Settled:
+    if isinstance(answer, Failure):
+        return {"exc_type": "RuntimeError", "message": str(into_program(answer.message))}
+    return {"return_value": into_program(answer)}
+
+
+def _printed() -> CollectString:
+    return CollectString(max_bytes=PRINTED)

@@ -1,0 +1,140 @@
+"""Values on their way into a program and out of it: JSON on both sides, with a rule for what JSON has no form for.
+
+Into a program: text that is no Unicode loses what cannot be written (``�``), and what lies too deep is left out. Out of it: tuples and sets
+become lists, dates their ISO form, decimals numbers, numbers that are none (NaN, infinity) null, whole numbers beyond 64 bits text; the names
+of fields become text. Whatever else a program may hold (a function, a module, a call that nobody awaited, bytes) has no JSON.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import cast
+
+from pydantic.types import JsonValue
+
+from domain.model import JsonObject
+
+DEEPEST = 100
+"""Levels of lists and objects that cross. The sandbox itself gives no more than about two hundred."""
+
+_LARGEST = 2**63
+_NOT_AWAITED = re.compile(r"<coroutine (?:external_future\(\d+\)|object \w+)>")
+_NO_VALUE = re.compile(r"<(?:function '[^']*' at 0x[0-9a-f]+|module '[^']*'|\w+_iterator object)>")
+"""How the sandbox writes calls, functions and modules that are handed out."""
+
+
+class NoJsonError(TypeError):
+    """A value that JSON has no form for; the message says which."""
+
+
+def into_program(value: JsonValue, depth: int = DEEPEST) -> JsonValue:
+    """A value as a program may hold it."""
+    match value:
+        case str():
+            return _unicode(value)
+        case list() | dict() if depth == 0:
+            return None
+        case list():
+            return [into_program(one, depth - 1) for one in value]
+        case dict():
+            return {_unicode(name): into_program(one, depth - 1) for name, one in value.items()}
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def out_of_program(value: object, depth: int = DEEPEST) -> JsonValue:
+    """A value of a program as JSON has it; what has no form there raises :class:`NoJsonError`."""
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return _text(value)
+        case int():
+            return value if -_LARGEST <= value < _LARGEST else _digits(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case Decimal():
+            return out_of_program(float(value) if value % 1 else int(value)) if value.is_finite() else None
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case _:
+            return _made_of_others(value, depth)
+
+
+def arguments(given: Mapping[str, object]) -> JsonObject:
+    """A call's arguments. A number that is none is refused here: what is sent is never silently another value."""
+    return {name: out_of_program(_number(name, value)) for name, value in given.items()}
+
+
+def shown(value: object) -> JsonValue:
+    """A value for a look: what has no JSON is named."""
+    try:
+        return out_of_program(value)
+    except NoJsonError as error:
+        return f"({error})"
+
+
+def _made_of_others(value: object, depth: int) -> JsonValue:
+    if not isinstance(value, (list, tuple, AbstractSet, Mapping)):
+        raise NoJsonError(f"a value of the type {type(value).__name__} has no JSON")
+    if depth == 0:
+        raise NoJsonError(f"a value is nested deeper than {DEEPEST} levels")
+    if isinstance(value, Mapping):
+        fields = cast(Mapping[object, object], value)
+        return {_field(name): out_of_program(one, depth - 1) for name, one in fields.items()}
+    if isinstance(value, AbstractSet):
+        return [out_of_program(one, depth - 1) for one in _ordered(cast(AbstractSet[object], value))]
+    return [out_of_program(one, depth - 1) for one in cast(list[object] | tuple[object, ...], value)]
+
+
+def _ordered(values: AbstractSet[object]) -> list[object]:
+    """The members of a set, in an order that is the same each time."""
+    return sorted(values, key=lambda one: (type(one).__name__, one if isinstance(one, (int, float)) else 0, repr(one)))
+
+
+def _field(name: object) -> str:
+    match name:
+        case str():
+            return _text(name)
+        case None:
+            return "null"
+        case bool():
+            return "true" if name else "false"
+        case int():
+            return _digits(name)
+        case float() | date() | time() | Decimal():
+            return str(name)
+        case _:
+            raise NoJsonError(f"a field is named by a value of the type {type(name).__name__}; names are text")
+
+
+def _number(name: str, value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NoJsonError(f"{name} is {value}, which is no number that can be sent")
+    return value
+
+
+def _text(value: str) -> str:
+    if _NOT_AWAITED.fullmatch(value):
+        raise NoJsonError("a call was not awaited: write `await` before it")
+    if _NO_VALUE.fullmatch(value):
+        raise NoJsonError(f"{value} has no JSON")
+    return _unicode(value)
+
+
+def _digits(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        raise NoJsonError("a whole number has more digits than can be written") from None
+
+
+def _unicode(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,23 @@
+"""A host for programs that answers each call from a function, in the order that it is told."""
+
+from collections.abc import Callable, Mapping
+
+from pydantic.types import JsonValue
+
+from agent.programs.protocol import Failure, PendingCall, Session, Stop, Waiting
+
+Answer = Callable[[PendingCall], JsonValue | Failure]
+
+
+async def driven(
+    session: Session,
+    text: str,
+    answer: Answer = lambda call: dict(call.arguments),
+    inputs: Mapping[str, JsonValue] | None = None,
+) -> Stop:
+    """A cell, run to its end: of what it waits for, the last call is answered first."""
+    stop = await session.start(text, inputs or {})
+    while isinstance(stop, Waiting):
+        last = stop.calls[-1]
+        stop = await session.resume({last.id: answer(last)})
+    return stop
