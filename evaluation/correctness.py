@@ -114,11 +114,15 @@ def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[
         for wanted in expected.numbers
         if not any(response_has_number(response, wanted, expected.tolerance) for response in responses)
     ]
-    return numbers + [
-        texts[0]
-        for texts in expected.texts
-        if not any(response_has_text(response, wanted) for response in responses for wanted in texts)
-    ] + [str(day) for day in expected.dates if not _held(str(day), responses)]
+    return (
+        numbers
+        + [
+            texts[0]
+            for texts in expected.texts
+            if not any(response_has_text(response, wanted) for response in responses for wanted in texts)
+        ]
+        + [str(day) for day in expected.dates if not _held(str(day), responses)]
+    )
 
 
 def _held(text: str, responses: Sequence[str]) -> bool:

@@ -24,7 +24,9 @@ _SHORT = {name[:3]: number for number, names in enumerate(_MONTHS, start=1) for 
 _NAME = "|".join(sorted(map(re.escape, {*_NUMBERS, *_SHORT}), key=len, reverse=True))
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:[-/.]|年\s*)(\d{1,2})(?:[-/.]|月\s*)(\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
-_DAY_MONTH = re.compile(rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?({_NAME})\b\.?(?:,?\s+(?:de\s+)?(\d{{4}}))?")
+_DAY_MONTH = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?({_NAME})\b\.?(?:,?\s+(?:de\s+)?(\d{{4}}))?"
+)
 _MONTH_DAY = re.compile(rf"\b({_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?")
 
 
