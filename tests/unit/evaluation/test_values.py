@@ -7,7 +7,7 @@ from evaluation.values import numbers_in, response_has_number, response_has_text
     ("text", "numbers"),
     [
         ("It is 9.6 °C, felt 7.9°C, at 18km/h.", [9.6, 7.9, 18]),
-        ("1,284,000 people and 3,5 of them", [1284000, 3, 5]),
+        ("1,284,000 people and 3,5 of them", [1284000, 3.5]),
         ("down to -4.5 and \u22122 degrees", [-4.5, -2]),
         ("a 3-day stay, 10-12 guests", [3, 10, 12]),
         ("rated 4.33/5 (87 %)", [4.33, 5, 87]),
