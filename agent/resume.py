@@ -24,6 +24,8 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask, begun
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.recorded import RecordedProgram
 from domain.errors import ConflictError
 from domain.event import (
     AnswerDelta,
@@ -36,6 +38,11 @@ from domain.event import (
     PathEnded,
     PlanReady,
     PolicyFellBack,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
+    ProgramStarted,
     ReflectionMade,
     ResponseCompressed,
     RunDelayed,
@@ -105,6 +112,11 @@ class Past:
         return sum(tool in self._unsafe for tool, *_ in self.made(ledger=ledger))
 
 
+def _key(event: CallStarted | CallFinished) -> Key:
+    made = event.result if isinstance(event, CallFinished) else event
+    return key_of(made.tool, made.arguments, event.site)
+
+
 def called(records: Sequence[EventRecord]) -> set[ToolId]:
     """The tools that were called, or were about to be."""
     return {record.event.tool for record in records if isinstance(record.event, CallStarted)}
@@ -126,6 +138,7 @@ class Line:
         self._events = events
         self._unsafe = unsafe
         self._at = 0
+        self._calls: list[CallStarted | CallFinished] | None = None
 
     @property
     def next(self) -> Event | None:
@@ -156,28 +169,58 @@ class Line:
             ahead.pop()
         return ahead
 
+    def program(self, number: int) -> RecordedProgram:
+        """What the record has of the calls of a program, whose beginning was told; nothing where it was not."""
+        mine = [one for one in self._calls or () if one.site.startswith(f"{number}:")]
+        failed = self.next
+        return RecordedProgram(
+            {_key(one): one.step for one in mine},
+            {_key(one): one for one in mine if isinstance(one, CallFinished)},
+            failed if isinstance(failed, ProgramFailed) and failed.number == number else None,
+        )
+
     def told(self, event: Event) -> bool:
-        """Whether an event was told before; then the record is gone on with.
+        """Whether an event was told before; then the record is gone on with. Calls of a program may have been told in another order.
 
         Raises ``ConflictError`` where it is another than the record has, and the rest of the record may have changed something.
         """
         if isinstance(event, _ASIDES):
             asides = takewhile(lambda one: isinstance(one, _ASIDES), self._events[self._at :])
             return any(type(one) is type(event) for one in asides)
+        if self._calls is not None and isinstance(event, CallStarted | CallFinished) and event.site:
+            same = next((one for one in self._calls if _same(one, event)), None)
+            if same is not None:
+                self._calls.remove(same)
+                return True
+            if self.next is None:
+                return False
         while self._at < len(self._events) and isinstance(self._events[self._at], _ASIDES):
             self._at += 1
-        if self._at == len(self._events):
-            return False
-        if _same(self._events[self._at], event):
+        left = [one for one in self._calls or () if isinstance(one, CallStarted) and one.tool in self._unsafe]
+        if self._at < len(self._events) and not left and _same(self._events[self._at], event):
             self._at += 1
+            self._calls = self._calls_here() if isinstance(event, ProgramStarted) else None
             return True
-        rest, self._at = self._events[self._at :], len(self._events)
+        rest, self._at = [*left, *self._events[self._at :]], len(self._events)
+        self._calls = None
         if any(isinstance(one, CallStarted) and one.tool in self._unsafe for one in rest):
             raise ConflictError(
                 "the run was broken off and cannot go on as it began, since the tools have changed meanwhile; it had made "
                 "calls that change something, so it was not begun anew: look at its calls, then ask for what is left to do"
             )
         return False
+
+    def _calls_here(self) -> list[CallStarted | CallFinished]:
+        """The calls of the program that has begun here, taken out of the record."""
+        calls: list[CallStarted | CallFinished] = []
+        while self._at < len(self._events):
+            event = self._events[self._at]
+            if isinstance(event, CallStarted | CallFinished) and event.site:
+                calls.append(event)
+            elif not isinstance(event, _ASIDES):
+                break
+            self._at += 1
+        return calls
 
 
 def _same(recorded: Event, event: Event) -> bool:
@@ -202,11 +245,25 @@ def _course(event: Event) -> object:
         case PlanReady():
             return event.plan.path
         case CallStarted():
-            return (event.step, event.tool, event.arguments)
+            return (event.step, event.tool, event.arguments, event.site)
         case CallFinished():
-            return (event.step, event.result.tool)
+            return (event.step, event.result.tool, event.site)
         case AnswerDelta():
             return event.text
+        case _:
+            return _course_of_program(event)
+
+
+def _course_of_program(event: Event) -> object:
+    match event:
+        case ProgramRefused():
+            return event.text
+        case ProgramStarted():
+            return (event.number, event.program.text)
+        case ProgramLooked() | ProgramEnded():
+            return event.number
+        case ProgramFailed():
+            return (event.number, event.final)
         case _:
             return None
 
@@ -276,6 +333,17 @@ class DecidingAsBefore(Delegating):
                 return Adoption(adopted=False, reason="it was not taken before")
             case _:
                 return await self._policy.adopt(proposal)
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        match self._line.next:
+            case ProgramRefused(text=text):
+                return WrittenProgram(text)
+            case ProgramStarted(program=program):
+                return WrittenProgram(program.text)
+            case None:
+                return await self._policy.write(question)
+            case _:
+                return WrittenProgram("", "nothing was written before")
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         match self._line.next:

@@ -25,6 +25,7 @@ from domain.tool import ToolDoc
 TRIES = 3
 """How often the policy may answer for one step's arguments, the first answer included."""
 
+OUT_OF_TIME = "the budget's time was used up during this step"
 _ASKED = 400
 """Characters of a call's arguments in a complaint."""
 _STATUS: dict[CallOutcome, StepStatus] = {
@@ -70,12 +71,12 @@ async def execute(
             same = _same_call(tool, prepared.values, results)
             if same is None:
                 yield CallStarted(step=step, tool=tool.id, arguments=prepared.values, provenance=prepared.provenance)
-                tried.append(await _call(tool, prepared, executor))
+                tried.append(await made(tool, prepared, executor))
             else:
                 tried.append(_repeat(same, results[same], prepared))
             complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
             prepared = await _prepare(request, step, tools, results, policy, complaint) if complaint else tried[-1]
-            if not isinstance(prepared, StepResult) and any(prepared.values == made.arguments for made in tried):
+            if not isinstance(prepared, StepResult) and any(prepared.values == one.arguments for one in tried):
                 break
         if not tried and isinstance(prepared, StepResult):
             yield CallFinished(step=step, result=prepared)
@@ -105,7 +106,7 @@ def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
     good = tried[-1] if not _fruitless(tool, tried[-1]) else tried[0]
     if len(tried) == 1 or good is tried[0]:
         return good
-    before = "; ".join(json.dumps(made.arguments, ensure_ascii=False)[:80] for made in tried[:-1])
+    before = "; ".join(json.dumps(one.arguments, ensure_ascii=False)[:80] for one in tried[:-1])
     return good.model_copy(update={"note": f"{good.note} {TRIED} {before}".strip()})
 
 
@@ -181,10 +182,11 @@ def _repeat(step: int, earlier: StepResult, prepared: Arguments) -> StepResult:
     return earlier.model_copy(update={"provenance": prepared.provenance, "attempts": 0, "seconds": 0.0, "note": note})
 
 
-async def _call(tool: ToolDoc, prepared: Arguments, executor: Executor) -> StepResult:
+async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity: str = "") -> StepResult:
+    """A step by one call, however it ends. What is no failure of the tool's, or of what it is asked, is raised."""
     started = time.perf_counter()
     try:
-        answer = await executor.call(tool, prepared.values)
+        answer = await executor.call(tool, prepared.values, identity)
     except NotAllowedError as error:
         return _not_called(tool, prepared, "skipped", str(error))
     except (ForbiddenAddressError, InvalidArgumentsError) as error:
@@ -241,6 +243,6 @@ def _out_of_time(tools: Sequence[ToolDoc], started: CallStarted | None, step: in
         arguments=started.arguments if started else {},
         provenance=started.provenance if started else (),
         status="unknown" if lost else "failed",
-        note="the budget's time was used up during this step",
+        note=OUT_OF_TIME,
     )
     return CallFinished(step=step, result=result)

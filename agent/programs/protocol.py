@@ -10,6 +10,9 @@ from pydantic.types import JsonValue
 from agent.programs.offer_text import OfferText
 from domain.model import JsonObject
 
+MOST_CELLS = 4
+"""Cells of one program: all but the last may end in a look."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -89,13 +92,14 @@ class Returned:
 @dataclass(frozen=True, slots=True)
 class Broken:
     """A program broke off. ``kind``: the error's class; ``line`` from 1, 0: unknown. ``lost``: the session is gone with its names (a worker
-    that crashed, hung or ran out).
+    that crashed, hung or ran out). ``final``: it must not be mended or gone around; its session is not gone on with.
     """
 
     kind: str
     message: str
     line: int = 0
     lost: bool = False
+    final: bool = False
 
 
 Stop = Waiting | Looking | Returned | Broken

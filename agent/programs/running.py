@@ -1,0 +1,326 @@
+"""A program's calls while it runs: made side by side, each as any call of a run is made, told as events, answered as they end."""
+
+import asyncio
+import json
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic.types import JsonValue
+
+from agent.budget import Meter
+from agent.execution.call_cache import ReusingExecutor
+from agent.execution.execute import OUT_OF_TIME, made
+from agent.execution.identity import Key, identity_of, key_of, site_of
+from agent.execution.validation import validate
+from agent.policy.protocol import Arguments
+from agent.programs.answers import answer_of, final
+from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Session, Waiting
+from agent.programs.recorded import RecordedProgram
+from agent.resume import as_called
+from agent.scheduler import closing
+from domain.errors import BudgetExceededError, FootpathError, InvalidArgumentsError
+from domain.event import CallFinished, CallStarted
+from domain.model import JsonObject
+from domain.plan import StepResult
+from domain.program import Program
+from domain.tool import ToolDoc
+
+AT_ONCE = 8
+"""Calls of one program that are under way at the same time."""
+MOST_CALLS = 500
+"""Calls of one program."""
+
+T = TypeVar("T")
+CallEvent = CallStarted | CallFinished
+
+
+@dataclass(slots=True)
+class StepCount:
+    """The numbers of a subtask's steps, over all of its programs. ``last``: the number of the last one."""
+
+    last: int = 0
+
+    def next(self, recorded: int | None) -> int:
+        """The number of a call that begins; one that began before the run was broken off keeps its own."""
+        number = self.last + 1 if recorded is None else recorded
+        self.last = max(self.last, number)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """What the calls of all programs of one subtask are made with. ``docs``: the tools by the functions of the program.
+
+    ``turn``: waited for before the first change, so that subtasks change things in their order.
+    """
+
+    subtask: int
+    docs: Mapping[str, ToolDoc]
+    executor: ReusingExecutor
+    meter: Meter
+    steps: StepCount
+    turn: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call that has ended. ``answer``: what the program was given for it. ``place``: where it stands in the text, in bytes."""
+
+    function: str
+    step: int
+    site: str
+    place: int
+    result: StepResult
+    answer: JsonValue | Failure
+
+
+@dataclass(slots=True)
+class _Call:
+    """``id``: the session's. ``complaint``: why it cannot be made. ``task``: what makes it, where it is made now."""
+
+    id: int
+    function: str
+    tool: ToolDoc
+    arguments: JsonObject
+    site: str
+    place: int
+    complaint: str = ""
+    step: int = 0
+    task: asyncio.Task[StepResult] | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it is found by in the record."""
+        return key_of(self.tool.id, self.arguments, self.site)
+
+
+@dataclass(slots=True)
+class _Air:
+    """Calls that are not answered yet. ``seen``: all that ever were, by the session's ids. ``refused``: that cannot be made; ``queue``: not begun; ``begun``: by the session's id.
+
+    ``ended``: those whose task is over, in that order.
+    """
+
+    seen: set[int] = field(default_factory=set[int])
+    refused: deque[_Call] = field(default_factory=deque[_Call])
+    queue: list[_Call] = field(default_factory=list[_Call])
+    begun: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    ended: asyncio.Queue[_Call] = field(default_factory=asyncio.Queue[_Call])
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left to be answered."""
+        return not (self.refused or self.queue or self.begun)
+
+    def next_to_begin(self) -> _Call | None:
+        """Reads side by side; changes one after the other, in the order in which the program came to them."""
+        if len(self.begun) >= AT_ONCE:
+            return None
+        changing = any(not one.tool.safe for one in self.begun.values())
+        for call in self.queue:
+            if call.tool.safe or not changing:
+                return call
+        return None
+
+
+class ProgramRunner:
+    """One run of one text; made, used once and dropped. ``stop``: how it ended. ``calls``: those that ended, in that order.
+
+    A run that was broken off runs the text again over its record: the calls that ended are answered from it, in the order in which they ended, so
+    that the text takes the same course; those that were cut off are made again, where they change nothing, or else are what the executor knows
+    of them.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        program: Program,
+        number: int,
+        calling: Calling,
+        recorded: RecordedProgram | None = None,
+    ) -> None:
+        self.stop: Looking | Returned | Broken | None = None
+        self.calls: list[Called] = []
+        self._session = session
+        self._program = program
+        self._number = number
+        self._calling = calling
+        self._recorded = recorded or RecordedProgram()
+        self._order = {key: at for at, key in enumerate(self._recorded.ended)}
+        self._came_by: Counter[tuple[int, str, str]] = Counter()
+        self._air = _Air()
+        self._had_turn = False
+        calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
+
+    async def run(self, inputs: Mapping[str, JsonValue]) -> AsyncIterator[CallEvent]:
+        """Run it to its end, to where it looks, or to where it breaks off; what is still under way then is seen to, and told.
+
+        Raises what is no failure of a tool: a store that is out of reach, a stop of the run.
+        """
+        try:
+            async with closing(self._course(inputs)) as events:
+                async for event in events:
+                    yield event
+            async for event in self._seen_to():
+                yield event
+        except BudgetExceededError as error:
+            self.stop = Broken(type(error).__name__, str(error), final=True)
+            async for event in self._cut_off():
+                yield event
+        except FootpathError:
+            async for event in self._seen_to():
+                yield event
+            raise
+        finally:
+            await _cancelled([one.task for one in self._air.begun.values() if one.task])
+
+    async def _course(self, inputs: Mapping[str, JsonValue]) -> AsyncIterator[CallEvent]:
+        stop = await self._in_time(self._session.start(self._program.text, inputs))
+        while isinstance(stop, Waiting):
+            self._admit(stop)
+            if self._air.empty:
+                self.stop = Broken("RuntimeError", "it waits for what is no call")
+                return
+            while (call := self._air.next_to_begin()) is not None:
+                yield await self._told(call)
+                self._begin(call)
+            ended = await self._next()
+            if ended is None:
+                return
+            call, result = ended
+            answer = self._note(call, result)
+            yield CallFinished(step=call.step, result=result, site=call.site)
+            if self.stop is not None:
+                return
+            stop = await self._in_time(self._session.resume({call.id: answer}))
+        self.stop = stop
+
+    def _admit(self, waiting: Waiting) -> None:
+        for pending in waiting.calls:
+            if pending.id not in self._air.seen:
+                self._air.seen.add(pending.id)
+                call = self._identified(pending)
+                if call.complaint:
+                    self._air.refused.append(call)
+                else:
+                    self._air.queue.append(call)
+        if self._came_by.total() > MOST_CALLS:
+            raise BudgetExceededError(f"a program may make {MOST_CALLS} calls, and this one wanted more: ask for less")
+
+    def _identified(self, pending: PendingCall) -> _Call:
+        """The call by its tool's own names and types; its identity is of what is sent."""
+        tool = self._calling.docs[pending.function]
+        names = self._program.arguments.get(pending.function, {})
+        given = {names.get(name, name): value for name, value in pending.arguments.items()}
+        complaint = ""
+        try:
+            given = validate(tool, _without_nothing(tool, given))
+        except InvalidArgumentsError as error:
+            complaint = str(error)
+        same = (pending.start, pending.function, json.dumps(given, sort_keys=True, default=str))
+        site = site_of(self._number, pending.start, self._came_by[same])
+        self._came_by[same] += 1
+        return _Call(pending.id, pending.function, tool, given, site, pending.start, complaint)
+
+    async def _told(self, call: _Call) -> CallStarted:
+        if not call.tool.safe and not self._had_turn:
+            await self._calling.turn()
+            self._had_turn = True
+        call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
+        self._air.queue.remove(call)
+        self._air.begun[call.id] = call
+        return CallStarted(step=call.step, tool=call.tool.id, arguments=call.arguments, site=call.site)
+
+    def _begin(self, call: _Call) -> None:
+        """Have it made, where its end is not recorded."""
+        if call.key not in self._order:
+            identity = identity_of(self._calling.subtask, call.site)
+            prepared = Arguments(call.arguments, ())
+            call.task = asyncio.create_task(made(call.tool, prepared, self._calling.executor, identity))
+            call.task.add_done_callback(lambda _: self._air.ended.put_nowait(call))
+
+    async def _next(self) -> tuple[_Call, StepResult] | None:
+        """The next call that has ended. None: the record goes no further, since the program broke off here."""
+        if self._air.refused:
+            call = self._air.refused.popleft()
+            call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
+            self._order.pop(call.key, None)
+            return call, StepResult(tool=call.tool.id, arguments=call.arguments, status="failed", note=call.complaint)
+        recorded = [one for one in self._air.begun.values() if one.key in self._order]
+        if recorded:
+            call = min(recorded, key=lambda one: self._order[one.key])
+            return call, self._relived(call)
+        if (failed := self._recorded.failed) is not None and not self._order:
+            self.stop = Broken("", failed.error, failed.line, final=failed.final)
+            return None
+        call = await self._in_time(self._air.ended.get())
+        return call, self._result(call)
+
+    def _relived(self, call: _Call) -> StepResult:
+        """The recorded result of a call, taken in as if it were made now."""
+        self._order.pop(call.key)
+        del self._air.begun[call.id]
+        result = self._recorded.ended[call.key].result
+        if result.outcome is not None or result.status == "unknown":
+            identity = identity_of(self._calling.subtask, call.site)
+            self._calling.executor.lived(call.tool, call.arguments, identity, as_called(result))
+        return result
+
+    def _result(self, call: _Call) -> StepResult:
+        del self._air.begun[call.id]
+        assert call.task is not None  # noqa: S101  # only what is made now ends by itself
+        return call.task.result()
+
+    def _note(self, call: _Call, result: StepResult) -> JsonValue | Failure:
+        """The program's answer; a result that ends it does so for good."""
+        line = len(self._program.text.encode()[: call.place].splitlines()) or 1
+        self.stop = final(call.tool, result, line) or self.stop
+        answer = answer_of(call.tool, result)
+        self.calls.append(Called(call.function, call.step, call.site, call.place, result, answer))
+        return answer
+
+    async def _seen_to(self) -> AsyncIterator[CallEvent]:
+        """A change that is under way when its program ends is waited for; what is only read is not."""
+        for call in [one for one in self._air.begun.values() if not one.tool.safe]:
+            if call.key in self._order:
+                result = self._relived(call)
+            elif call.task is not None:
+                await self._in_time(asyncio.wait([call.task]))
+                result = self._result(call)
+            else:
+                continue
+            self._note(call, result)
+            yield CallFinished(step=call.step, result=result, site=call.site)
+
+    async def _cut_off(self) -> AsyncIterator[CallEvent]:
+        """No time is left: nobody knows what becomes of a change that is under way."""
+        for call in [one for one in self._air.begun.values() if not one.tool.safe and one.task]:
+            await _cancelled([call.task] if call.task else [])
+            del self._air.begun[call.id]
+            result = StepResult(tool=call.tool.id, arguments=call.arguments, status="unknown", note=OUT_OF_TIME)
+            stop = self.stop
+            self._note(call, result)
+            self.stop = stop
+            yield CallFinished(step=call.step, result=result, site=call.site)
+
+    async def _in_time(self, awaited: Awaitable[T]) -> T:
+        meter = self._calling.meter
+        try:
+            async with meter.within_time():
+                return await awaited
+        except TimeoutError:
+            raise BudgetExceededError(f"the budget of {meter.budget.seconds:g} seconds is used up") from None
+
+
+async def _cancelled(tasks: list[asyncio.Task[StepResult]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _without_nothing(tool: ToolDoc, arguments: JsonObject) -> JsonObject:
+    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
+    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
+    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}
