@@ -1,7 +1,8 @@
-"""Small numbers as words, in the languages that requests are measured in. One is not among them: there it is an article."""
+"""Small numbers as words, in the languages that requests are measured in. Of one, only words that are no article."""
 
 _WRITTEN = {
     0: "zero none null zéro cero ninguno ninguna zero żaden żadna",
+    1: "one eins",
     2: "two zwei deux dos dwa dwie dwóch due",
     3: "three drei trois tres trzy trzech tre",
     4: "four vier quatre cuatro cztery czterech quattro",

@@ -36,11 +36,12 @@ console = Console(stderr=True)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What is measured. ``schemas`` False: no document tells what a tool answers."""
+    """What is measured. ``schemas`` False: no document tells what a tool answers. ``offer_tokens``: as the setting; None: as that has it."""
 
     policy: str = "offline"
     planner: str = "dfs"
     schemas: bool = True
+    offer_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ async def _places(
                 started = [children.enter_context(running_playground(workshop=workshop)) for _ in range(count)]
                 store = Path(folder) / service
                 await (_build_bare(started[0], store) if workshop else build_demo(started[0], store))
-                container = await opened.enter_async_context(open_container(_settings(started, store, pace), store))
+                container = await opened.enter_async_context(open_container(_settings(started, store, who, pace), store))
                 if not who.schemas:
                     await without_schemas(container)
                 places[service] = [await _place(opened, container, started[0], one, who) for one in started]
@@ -143,11 +144,13 @@ async def _place(
     return StartedService(client, container, executor, who)
 
 
-def _settings(addresses: Iterable[str], store: Path, pace: Pace) -> Settings:
-    waiting: dict[str, Any] = {}
+def _settings(addresses: Iterable[str], store: Path, who: Conditions, pace: Pace) -> Settings:
+    chosen: dict[str, Any] = {}
     if pace.patience is not None:
-        waiting = {"model_timeout": pace.patience, "max_seconds": 20 * pace.patience}
-    return Settings(store=store, allow_hosts=frozenset(map(host_of, addresses)), **waiting)
+        chosen = {"model_timeout": pace.patience, "max_seconds": 20 * pace.patience}
+    if who.offer_tokens is not None:
+        chosen["offer_tokens"] = who.offer_tokens
+    return Settings(store=store, allow_hosts=frozenset(map(host_of, addresses)), **chosen)
 
 
 async def _build_bare(address: str, store: Path) -> None:

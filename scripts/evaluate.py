@@ -53,6 +53,9 @@ def answers(
         bool,
         typer.Option("--schemas/--no-schemas", help="With --playground: whether documents tell what tools answer."),
     ] = True,
+    offer_tokens: Annotated[
+        int | None, typer.Option(min=200, help="With --playground: tokens that the functions of an offer may take.")
+    ] = None,
     lines: Annotated[str, typer.Option(help="all, even (to tune on) or odd (to report).")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first of them.")] = None,
     results: Annotated[
@@ -77,7 +80,7 @@ def answers(
                 "--playground builds a store of its own; leave --store out, or start the playground yourself"
             )
         if playground:
-            who, pace = Conditions(policy, planner, schemas), Pace(at_once, patience)
+            who, pace = Conditions(policy, planner, schemas, offer_tokens), Pace(at_once, patience)
             figures, stopped = answers_apart(asked, who, pace, results, show_held_out=show_held_out)
         else:
             figures = evaluated(asked, store, address, policy, planner, show_held_out=show_held_out)

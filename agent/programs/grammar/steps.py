@@ -252,6 +252,8 @@ def _within(field: str, item: Found, scope: Scope) -> Found:
     path = path_of(field) or path_of(f"{_ITEM}.{field.strip(' {}')}") or path_of(f"{_ITEM}{field.strip(' {}')}")
     if path is None:
         raise InvalidDecisionError(f"{field[:60]!r} is no path into an item: name a field, as in name or address.city")
+    if item.known.pair and path.root not in (_ITEM, "result"):
+        raise InvalidDecisionError(f"an item there has item and result: say item.{path} or result.{path}")
     if (
         path.root not in (_ITEM, "result")
         or (path.root == "result" and not item.known.pair)

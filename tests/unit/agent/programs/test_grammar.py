@@ -7,13 +7,14 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
+from agent.programs.checking import check
 from agent.programs.grammar.compiling import compiled
 from agent.programs.grammar.sentence import Sentence
 from agent.programs.limits import SandboxLimits
 from agent.programs.protocol import Failure, Looking, PendingCall, Returned
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.scripted import driven
-from tests.unit.agent.programs.tools_of_people import OFFER, answered, stubs
+from tests.unit.agent.programs.tools_of_people import DOCS, OFFER, answered
 
 Step = dict[str, Any]
 
@@ -49,7 +50,8 @@ async def outcome(sandbox: MontySandbox, *steps: Step, calls: list[PendingCall] 
     """What a sentence comes to when it is run; it compiles, and the type check has nothing against it."""
     made = compiled(sentence(*steps, **end), OFFER)
     assert made.complaints == ()
-    assert await sandbox.type_errors(made.text, stubs(OFFER)) == (), made.text
+    checked = await check(made.text, OFFER, DOCS, "", sandbox, {})
+    assert checked.complaints == (), made.text
 
     def host(pending: PendingCall) -> JsonValue | Failure:
         if calls is not None:
@@ -57,7 +59,7 @@ async def outcome(sandbox: MontySandbox, *steps: Step, calls: list[PendingCall] 
         return answered(pending)
 
     async with sandbox.session() as session:
-        stop = await driven(session, made.text, host, {"today": "2026-11-23"})
+        stop = await driven(session, checked.text, host, {"today": "2026-11-23"})
     assert isinstance(stop, (Returned, Looking)), (stop, made.text)
     return stop.value if isinstance(stop, Returned) else stop
 

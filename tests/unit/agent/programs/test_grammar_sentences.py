@@ -12,12 +12,13 @@ from pydantic import ValidationError
 from pydantic.types import JsonValue
 
 from agent.llm.structured_output import form_of
+from agent.programs.checking import check
 from agent.programs.grammar.compiling import compiled
 from agent.programs.grammar.sentence import MOST_STEPS, Sentence
 from agent.programs.limits import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.test_grammar import ALL, FIRST, call, each, sentence, step
-from tests.unit.agent.programs.tools_of_people import OFFER, stubs
+from tests.unit.agent.programs.tools_of_people import DOCS, OFFER
 
 Fields = dict[str, Any]
 NAMES = ("a", "b", "class", "print", "item one", "find")
@@ -106,7 +107,8 @@ def test_every_sentence_is_complained_about_or_compiles_into_a_text_that_parses_
     async def errors() -> list[tuple[str, tuple[str, ...]]]:
         sandbox = MontySandbox(SandboxLimits(workers=1))
         try:
-            return [(text, told) for text in sorted(texts) if (told := await sandbox.type_errors(text, stubs(OFFER)))]
+            checked = [await check(text, OFFER, DOCS, "", sandbox, {}) for text in sorted(texts)]
+            return [(one.text, one.complaints) for one in checked if one.complaints]
         finally:
             await sandbox.close()
 

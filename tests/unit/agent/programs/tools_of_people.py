@@ -5,10 +5,8 @@ from collections.abc import Mapping
 
 from pydantic.types import JsonValue
 
-from agent.programs import prelude
-from agent.programs.offer_text import OfferText, render_offer
+from agent.programs.offer_text import render_offer
 from agent.programs.protocol import Failure, PendingCall
-from agent.programs.signatures import PREAMBLE
 from domain.tool import Parameter, ToolDoc, tool_id
 
 PERSON: dict[str, JsonValue] = {
@@ -82,14 +80,4 @@ def answered(call: PendingCall) -> JsonValue | Failure:
             return {"sent": True}
 
 
-def stubs(offer: OfferText) -> str:
-    """All that the type check reads."""
-    return "\n".join(
-        (
-            PREAMBLE,
-            prelude.STUBS,
-            "today: str",
-            "def look(*values: Any) -> None: ...",
-            *(one.stub for one in offer.signatures),
-        )
-    )
+DOCS: dict[str, ToolDoc] = {one.name: doc for one, doc in zip(OFFER.signatures, TOOLS, strict=True)}
