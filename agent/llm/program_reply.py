@@ -32,7 +32,7 @@ def program_of(reply: Reply) -> WrittenProgram:
     if reply.cut:
         return WrittenProgram("", "the reply was cut off: it is longer than FOOTPATH_MODEL_MAX_TOKENS allows")
     said = _THOUGHTS.sub("", _UNOPENED.sub("", reply.text) if "<think" not in reply.text else reply.text).strip()
-    text = _in_json(reply.called) or _in_blocks(said) or _in_json(said) or _bare(said)
+    text = _in_json(reply.called) or _in_blocks(said) or _bare(said) or _in_json(said)
     if len(text) > LONGEST:
         return WrittenProgram("", f"the program is longer than {LONGEST:,} characters")
     return WrittenProgram(text) if text else WrittenProgram("", clean(said, _SAID) or "the model said nothing")
@@ -44,13 +44,23 @@ def _in_blocks(said: str) -> str:
     One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it.
     """
     blocks = [(match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(said)]
-    texts = [
-        _in_json(text) or _dedented(text) for language, text in blocks if language in _PYTHON or language == "json"
-    ]
+    texts = [_as_block(text) for language, text in blocks if language in _PYTHON or language == "json"]
     programs = [text for text in texts if _is_program(text)]
     if programs:
         return _with_what_it_uses([text for text in programs if not _is_value(text)] or programs)
     return next((_dedented(text) for language, text in reversed(blocks) if language in _PYTHON and text.strip()), "")
+
+
+def _as_block(text: str) -> str:
+    """A block that is JSON as a whole holds its program; one that is code may well have an answer's dict in it."""
+    return _in_json(text) if _is_value(text.strip()) or _is_json(text) else _dedented(text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text, strict=False), (dict, list))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _dedented(text: str) -> str:
@@ -120,7 +130,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _bare(said: str) -> str:
-    return said if _is_program(said) else ""
+    return said if _is_program(said) and not _is_json(said) else ""
 
 
 def _is_program(text: str) -> bool:

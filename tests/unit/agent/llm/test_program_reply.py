@@ -86,3 +86,12 @@ def test_bounds() -> None:
     assert "cut off" in program_of(reply(FORMS["block"], cut=True)).why
     long = program_of(reply(f"```python\nx = {'1 + ' * LONGEST}1\n```"))
     assert (long.text, "longer than" in long.why) == ("", True)
+
+
+def test_an_answer_that_a_branch_of_the_code_writes_out_is_not_the_program() -> None:
+    text = (
+        'found = await find(name="x")\nif not found:\n    end = {"answered": "no", "answer": "", "missing": "x"}\n'
+        'else:\n    end = {"answered": "yes", "answer": found[0]["id"], "missing": ""}\nend'
+    )
+    for said in (f"```python\n{text}\n```", text):
+        assert program_of(reply(said)).text == text
