@@ -112,6 +112,11 @@ class Past:
         return sum(tool in self._unsafe for tool, *_ in self.made(ledger=ledger))
 
 
+def _key(event: CallStarted | CallFinished) -> Key:
+    made = event.result if isinstance(event, CallFinished) else event
+    return key_of(made.tool, made.arguments, event.site)
+
+
 def called(records: Sequence[EventRecord]) -> set[ToolId]:
     """The tools that were called, or were about to be."""
     return {record.event.tool for record in records if isinstance(record.event, CallStarted)}
@@ -169,8 +174,8 @@ class Line:
         mine = [one for one in self._calls or () if one.site.startswith(f"{number}:")]
         failed = self.next
         return RecordedProgram(
-            {one.site: one.step for one in mine},
-            {one.site: one for one in mine if isinstance(one, CallFinished)},
+            {_key(one): one.step for one in mine},
+            {_key(one): one for one in mine if isinstance(one, CallFinished)},
             failed if isinstance(failed, ProgramFailed) and failed.number == number else None,
         )
 

@@ -180,8 +180,7 @@ class _Run:
         """What programs answer, then the policy's answer from the steps of paths; where there are none that succeeded, why."""
         programs = [turn for turn in turns if turn.progress.by_program]
         for turn in programs:
-            end = turn.progress.program
-            yield self._said(turn.failure_message() if end is None else said(end))
+            yield self._said(await self._told_by_program(turn))
         rests_on = [turn for turn in programs if turn.progress.program is not None]
         numbered = enumerate(self._steps(rests_on), start=1)
         if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
@@ -197,6 +196,16 @@ class _Run:
                 for notice in told_notices(self._deps.policy):
                     yield notice
                 yield self._said(piece)
+
+    async def _told_by_program(self, turn: SubtaskRun) -> str:
+        """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""
+        end = turn.progress.program
+        if end is None:
+            return turn.failure_message()
+        if self._deps.phrase and end.verdict != "no" and end.answer:
+            words = await self._deps.policy.phrase(turn.subtask.description, end.answer)
+            end = end.model_copy(update={"answer": words})
+        return said(end)
 
     @staticmethod
     def _changed(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Progress:
     after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of its paths that
     change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
     was gone around, with that step's place among their own (from 1). ``lost_changes``: the
-    tools by which the rest of such a path was to change something, with the changes that were made before. ``last_step``: the greatest number of a step so far. ``programs``: how many were run;
+    tools by which the rest of such a path was to change something, with the changes that were made before. ``programs``: how many were run;
     ``program``: the end of the one that counts, ``broken``: how it broke off; ``by_program``: ``done`` are its calls, each under a
     number of its own.
     """
@@ -54,7 +54,6 @@ class Progress:
         default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
     )
     ended: PathEnded | None = None
-    last_step: int = 0
     programs: int = 0
     program: ProgramEnded | None = None
     broken: ProgramFailed | None = None
@@ -90,7 +89,6 @@ class Progress:
             case CallFinished():
                 self.done[event.step] = event.result
                 self.called.append(event.result)
-                self.last_step = max(self.last_step, event.step)
             case _:
                 return
 

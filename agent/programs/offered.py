@@ -13,8 +13,8 @@ from agent.policy.protocol import Results
 from agent.programs.annotations import in_line
 from agent.programs.offer_text import OfferText, render_offer
 from agent.programs.signatures import PREAMBLE
-from domain.event import CandidatesConsidered, ConsideredTool
 from domain.errors import FootpathError
+from domain.event import CandidatesConsidered, ConsideredTool
 from domain.program import Program
 from domain.tool import ToolDoc, ToolId
 from graph.lenient_json import read_value

@@ -12,7 +12,7 @@ from pydantic.types import JsonValue
 from agent.budget import Meter
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.execute import OUT_OF_TIME, made
-from agent.execution.identity import identity_of, site_of
+from agent.execution.identity import Key, identity_of, key_of, site_of
 from agent.execution.validation import validate
 from agent.policy.protocol import Arguments
 from agent.programs.answers import answer_of, final
@@ -90,6 +90,11 @@ class _Call:
     step: int = 0
     task: asyncio.Task[StepResult] | None = None
 
+    @property
+    def key(self) -> Key:
+        """What it is found by in the record."""
+        return key_of(self.tool.id, self.arguments, self.site)
+
 
 @dataclass(slots=True)
 class _Air:
@@ -143,7 +148,7 @@ class ProgramRunner:
         self._number = number
         self._calling = calling
         self._recorded = recorded or RecordedProgram()
-        self._order = {site: at for at, site in enumerate(self._recorded.ended)}
+        self._order = {key: at for at, key in enumerate(self._recorded.ended)}
         self._came_by: Counter[tuple[int, str, str]] = Counter()
         self._air = _Air()
         self._had_turn = False
@@ -223,14 +228,14 @@ class ProgramRunner:
         if not call.tool.safe and not self._had_turn:
             await self._calling.turn()
             self._had_turn = True
-        call.step = self._calling.steps.next(self._recorded.steps.get(call.site))
+        call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
         self._air.queue.remove(call)
         self._air.begun[call.id] = call
         return CallStarted(step=call.step, tool=call.tool.id, arguments=call.arguments, site=call.site)
 
     def _begin(self, call: _Call) -> None:
         """Have it made, where its end is not recorded."""
-        if call.site not in self._order:
+        if call.key not in self._order:
             identity = identity_of(self._calling.subtask, call.site)
             prepared = Arguments(call.arguments, ())
             call.task = asyncio.create_task(made(call.tool, prepared, self._calling.executor, identity))
@@ -240,12 +245,12 @@ class ProgramRunner:
         """The next call that has ended. None: the record goes no further, since the program broke off here."""
         if self._air.refused:
             call = self._air.refused.popleft()
-            call.step = self._calling.steps.next(self._recorded.steps.get(call.site))
-            self._order.pop(call.site, None)
+            call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
+            self._order.pop(call.key, None)
             return call, StepResult(tool=call.tool.id, arguments=call.arguments, status="failed", note=call.complaint)
-        recorded = [one for one in self._air.begun.values() if one.site in self._order]
+        recorded = [one for one in self._air.begun.values() if one.key in self._order]
         if recorded:
-            call = min(recorded, key=lambda one: self._order[one.site])
+            call = min(recorded, key=lambda one: self._order[one.key])
             return call, self._relived(call)
         if (failed := self._recorded.failed) is not None and not self._order:
             self.stop = Broken("", failed.error, failed.line, final=failed.final)
@@ -255,9 +260,9 @@ class ProgramRunner:
 
     def _relived(self, call: _Call) -> StepResult:
         """The recorded result of a call, taken in as if it were made now."""
-        self._order.pop(call.site)
+        self._order.pop(call.key)
         del self._air.begun[call.id]
-        result = self._recorded.ended[call.site].result
+        result = self._recorded.ended[call.key].result
         if result.outcome is not None or result.status == "unknown":
             identity = identity_of(self._calling.subtask, call.site)
             self._calling.executor.lived(call.tool, call.arguments, identity, as_called(result))
@@ -279,7 +284,7 @@ class ProgramRunner:
     async def _seen_to(self) -> AsyncIterator[CallEvent]:
         """A change that is under way when its program ends is waited for; what is only read is not."""
         for call in [one for one in self._air.begun.values() if not one.tool.safe]:
-            if call.site in self._order:
+            if call.key in self._order:
                 result = self._relived(call)
             elif call.task is not None:
                 await self._in_time(asyncio.wait([call.task]))

@@ -1,29 +1,28 @@
 """One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from pydantic.types import JsonValue
 
-from agent.execution.call_cache import ReusingExecutor
 from agent.llm.program_text import MOST_CELLS
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.checking import check
 from agent.programs.looks import shown
-from agent.programs.offered import Functions, considered, functions, offered_tools
+from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
-from agent.programs.running import ProgramRunner
+from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_complaints, told_failure
-from agent.programs.timed import in_time
 from agent.programs.verdict import Ran, claim_of, judged
 from agent.resume import Line
 from agent.run_context import RunDeps
 from agent.scheduler import closing
 from agent.subtask_progress import Progress
-from domain.event import CallFinished, Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
+from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
 from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolDoc
@@ -62,10 +61,9 @@ class Serving:
         asked: Asked,
         deps: RunDeps,
         evidence: Evidence,
-        executor: ReusingExecutor,
+        calling: Calling,
         progress: Progress,
         past: Line,
-        before_changes: Callable[[], Awaitable[None]],
     ) -> None:
         if deps.sandbox is None:
             raise RuntimeError("there is no sandbox to run programs in")
@@ -73,10 +71,9 @@ class Serving:
         self._deps = deps
         self._sandbox = deps.sandbox
         self._evidence = evidence
-        self._executor = executor
+        self._calling = calling
         self._progress = progress
         self._past = past
-        self._before_changes = before_changes
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._attempts: list[Attempt] = []
@@ -84,6 +81,7 @@ class Serving:
         self._program: Program | None = None
         self._stop: Stop | None = None
         self._calls: list[tuple[str, StepResult]] = []
+        self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
         self._repairs = 0
         self._lost = False
@@ -135,13 +133,16 @@ class Serving:
         match stop:
             case Looking(values) if self._stood + 1 < MOST_CELLS:
                 seen = shown(*values)
+                self._calls += self._cell
                 self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
                 return ProgramLooked(number=number, shown=seen.text)
             case Returned(value):
                 end = self._end(value, program)
-                if not end.veto or self._repairs >= REPAIRS or self._progress.changes_made or self._spent:
+                if not end.veto or not self._may_repair(end):
+                    self._calls += self._cell
                     return end
                 self._repairs += 1
+                self._before += self._cell
                 self._attempts.append(Attempt(program.text, _contradicted(end)))
                 return ProgramFailed(number=number, error=_contradicted(end))
             case Broken() as broken:
@@ -164,7 +165,7 @@ class Serving:
                     if not text:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    given = {name: kind for name, (kind, _) in self._asked.given.items()} | dict.fromkeys(cells, "Any")
+                    given = dict.fromkeys((*self._asked.given, *cells), "Any")
                     checked = await check(
                         text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
                     )
@@ -201,24 +202,22 @@ class Serving:
         await self._evidence.read(program.tools.values())
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
-        if any(not tool.safe for tool in tools.values()):
-            await self._before_changes()
         if not goes_on:
             self._before += self._calls
             self._calls = []
-        session = await self._at(goes_on=goes_on)
+        self._cell = []
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
-        runner = ProgramRunner(
-            session, program, number, tools, self._executor, max(self._progress.given, self._progress.last_step)
-        )
-        names = {tool.id: name for name, tool in tools.items()}
-        self._stop = None
-        async with closing(in_time(runner.run(inputs), tools, self._progress)) as events:
+        session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
+        runner = ProgramRunner(session, program, number, calling, self._past.program(number))
+        began = time.perf_counter()
+        async with closing(runner.run(inputs)) as events:
             async for event in events:
-                if isinstance(event, CallFinished):
-                    self._calls.append((names[event.result.tool], event.result))
+                self._progress.execute_seconds += time.perf_counter() - began
                 yield event
-        self._stop = runner.stop or Broken("Timeout", "the time of the run was used up")
+                began = time.perf_counter()
+        self._progress.execute_seconds += time.perf_counter() - began
+        self._cell = [(one.function, one.result) for one in runner.calls]
+        self._stop = runner.stop
 
     async def _at(self, *, goes_on: bool) -> Session:
         """The session that holds the names of the cells before, or a fresh one."""
@@ -229,7 +228,8 @@ class Serving:
 
     def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
         """What a text broke off with, noted for the next one."""
-        told = told_failure(broken, program.text, self._calls)
+        told = told_failure(broken, program.text, [*self._calls, *self._cell])
+        self._before += self._cell
         said = told.text
         if broken.lost:
             self._attempts = [replace(one, stands=False) for one in self._attempts]
@@ -237,18 +237,19 @@ class Serving:
         self._attempts.append(Attempt(program.text, said, told.foreign))
         self._repairs = REPAIRS + 1 if broken.lost and self._lost else self._repairs + 1
         self._lost = self._lost or broken.lost
-        self.over = self._is_final
-        return ProgramFailed(number=self._progress.programs, error=told.text, line=broken.line, final=self.over)
+        self.over = broken.final or self._spent
+        return ProgramFailed(number=self._progress.programs, error=told.text, line=broken.line, final=broken.final)
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
         """What a program says at its end, and what that comes to."""
+        calls = self._results([*self._calls, *self._cell])
         text = "\n".join((*(one.text for one in self._attempts if one.stands), program.text))
-        names, called = text_names.used(text), {name for name, _ in self._calls}
+        names, called = text_names.used(text), {name for name, _ in (*self._calls, *self._cell)}
         changing = [name for name, tool in self._functions.docs.items() if not tool.safe and name in names]
-        steps = tuple(step for step in self._results(self._calls) if step[1].status == "ok")
+        steps = tuple(step for step in calls if step[1].status == "ok")
         ran = Ran(
             text,
-            self._results(self._calls),
+            calls,
             self._results(self._before),
             given=bool(names & set(self._asked.given)),
             unreached=[name for name in changing if name not in called],
@@ -285,6 +286,14 @@ class Serving:
             self._attempts.append(Attempt(self._program.text, told, foreign=True, stands=self._stood + 1 < MOST_CELLS))
         self._repairs = min(self._repairs, REPAIRS)
 
+    def _may_repair(self, end: ProgramEnded) -> bool:
+        """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
+        match self._past.next:
+            case None:
+                return self._repairs < REPAIRS and not self._progress.changes_made and not self._spent
+            case told:
+                return isinstance(told, ProgramFailed) and told.number == end.number
+
     @property
     def _stood(self) -> int:
         """The cells whose names hold."""
@@ -293,11 +302,6 @@ class Serving:
     @property
     def _spent(self) -> bool:
         return bool(self._progress.meter.exhausted)
-
-    @property
-    def _is_final(self) -> bool:
-        """Whether a call was denied, a change may or may not have been made, or the budget is used up: that is not mended or gone around."""
-        return self._spent or any(result.status in ("skipped", "unknown") for _, result in self._calls)
 
 
 def _contradicted(end: ProgramEnded) -> str:

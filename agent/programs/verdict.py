@@ -4,7 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic.types import JsonValue
 
@@ -45,7 +45,7 @@ class Ran:
     before: Results = ()
     given: bool = False
     unreached: Sequence[str] = ()
-    review: Review = Review()
+    review: Review = field(default_factory=Review)
 
 
 @dataclass(frozen=True, slots=True)

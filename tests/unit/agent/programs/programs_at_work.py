@@ -1,0 +1,173 @@
+"""Programs run as a subtask runs them, over a host whose answers come in an order by chance; broken off and gone on with from their record."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+
+from agent.budget import Budget, Meter
+from agent.execution.approval import ApprovedExecutor, Approver
+from agent.execution.approvers import AllowChanges
+from agent.execution.call_cache import ReusingExecutor
+from agent.execution.executor import CallResult, Executor
+from agent.execution.provenance import Provenance, Voices
+from agent.policy.protocol import Cost
+from agent.programs.protocol import Broken, Looking, Returned, Sandbox
+from agent.programs.running import Calling, ProgramRunner, StepCount
+from agent.resume import Past
+from agent.scheduler import closing
+from domain.errors import FootpathError
+from domain.event import Event, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
+from domain.model import JsonObject
+from domain.program import Program
+from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+
+
+def tool(name: str, *parameters: str, method: str = "GET") -> ToolDoc:
+    given = tuple(Parameter(name=one, type="string", required=True) for one in parameters)
+    return ToolDoc(
+        id=tool_id("c", "t", name), category="c", toolset="t", api=name, function=name, method=method,
+        url=f"http://host.example/{name}", parameters=given,
+    )  # fmt: skip
+
+
+DOCS = {
+    one.api: one
+    for one in (
+        tool("names"),
+        tool("get", "name"),
+        tool("fail", "name"),
+        tool("add", "name", method="POST"),
+        tool("bad", "name", method="POST"),
+    )
+}
+UNSAFE = frozenset(one.id for one in DOCS.values() if not one.safe)
+
+
+@dataclass
+class Host:
+    """Holds a list of names. ``get`` tells how often a name is there. ``sent``: the calls that reached it."""
+
+    chance: Random = field(default_factory=lambda: Random(1))
+    held: list[str] = field(default_factory=lambda: ["a", "b", "c"])
+    sent: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    rounds: int = 6
+    under_way: int = 0
+    most: int = 0
+    changing: int = 0
+    name: str = "host"
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
+        self.sent.append((tool.api, str(arguments.get("name", ""))))
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            self.changing += not tool.safe
+            assert self.changing <= 1
+            for _ in range(self.chance.randrange(self.rounds)):
+                await asyncio.sleep(0)
+            return self._answer(tool, str(arguments.get("name", "")))
+        finally:
+            self.under_way -= 1
+            self.changing -= not tool.safe
+
+    def _answer(self, tool: ToolDoc, name: str) -> CallResult:
+        match tool.api:
+            case "names":
+                value = list(dict.fromkeys(self.held))
+            case "get":
+                value = {"name": name, "times": self.held.count(name)}
+            case "add":
+                self.held.append(name)
+                value = {"id": len(self.held)}
+            case _:
+                return CallResult("absent", "", 404, note="no such thing")
+        return CallResult("ok", json.dumps(value), 200)
+
+    async def close(self) -> None: ...
+
+    @property
+    def changes(self) -> list[str]:
+        return [name for api, name in self.sent if api == "add"]
+
+
+@dataclass
+class Work:
+    """One life of a run: made anew from the record after each break."""
+
+    sandbox: Sandbox
+    executor: Executor
+    past: Sequence[EventRecord] = ()
+    approver: Approver = field(default_factory=AllowChanges)
+    budget: Budget = field(default_factory=Budget)
+    ledger: bool = False
+    runner: ProgramRunner | None = None
+
+    def __post_init__(self) -> None:
+        self.meter = Meter(self.budget, Cost())
+        told = Past(self.past, UNSAFE)
+        made = told.made(ledger=self.ledger)
+        self.meter.changes = told.changes(ledger=self.ledger)
+        caller = ApprovedExecutor(self.executor, self.approver, Provenance(Voices()), self.meter, made)
+        self.reusing = ReusingExecutor(caller, made)
+        self.line = told.of(1)
+        self.steps = StepCount()
+        self.turns = 0
+
+    async def events(self, *texts: str, inputs: Mapping[str, str] | None = None) -> AsyncIterator[Event]:
+        """Each text is a program of its own; the next is begun where one breaks off."""
+        for number, text in enumerate(texts, start=1):
+            program = Program(text=text, tools={name: doc.id for name, doc in DOCS.items()})
+            yield ProgramStarted(number=number, program=program)
+            calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._turn)
+            async with self.sandbox.session() as session:
+                self.runner = ProgramRunner(session, program, number, calling, self.line.program(number))
+                async with closing(self.runner.run(inputs or {})) as events:
+                    async for event in events:
+                        yield event
+            end = _end(number, self.runner.stop)
+            yield end
+            if isinstance(end, ProgramEnded) or end.final:
+                return
+
+    async def records(self, *texts: str, until: int = 10_000) -> list[EventRecord]:
+        """The record, the past first; broken off after the event of a number."""
+        records = list(self.past)
+        async with closing(self.events(*texts)) as events:
+            async for event in events:
+                if self.line.told(event):
+                    continue
+                at = datetime.now(UTC)
+                records.append(EventRecord(run="r", seq=len(records) + 1, at=at, subtask=1, event=event))
+                if len(records) >= until:
+                    break
+        return records
+
+    async def _turn(self) -> None:
+        self.turns += 1
+
+
+def _end(number: int, stop: Looking | Returned | Broken | None) -> ProgramEnded | ProgramFailed:
+    match stop:
+        case Returned(value):
+            return ProgramEnded(number=number, answered="yes", answer=json.dumps(value), verdict="yes")
+        case Broken(message=message, line=line, final=final):
+            return ProgramFailed(number=number, error=message, line=line, final=final)
+        case _:
+            raise AssertionError(stop)
+
+
+async def ran(work: Work, *texts: str) -> Event:
+    """The last event."""
+    try:
+        return (await work.records(*texts))[-1].event
+    except FootpathError:
+        assert work.runner is not None
+        raise
+
+
+def told_of(records: Sequence[EventRecord], kind: str) -> list[ToolId]:
+    """The tools of the events of a kind."""
+    return [event.tool for record in records if (event := record.event).kind == kind and hasattr(event, "tool")]  # type: ignore[union-attr]
