@@ -69,7 +69,9 @@ async def run(
     executor = ReusingExecutor(caller, made)
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     today = (past[0].at if past else datetime.now(UTC)).date().isoformat()
-    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today))
+    whole = _Run(
+        request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today, announcements)
+    )
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1

@@ -201,7 +201,8 @@ def _as_asked(call: IntendedCall) -> AskedCall:
 
 def _is_about(asked: Input, call: IntendedCall) -> bool:
     """Whether a question of several calls is about this very one."""
-    calls = cast("dict[str, Any]", asked.question).get("calls", []) if asked.kind == "call" else []
+    told = cast("dict[str, Any]", asked.question)
+    calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
     return any(
         (one["tool"], one["identity"], one["arguments"]) == (call.tool.id, call.identity, call.arguments)
         for one in calls
