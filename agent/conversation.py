@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from domain.tool import ToolId
 MOST_RUNS = 3
 """Earlier runs that a question may build on, the latest ones."""
 MOST_STEPS = 8
-"""Calls of one run that are kept, the latest ones."""
+"""Calls of one run that are kept."""
 MOST_TEXT = 32_000
 """Characters of a response that is kept whole; of a longer one, what compression has left of it."""
 NOTE = "called for an earlier question"
@@ -54,8 +55,18 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
                 found = [one for one in found if one not in mine[-1:]]
             case _:
                 continue
-    steps = tuple((record.seq, _kept(result)) for record, result in found[-MOST_STEPS:])
+    steps = tuple((record.seq, _kept(result)) for record, result in _chosen(found))
     return EarlierRun(records[0].run, "; ".join(described), steps)
+
+
+def _chosen(found: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:
+    """The latest ones, of many calls of one tool the latest of those: a loop's calls do not drive out what it began with."""
+    kept = list(found)
+    while len(kept) > MOST_STEPS:
+        often = Counter(result.tool for _, result in kept)
+        most = max(often.values())
+        kept.remove(next(one for one in kept if often[one[1].tool] == most))
+    return kept
 
 
 def _call(result: StepResult) -> tuple[str, str]:

@@ -91,7 +91,11 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
 
 
 def outcome_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """A run is answered where all its subtasks are; else what kept one of them from it, a used-up budget first."""
+    """A run is answered where all its subtasks are; else what kept one of them from it, a used-up budget first. Where some of it is served,
+    the run is served in part.
+    """
     if outcomes and all(outcome == "answered" for outcome in outcomes):
         return "answered"
-    return "budget" if "budget" in outcomes else "gave_up"
+    if "budget" in outcomes:
+        return "budget"
+    return "partly" if {"answered", "partly"} & set(outcomes) else "gave_up"

@@ -17,6 +17,7 @@ from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
 from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
+from agent.program_answer import based_on, said
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -65,7 +66,8 @@ async def run(
     caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made)
     executor = ReusingExecutor(caller, made)
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
-    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, before, request, turns))
+    today = (past[0].at if past else datetime.now(UTC)).date().isoformat()
+    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today))
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1
@@ -118,10 +120,12 @@ class _Run:
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
         for number, (tool, result) in self._given.items():
             self._shared.provenance.hear(tool, result, f"earlier.{number}")
-        if deps.document is None:
-            subtasks = (await decompose(self._request, policy, asked)).subtasks
-        else:
+        if deps.document is not None:
             subtasks = whole(self._request, "its steps are given").subtasks
+        elif deps.by_program and not told:
+            subtasks = whole(self._request, "one program serves it").subtasks
+        else:
+            subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
             yield 0, notice
         streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
@@ -146,14 +150,14 @@ class _Run:
         given = [self._given[number] for number in subtask.earlier]
         given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
         turn = SubtaskRun(subtask, self._shared, self._evidence(subtask.description, subtask.queries), tuple(given))
-        lacking = [self._turns[n].subtask.name for n in subtask.depends_on if self._turns[n].outcome != "answered"]
+        lacking = [self._turns[n].subtask.name for n in subtask.depends_on if not self._turns[n].served]
         self._turns[subtask.number] = turn
         return turn.events(lacking=", ".join(lacking))
 
     async def _bring_together(self) -> AsyncIterator[Event]:
         """One answer from all that succeeded, with what is missing; where nothing did, why."""
-        steps = self._steps()
         turns = [self._turns[number] for number in sorted(self._turns)]
+        steps = self._steps(turns)
         for line in self._changed(turns, steps):
             yield self._said(line)
         reviews = [turn.review for turn in turns]
@@ -161,20 +165,45 @@ class _Run:
             yield self._said(f"Not what was asked for: {sentence}.\n")
         if (left := _unused(reviews)) and any(result.status == "ok" for _, result in steps):
             yield self._said(f"No call was made for: {', '.join(left)}.\n")
-        if any(result.status in ("ok", "unknown") for _, result in steps):
-            async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
-                async for piece in pieces:
-                    for notice in told_notices(self._deps.policy):
-                        yield notice
-                    yield self._said(piece)
-            missing = [turn for turn in turns if turn.outcome != "answered"] if len(turns) > 1 else []
-            for turn in missing:
-                yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
-        else:
-            yield self._said("".join(turn.failure_message() for turn in turns))
-        end = self._finished(outcome_of([turn.outcome for turn in turns]))
-        open_ = tuple(turn.subtask.number for turn in turns if turn.outcome != "answered")
-        yield end.model_copy(update={"unanswered": open_})
+        async with closing(self._answers(turns)) as told:
+            async for event in told:
+                yield event
+        missing = [turn for turn in turns if turn.outcome != "answered"]
+        for turn in missing if len(turns) > 1 else []:
+            yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
+        last = self._finished(outcome_of([turn.outcome for turn in turns]))
+        yield last.model_copy(update={"unanswered": tuple(turn.subtask.number for turn in missing)})
+
+    async def _answers(self, turns: Sequence[SubtaskRun]) -> AsyncIterator[Event]:
+        """What programs answer, then the policy's answer from the steps of paths; where there are none that succeeded, why."""
+        programs = [turn for turn in turns if turn.progress.by_program]
+        for turn in programs:
+            yield self._said(await self._told_by_program(turn))
+        rests_on = [turn for turn in programs if turn.progress.program is not None]
+        numbered = enumerate(self._steps(rests_on), start=1)
+        if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
+            yield self._said(named)
+        walked = [turn for turn in turns if not turn.progress.by_program]
+        steps = self._steps(walked)
+        if not any(result.status in ("ok", "unknown") for _, result in steps):
+            if failures := "".join(turn.failure_message() for turn in walked):
+                yield self._said(failures)
+            return
+        async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
+            async for piece in pieces:
+                for notice in told_notices(self._deps.policy):
+                    yield notice
+                yield self._said(piece)
+
+    async def _told_by_program(self, turn: SubtaskRun) -> str:
+        """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""
+        end = turn.progress.program
+        if end is None:
+            return turn.failure_message()
+        if self._deps.phrase and end.verdict != "no" and end.answer:
+            words = await self._deps.policy.phrase(turn.subtask.description, end.answer)
+            end = end.model_copy(update={"answer": words})
+        return said(end)
 
     @staticmethod
     def _changed(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:
@@ -192,10 +221,9 @@ class _Run:
         self._answer += text
         return AnswerDelta(text=text)
 
-    def _steps(self) -> Results:
-        """The steps of all subtasks in order, counted through, then those that failed on the way."""
-        turns = [self._turns[number] for number in sorted(self._turns)]
-        numbers = counted_through([turn.carried() for turn in turns])
+    def _steps(self, turns: Sequence[SubtaskRun]) -> Results:
+        """The steps of subtasks in order, counted through all, then those that failed on the way."""
+        numbers = counted_through([self._turns[number].carried() for number in sorted(self._turns)])
         steps: list[tuple[ToolDoc, StepResult]] = []
         for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):
             for turn, made in zip(turns, results, strict=True):

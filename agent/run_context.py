@@ -17,6 +17,7 @@ from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
+from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
@@ -26,12 +27,16 @@ from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 
+ENDS_IN_PROGRAMS = frozenset({"program", "dfs", "cot", "basic"})
+"""Planners that say which tools are called, and not with what."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
     ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
+    ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
@@ -39,7 +44,7 @@ class RunDeps:
     is made; the usual one lets no call through that may change something.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
-    error rather than ends, since somebody takes it up later.
+    error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy.
     """
 
     store: GraphStore
@@ -54,6 +59,8 @@ class RunDeps:
     flows: FlowStore | None = None
     reader: RequestReader = field(default_factory=PlainReader)
     offers: Offers | None = None
+    sandbox: Sandbox | None = None
+    offer_tokens: int = 2000
     recalled: int = 8
     at_once: int = 3
     planner: str = "dfs"
@@ -64,6 +71,23 @@ class RunDeps:
     approver: Approver = field(default_factory=DenyChanges)
     voices: Voices | None = None
     taken_up: bool = False
+    phrase: bool = False
+
+    @property
+    def writes_programs(self) -> bool:
+        """Whether paths end in programs. Not where steps are given, or are to be approved before any call: those are made one by one."""
+        return (
+            self.planner in ENDS_IN_PROGRAMS
+            and self.sandbox is not None
+            and self.policy.writes
+            and self.document is None
+            and self.approves is None
+        )
+
+    @property
+    def by_program(self) -> bool:
+        """Whether a request is served by a program over its offer, rather than by a path that is found first."""
+        return self.planner == "program" and self.writes_programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +96,7 @@ class Shared:
     ``request``: what it was asked.
 
     ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
-    ``turns``: the order in which its subtasks change things.
+    ``turns``: the order in which its subtasks change things. ``today``: the day on which it began.
     """
 
     deps: RunDeps
@@ -84,3 +108,4 @@ class Shared:
     earlier: Earlier = field(default_factory=Earlier)
     request: str = ""
     turns: Turns = field(default_factory=lambda: Turns(1))
+    today: str = ""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
 from agent.conversation import References
 from agent.execution.execute import execute, in_time, told_late
@@ -18,6 +19,9 @@ from agent.plans.draft import drafted
 from agent.plans.validation import known
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
+from agent.programs.offered import considered, given_names, offered_tools
+from agent.programs.running import Calling, StepCount
+from agent.programs.serving import Asked, Serving
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
 from agent.run_context import Shared
@@ -57,8 +61,12 @@ class SubtaskRun(SubtaskOutcome):
         walking = walk_deps(self._request, evidence, shared.deps.settings, self._deps.policy, self._results, expand)
         self._walking = replace(walking, choose=self._choose)
         self._planner = planner_named(shared.deps.planner)
+        self._today = shared.today
+        turn = partial(shared.turns.come, subtask.number)
+        self._calling = Calling(subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn)
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
+        self._over = False
 
     @property
     def reread(self) -> Given:
@@ -90,10 +98,32 @@ class SubtaskRun(SubtaskOutcome):
             async with closing(self._carry_out(self._deps.document)) as events:
                 async for event in events:
                     yield event
+        elif self._deps.by_program:
+            async with closing(self._served_by_program()) as events:
+                async for event in events:
+                    yield event
         else:
             async with closing(self._find_out()) as events:
                 async for event in events:
                     yield event
+
+    async def _served_by_program(self) -> AsyncIterator[Event]:
+        """A program over what is offered for the request; where none comes out, the walk finds a path."""
+        offered = await offered_tools(self._request, self._deps.offers, self.evidence)
+        yield considered(offered, self.evidence)
+        serving = self._serving(wider=True)
+        async with closing(serving.events(offered)) as events:
+            async for event in events:
+                yield self._references.told(event)
+        if not serving.over:
+            async with closing(self._find_out()) as events:
+                async for event in events:
+                    yield event
+
+    def _serving(self, *, wider: bool) -> Serving:
+        """What writes and runs a program; earlier results are names of it."""
+        asked = Asked(self._request, self._today, given_names(self._given), tainted=bool(self._given), wider=wider)
+        return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past)
 
     async def _find_out(self) -> AsyncIterator[Event]:
         """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
@@ -108,15 +138,11 @@ class SubtaskRun(SubtaskOutcome):
             ended = progress.ended
             if ended is None or not ended.path:
                 return
-            yield PlanReady(plan=Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason))
-            if self._deps.approves is not None:
-                async with closing(self._approved(ended, self._deps.approves)) as events:
-                    async for event in events:
-                        yield event
-                return
-            async with closing(self._execute(ended, self._deps.policy)) as events:
+            async with closing(self._carried_out(ended)) as events:
                 async for event in events:
                     yield event
+            if self._over:
+                return
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
             if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
@@ -128,6 +154,29 @@ class SubtaskRun(SubtaskOutcome):
             if over is not None:
                 yield over
                 return
+
+    async def _carried_out(self, ended: PathEnded) -> AsyncIterator[Event]:
+        """A path that was found: as its user approves of it, by one program over its tools, or step by step where none comes out."""
+        plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
+        yield PlanReady(plan=plan)
+        if self._deps.approves is not None:
+            self._over = True
+            async with closing(self._approved(ended, self._deps.approves)) as events:
+                async for event in events:
+                    yield event
+            return
+        if self._deps.writes_programs:
+            serving = self._serving(wider=False)
+            async with closing(serving.events(self.evidence.docs(tuple(dict.fromkeys(ended.path))))) as events:
+                async for event in events:
+                    yield self._references.told(event)
+            if serving.over:
+                self._over = True
+                return
+            yield PlanReady(plan=plan)
+        async with closing(self._execute(ended, self._deps.policy)) as events:
+            async for event in events:
+                yield event
 
     async def _approved(self, planned: PathEnded, approves: Approves) -> AsyncIterator[Event]:
         """What the user makes of a plan, carried out; nothing where it is not allowed."""

@@ -14,7 +14,10 @@ from agent.subtask_progress import Progress
 from domain.event import CallFinished, Event, Outcome
 from domain.origin import ValueKind
 from domain.plan import StepResult
+from domain.program import Answered
 from domain.tool import ToolDoc, ToolId
+
+_OF_VERDICTS: dict[Answered, Outcome] = {"yes": "answered", "partly": "partly", "no": "gave_up"}
 
 
 class SubtaskOutcome:
@@ -54,6 +57,8 @@ class SubtaskOutcome:
     def outcome(self) -> Outcome:
         """What became of it."""
         progress = self.progress
+        if progress.by_program:
+            return self._by_program
         if self.done_already:
             return "gave_up" if self.undone else "answered"
         if progress.meter.exhausted and (
@@ -72,8 +77,24 @@ class SubtaskOutcome:
         return "gave_up" if lacking else "answered"
 
     @property
+    def _by_program(self) -> Outcome:
+        """What became of it where a program served it, or broke off for good."""
+        progress = self.progress
+        if progress.program is not None:
+            return _OF_VERDICTS[progress.program.verdict]
+        denied = any(result.status == "skipped" for result in progress.done.values())
+        return "budget" if progress.meter.exhausted or (denied and not progress.meter.may_change) else "gave_up"
+
+    @property
+    def served(self) -> bool:
+        """Whether there is something that others may build on."""
+        return self.outcome in ("answered", "partly")
+
+    @property
     def undone(self) -> tuple[str, ...]:
-        """What its policy has left out: of its path, and of the changes that it orders."""
+        """What its policy has left out: of its path, and of the changes that it orders. A program says so itself."""
+        if self.progress.by_program:
+            return ()
         return undone(self.progress, self.evidence, self.policy)
 
     @property
@@ -109,6 +130,8 @@ class SubtaskOutcome:
     def failure_message(self) -> str:
         """Why it has no answer, what was tried and what was considered."""
         ended, stuck = self.progress.ended, self.progress.stuck
+        if self.progress.by_program:
+            return self.progress.failure_message(self.why_not, ())
         reason = ended.reason if ended else "the walk did not end"
         if stuck is not None and stuck[1].status == "skipped":
             reason = stuck[1].note  # the path was fine; its user did not want it
@@ -117,7 +140,15 @@ class SubtaskOutcome:
 
     @property
     def why_not(self) -> str:
-        """Why it is not answered, as far as its walk says."""
+        """Why it is not answered, as far as its walk says, or its program."""
+        progress = self.progress
+        if progress.by_program:
+            denied = [result.note for result in progress.done.values() if result.status in ("skipped", "unknown")]
+            end, broken = progress.program, progress.broken
+            if end is not None:
+                return end.missing or end.veto or end.answer
+            used_up = progress.meter.exhausted
+            return denied[0] if denied else used_up or (broken.error if broken else "its program did not end")
         stuck = self.progress.stuck
         if stuck is not None:
             return why(stuck[1])

@@ -13,6 +13,10 @@ from domain.event import (
     CandidatesConsidered,
     Event,
     PathEnded,
+    PlanReady,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramStarted,
     StepBacktracked,
 )
 from domain.plan import StepResult
@@ -32,7 +36,9 @@ class Progress:
     after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of its paths that
     change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
     was gone around, with that step's place among their own (from 1). ``lost_changes``: the
-    tools by which the rest of such a path was to change something, with the changes that were made before.
+    tools by which the rest of such a path was to change something, with the changes that were made before. ``programs``: how many were run;
+    ``program``: the end of the one that counts, ``broken``: how it broke off; ``by_program``: ``done`` are its calls, each under a
+    number of its own.
     """
 
     meter: Meter
@@ -48,6 +54,11 @@ class Progress:
         default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
     )
     ended: PathEnded | None = None
+    programs: int = 0
+    program: ProgramEnded | None = None
+    broken: ProgramFailed | None = None
+    by_program: bool = False
+    ends: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
     starts: tuple[ToolId, ...] = ()
     considered: int = 0
     backtracks: int = 0
@@ -65,12 +76,39 @@ class Progress:
                 self.backtracks += 1
             case PathEnded():
                 self.ended = event
+                self._leave_programs()
                 self._keep_common(event.path)
+            case PlanReady():
+                self._leave_programs()
+            case ProgramStarted():
+                self._begin_program(event)
+            case ProgramFailed():
+                self.broken = event
+            case ProgramEnded():
+                self._end_program(event)
             case CallFinished():
                 self.done[event.step] = event.result
                 self.called.append(event.result)
             case _:
                 return
+
+    def _begin_program(self, event: ProgramStarted) -> None:
+        """One that begins anew leaves behind what came before it."""
+        self.programs, self.program, self.broken = event.number, None, None
+        if not event.goes_on:
+            self.failed += [result for result in self.done.values() if result.status != "ok"]
+            self.done = {}
+        self.by_program = True
+
+    def _end_program(self, event: ProgramEnded) -> None:
+        """Its calls are those that count; where it is told again, it is put back in its place."""
+        self.done = self.ends.setdefault(event.number, self.done)
+        self.program, self.broken, self.by_program = event, None, True
+
+    def _leave_programs(self) -> None:
+        """Steps are those of a path again."""
+        if self.by_program:
+            self.program, self.broken, self.by_program, self.done = None, None, False, {}
 
     def _keep_common(self, path: Path) -> None:
         """Of the results at hand, keep those of the steps that the new path begins with."""
@@ -82,7 +120,12 @@ class Progress:
 
     @property
     def stuck(self) -> tuple[int, StepResult] | None:
-        """The step to go around, if any: one that did not succeed, or that found nothing and so left the rest without a base."""
+        """The step to go around, if any: one that did not succeed, or that found nothing and so left the rest without a base.
+
+        A program goes around its calls by itself.
+        """
+        if self.by_program:
+            return None
         bad = next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
         if bad is not None and bad[1].status != "missing":
             return bad

@@ -3,9 +3,21 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent.program_trace import ProgramsTrace
 from agent.search.state import Path
 from agent.step_numbers import Carried, counted_through, renumbered
-from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted, SubtaskStarted
+from domain.event import (
+    CallFinished,
+    CallStarted,
+    Event,
+    EventRecord,
+    PathEnded,
+    PlanReady,
+    Programs,
+    RunFinished,
+    RunStarted,
+    SubtaskStarted,
+)
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolId
@@ -14,9 +26,10 @@ from domain.tool import ToolId
 @dataclass(slots=True)
 class SubtaskTranscript:
     """``steps``: results of the last plan by step, counted on from the steps it was ``given``, the first
-    of which, ``earlier``, are of earlier runs. ``failed``: steps that were gone around.
+    of which, ``earlier``, are of earlier runs. ``gone_around``: steps of walks that were; ``set_aside``: calls of programs that came to nothing.
 
-    ``failed_after``: those that followed another tool, each with that tool. ``finished``: its last walk finished a path.
+    ``failed_after``: of the former, those that followed another tool, each with that tool. ``finished``: its last walk finished a path.
+    ``planned``: that path. ``sites``: of the steps that a program called, which call of it each is. ``programs``: what was written for it.
     """
 
     number: int = 0
@@ -25,17 +38,34 @@ class SubtaskTranscript:
     depends_on: tuple[int, ...] = ()
     given: int = 0
     earlier: int = 0
-    path: Path = ()
+    planned: Path = ()
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
-    failed: list[StepResult] = field(default_factory=list[StepResult])
+    gone_around: list[StepResult] = field(default_factory=list[StepResult])
+    set_aside: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     failed_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
     finished: bool = False
+    sites: dict[int, str] = field(default_factory=dict[int, str])
+    programs: ProgramsTrace = field(default_factory=ProgramsTrace)
+
+    @property
+    def failed(self) -> list[StepResult]:
+        """What was called, or was to be, and came to nothing."""
+        return [*self.gone_around, *(self.set_aside[step] for step in sorted(self.set_aside))]
+
+    @property
+    def path(self) -> Path:
+        """The tools of the last plan in order; of a program, each once, by their first calls."""
+        called = tuple(dict.fromkeys(self.steps[step].tool for step in sorted(self.steps)))
+        return called if any(step in self.sites for step in self.steps) else self.planned
 
     @property
     def answered(self) -> bool:
-        """Whether a finished path was carried out from its first step to its last."""
-        done = [self.steps[step] for step in sorted(self.steps)]
-        return self.finished and len(done) == len(self.path) > 0 and all(result.status == "ok" for result in done)
+        """Whether a finished path was carried out from its first step to its last, or a program ended with all that was asked for."""
+        last = self.programs.last
+        if last is not None and last.ended is not None and last.ended.verdict == "yes":
+            return True
+        done = [self.steps[step] for step in sorted(self.steps) if step not in self.sites]
+        return self.finished and len(done) == len(self.planned) > 0 and all(result.status == "ok" for result in done)
 
     def add(self, event: Event) -> None:
         """Take one more of its events into account."""
@@ -49,36 +79,69 @@ class SubtaskTranscript:
                 self._plan(event.plan.path)
             case PathEnded() if not event.path:
                 self._plan(())
+            case CallStarted():
+                self.sites.pop(event.step, None)
+                if event.site:
+                    self.sites[event.step] = event.site
             case CallFinished():
-                self.steps[event.step] = event.result
+                self._called(event)
             case _:
-                return
+                if isinstance(event, Programs):
+                    self._program(event)
+
+    def _program(self, event: Programs) -> None:
+        """The calls of the program that counts are steps; those of the others are set aside."""
+        before = self.programs.last
+        self.programs.add(event)
+        last = self.programs.last
+        if before is None or last is None or last is before:
+            return
+        self._set_aside(before.calls)
+        for step, (site, result) in last.calls.items():
+            self.steps[step], self.sites[step] = result, site
+            self.set_aside.pop(step, None)
+
+    def _set_aside(self, steps: Iterable[int]) -> None:
+        for step in sorted(steps):
+            if self.sites.pop(step, ""):
+                self.set_aside[step] = self.steps.pop(step)
+
+    def _called(self, event: CallFinished) -> None:
+        self.steps[event.step] = event.result
+        site, last = self.sites.get(event.step), self.programs.last
+        if site and last is not None:
+            last.calls[event.step] = (site, event.result)
 
     def _plan(self, path: Path) -> None:
-        """A new plan: the results of what it shares with the last one stay, failures are set aside."""
-        kept: dict[int, StepResult] = {}
+        """A new plan: the results of what it shares with the last one stay, and of a program that served something; failures are set aside."""
+        kept = {step: self.steps[step] for step in self.steps if step in self.sites}
+        walked = [step for step in sorted(self.steps) if step not in self.sites]
         shared = True
-        for step in sorted(self.steps):
-            result, at = self.steps[step], step - self.given
+        for at, step in enumerate(walked, start=1):
+            result = self.steps[step]
             shared = shared and at <= len(path) and path[at - 1] == result.tool and result.status == "ok"
             if shared:
                 kept[step] = result
             else:
-                self.failed.append(result)
+                self.gone_around.append(result)
                 if at > 1 and result.status != "ok":
-                    self.failed_after.append((self.path[at - 2], result))
-        self.path, self.steps = path, kept
+                    self.failed_after.append((self.planned[at - 2], result))
+        self.planned, self.steps = path, kept
+        if (last := self.programs.last) is not None and not last.useful:
+            self._set_aside(last.calls)
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
         """The last plan's steps come first, in order; failed ones after them."""
-        steps = [*(self.steps[step] for step in sorted(self.steps)), *self.failed]
-        return {
+        steps = [_step(renumbered(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)]
+        steps += [_step(renumbered(step, numbers)) for step in self.failed]
+        told: JsonObject = {
             "name": self.name,
             "description": self.description,
             "depends_on": list(self.depends_on),
             "path": list(self.path),
-            "steps": [_step(renumbered(step, numbers)) for step in steps],
+            "steps": [*steps],
         }
+        return {**told, "program": self.programs.to_json()} if self.programs.refused or self.programs.last else told
 
 
 @dataclass(slots=True)
@@ -128,8 +191,24 @@ class Transcript:
         }
 
     @property
+    def sites(self) -> dict[int, str]:
+        """Of the steps that programs called, which call of them each is."""
+        numbers = self._numbers()
+        return {
+            numbers[one.number][step]: site
+            for one in self.walked
+            for step, site in one.sites.items()
+            if step in one.steps
+        }
+
+    @property
+    def programmed(self) -> bool:
+        """Whether a program called something."""
+        return any(trace.calls for one in self.walked for trace in one.programs.written)
+
+    @property
     def failed(self) -> list[StepResult]:
-        """The results of steps that were gone around."""
+        """What was called, or was to be, and came to nothing."""
         return [result for one in self.walked for result in one.failed]
 
     def served(self, subtask: SubtaskTranscript) -> bool:
@@ -161,8 +240,8 @@ class Transcript:
         return {**found, "error": end.error} if end.error else found
 
 
-def _step(result: StepResult) -> JsonObject:
-    return {
+def _step(result: StepResult, site: str = "") -> JsonObject:
+    told: JsonObject = {
         "tool": result.tool,
         "arguments": result.arguments,
         "provenance": [binding.model_dump(mode="json") for binding in result.provenance],
@@ -171,3 +250,4 @@ def _step(result: StepResult) -> JsonObject:
         "response": result.response,
         "note": result.note,
     }
+    return {**told, "site": site} if site else told

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from _program_view import ProgramView
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -20,6 +21,11 @@ from domain.event import (
     Planning,
     PlanReady,
     PolicyFellBack,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
+    ProgramStarted,
     ReflectionMade,
     ResponseCompressed,
     RunDelayed,
@@ -44,14 +50,19 @@ class AskView:
     def __init__(self, console: Console, *, all_candidates: bool = False) -> None:
         self._console = console
         self._most = 100 if all_candidates else 5
+        self._programs = ProgramView(console, whole=all_candidates)
         self._answering = False
         self._request = ""
 
     def show(self, event: Event) -> None:
         """Write one event."""
         match event:
+            case CallStarted() | CallFinished() if self._programs.takes(event):
+                return
             case CallStarted() | CallFinished() | ResponseCompressed():
                 self._call(event)
+            case ProgramRefused() | ProgramStarted() | ProgramLooked() | ProgramFailed() | ProgramEnded():
+                self._programs.show(event)
             case InputNeeded():
                 self._line(f"  [yellow]?[/yellow]  {escape(clean(event.reason, 400))}")
             case RunDelayed():

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Changes = Literal["ask", "yes", "dry run"]
 """What becomes of calls that may change something."""
+_EXITS = {"answered": 0, "partly": 4}
+"""By the run's outcome; any other exits with 1."""
 
 
 def main(
@@ -30,8 +32,11 @@ def main(
         str, typer.Option(help="Who decides: offline needs no model, llm asks the one of the settings.")
     ] = "offline",
     planner: Annotated[
-        str, typer.Option(help="How to plan: dfs walks the graph; react, cot, basic, retrieve.")
-    ] = "dfs",
+        str,
+        typer.Option(
+            help="How to plan: program writes one, the default with --policy llm; dfs walks the graph, the default without; react, cot, basic, retrieve."
+        ),
+    ] = "",
     executor: Annotated[str, typer.Option(help="http makes the calls, replay answers from recorded ones.")] = "http",
     calls: Annotated[
         list[Path] | None, typer.Option(help="Recorded calls to replay instead of the store's own.")
@@ -50,7 +55,7 @@ def main(
 ) -> None:
     """Answer a request. Before a call that may change something, the terminal asks; without a terminal, none is made but with --yes.
 
-    Exit codes: 0 answered, 1 not answered, or a change was not made, 2 wrong use, 3 no store.
+    Exit codes: 0 answered, 1 not answered, or a change was not made, 2 wrong use, 3 no store, 4 answered in part.
     """
     try:
         if not request.strip():
@@ -75,7 +80,7 @@ def main(
         from orjson import OPT_INDENT_2, dumps
 
         print(dumps(transcript.to_json(), option=OPT_INDENT_2).decode())
-    raise typer.Exit(0 if transcript.end and transcript.end.outcome == "answered" else 1)
+    raise typer.Exit(_EXITS.get(transcript.end.outcome, 1) if transcript.end else 1)
 
 
 def _shown(*, all_candidates: bool) -> "Callable[[Event], None]":

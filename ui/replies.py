@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field, SecretStr
 
 PLANNERS = {
+    "program": "One program",
     "dfs": "Weighted walk",
     "react": "Step by step (ReAct)",
     "cot": "All at once, reasoned",
@@ -114,7 +115,7 @@ class Choices(BaseModel):
 class Chosen(BaseModel):
     """How a run is to be made. ``stop_at_plan``: it waits with its plan until that is approved."""
 
-    planner: str = "dfs"
+    planner: str = ""
     policy: str = "offline"
     model: str = ""
     stop_at_plan: bool = False

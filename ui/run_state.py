@@ -16,6 +16,7 @@ from domain.event import (
     PathEnded,
     PlanReady,
     PolicyFellBack,
+    Programs,
     ReflectionMade,
     RunDelayed,
     RunFinished,
@@ -29,6 +30,7 @@ from domain.plan import Binding, StepResult
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 from domain.usage import Usage
+from ui.program_state import Written, written
 from ui.stream import LAST, Told
 
 Place = tuple[int, tuple[ToolId, ...]]
@@ -55,7 +57,7 @@ class Node:
 
 @dataclass
 class Call:
-    """A call; ``result`` None while it is under way."""
+    """A call; ``result`` None while it is under way. ``site``: which call of a program it is, if it is one."""
 
     subtask: int
     step: int
@@ -63,6 +65,7 @@ class Call:
     arguments: JsonObject
     provenance: tuple[Binding, ...] = ()
     result: StepResult | None = None
+    site: str = ""
 
 
 class Origin(BaseModel):
@@ -96,6 +99,7 @@ class RunState:
     subtasks: dict[int, SubtaskStarted] = field(default_factory=dict[int, SubtaskStarted])
     nodes: dict[Place, Node] = field(default_factory=dict[Place, Node])
     ends: dict[Place, PathEnded] = field(default_factory=dict[Place, PathEnded])
+    programs: list[Written] = field(default_factory=list[Written])
     calls: list[Call] = field(default_factory=list[Call])
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
@@ -128,7 +132,8 @@ class RunState:
             case SubtaskStarted():
                 self.subtasks[event.subtask] = event
             case CallStarted():
-                self.calls.append(Call(subtask, event.step, event.tool, event.arguments, event.provenance))
+                made = Call(subtask, event.step, event.tool, event.arguments, event.provenance, site=event.site)
+                self.calls.append(made)
             case CallFinished():
                 self._result(event, subtask)
             case AnswerDelta():
@@ -159,6 +164,8 @@ class RunState:
                 self.plans[subtask] = event.plan.path
                 for length in range(1, len(event.plan.path) + 1):
                     self._node(subtask, event.plan.path[:length]).state = "chosen"
+            case _ if isinstance(event, Programs):
+                written(self.programs, event, subtask)
             case _:
                 self._note(event)
 

@@ -3,21 +3,17 @@
 Texts of tools and answers are strangers': they are shown as text and code, never as markup.
 """
 
-import json
-import re
-
 import streamlit as st
-from pydantic import JsonValue
 
-from ui.run_state import Call, RunState
+from ui.call_view import draw_calls
+from ui.program_view import draw_programs
+from ui.run_state import RunState
+from ui.texts import unmarked
 from ui.walk_graph import tool_name, walk_dot
 
-_MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
-_LONGEST = 20_000
-_LINKS = re.compile(r":(?=//)|@|www(?=\.)", re.IGNORECASE)
-_PLAIN = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 _OUTCOMES = {
     "answered": "Answered",
+    "partly": "Answered in part",
     "gave_up": "Found no way to answer",
     "budget": "Stopped at its limits",
     "cancelled": "Stopped",
@@ -31,7 +27,8 @@ def draw(story: RunState, *, unfolded: bool) -> None:
         _answer(story)
         _end(story)
     _walk(story, unfolded=unfolded)
-    _calls(story)
+    draw_programs(story, unfolded=unfolded)
+    draw_calls(story, [call for call in story.calls if not call.site])
     for note in story.notes:
         st.caption(unmarked(note))
     if not story.finished:
@@ -59,59 +56,6 @@ def _walk(story: RunState, *, unfolded: bool) -> None:
             if node.reason:
                 done = "left again" if node.state == "backtracked" else "chosen"
                 st.caption(f"**{unmarked(tool_name(node.tool))}** {done}: {unmarked(node.reason)}")
-
-
-def _calls(story: RunState) -> None:
-    asked = [(one.tool, one.arguments) for one in story.questions.values()]
-    for call in story.calls:
-        waits = call.result is None and (call.tool, call.arguments) in asked
-        with st.expander(_title(call, "asked about" if waits else "under way"), expanded=False):
-            st.text("Arguments")
-            st.code(readable(call.arguments), language="json", wrap_lines=True)
-            origins = [f"{one.parameter}: from {one.origin} {one.reference}".rstrip() for one in call.provenance]
-            if origins:
-                st.code("\n".join(origins), language=None, wrap_lines=True)
-            if call.result:
-                if call.result.note:
-                    st.text(call.result.note)
-                st.text("Response")
-                st.code(response_text(call.result.response), language="json", wrap_lines=True)
-
-
-def _title(call: Call, told: str) -> str:
-    """An expander's title is Markdown: what could be markup in a tool's name is taken for what it is. ``told``: of a call without a result."""
-    mark = "…"
-    if result := call.result:
-        mark = _MARKS[result.status]
-        code = f" {result.http_status}" if result.http_status else ""
-        told = f"{result.status}{code}, {result.seconds * 1000:.0f} ms"
-    return f"{mark} {call.step}. {unmarked(tool_name(call.tool))} ({told})"
-
-
-def unmarked(text: str) -> str:
-    """Text that Markdown shows as it is. Addresses, which would become links however they are escaped, are parted by a joiner that is not seen."""
-    plain = "".join(character if character.isprintable() else " " for character in text)
-    plain = _LINKS.sub(lambda found: f"{found[0]}\u2060", plain)
-    return "".join(f"\\{character}" if character in "\\`*_{}[]()<>#+-.!|~$:&" else character for character in plain)
-
-
-def labelled(name: str) -> str:
-    """A name in a label. One that no Markdown can be in stays as it is: what is escaped is read out with its escapes."""
-    return name if _PLAIN.fullmatch(name) else unmarked(name)
-
-
-def readable(value: JsonValue) -> str:
-    """JSON, indented; cut where it is very long."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… {len(text) - _LONGEST} characters more"
-
-
-def response_text(text: str) -> str:
-    """As JSON where it is some; else its beginning as it is."""
-    try:
-        return readable(json.loads(text))
-    except (ValueError, RecursionError):
-        return text[:_LONGEST]
 
 
 def _end(story: RunState) -> None:

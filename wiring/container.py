@@ -15,6 +15,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import OfferMaker
 from agent.offer.tool_facts import ReadOnce
 from agent.policy.protocol import Policy
+from agent.programs.protocol import Sandbox
 from domain.errors import UsageError
 from domain.memory import MemoryStore
 from graph.dataflow import FlowStore
@@ -65,6 +66,7 @@ class Container:
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
         self._field_choices: FieldChoices | None = None
+        self._sandbox: Sandbox | None = None
         self._models: dict[str, SharedModel] = {}
         self._read = False
 
@@ -194,6 +196,20 @@ class Container:
             self._models[name] = SharedModel(self.settings, name)
             self._stack.push_async_callback(self._models[name].model.close)
         return self._models[name]
+
+    def sandbox(self) -> Sandbox:
+        """Where this process's programs run; its workers are started by the first of them, and end with the container."""
+        if self._sandbox is None:
+            from agent.programs.limits import SandboxLimits
+            from agent.programs.sandbox import MontySandbox
+
+            chosen = self.settings
+            limits = SandboxLimits(
+                chosen.program_seconds, chosen.program_memory, chosen.program_workers, chosen.program_calls
+            )
+            self._sandbox = MontySandbox(limits)
+            self._stack.push_async_callback(self._sandbox.close)
+        return self._sandbox
 
     async def secrets(self) -> Secrets:
         """The named secrets of this process, read once."""

@@ -9,7 +9,7 @@ from agent.execution.approvers import AllowChanges, DenyChanges, KeepHostsApart
 from agent.execution.executor import Executor
 from agent.learning.learner import Learner, taught
 from agent.memory.long_term import LongTermMemory
-from agent.planners.by_name import planner_named
+from agent.planners.by_name import default_planner, planner_named
 from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
 from agent.search.settings import WalkSettings
@@ -22,13 +22,13 @@ async def run_deps(
     container: Container,
     policy: str,
     executor: str | Executor,
-    planner: str = "dfs",
+    planner: str = "",
     *,
     owner: str | None = None,
     model: str = "",
     approver: Approver | None = None,
 ) -> RunDeps:
-    """What one run works with; the policy is its own. ``executor``: a name, or an executor that the caller closes. ``approver``: asked about
+    """What one run works with; the policy is its own. ``planner``: empty for the usual one of the policy. ``executor``: a name, or an executor that the caller closes. ``approver``: asked about
     calls that may change something, which without one are not made; of calls that are replayed, nobody is asked.
 
     ``owner``: whose memories are recalled and kept, that of the settings by default. ``model``: for the policy llm, another than the usual one of the settings.
@@ -36,6 +36,7 @@ async def run_deps(
     Raises:
         UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
     """
+    planner = planner or default_planner(policy)
     planner_named(planner)
     own_policy = container.policy(policy, model)
     caller = await container.executor(executor) if isinstance(executor, str) else executor
@@ -53,9 +54,12 @@ async def run_deps(
         flows=await container.flows(),
         reader=reader_for(policy),
         offers=await container.offers(search),
+        sandbox=container.sandbox(),
+        offer_tokens=container.settings.offer_tokens,
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         approver=_approver(container, approver, caller),
+        phrase=container.settings.phrase,
     )
 
 

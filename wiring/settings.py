@@ -82,6 +82,9 @@ class Settings(ServerSettings, BaseSettings):
     several_steps: bool = Field(
         default=True, description="A language model may name several steps of a path in one decision."
     )
+    phrase: bool = Field(
+        default=False, description="What a program answers is said anew by the language model, in one small call more."
+    )
     weights: Literal["living", "thesis"] = Field(
         default="living", description="How evidence becomes weights: living, or by the formulas of the thesis."
     )
@@ -107,6 +110,12 @@ class Settings(ServerSettings, BaseSettings):
         default=3, ge=1, le=16, description="Independent subtasks of a run that are done side by side."
     )
 
+    offer_tokens: int = Field(
+        default=2000,
+        ge=200,
+        le=100_000,
+        description="Tokens that the functions may take in the prompt of a program's author.",
+    )
     program_seconds: float = Field(
         default=5.0, gt=0, le=600, description="Seconds a program may compute; waiting for its calls does not count."
     )

@@ -115,8 +115,13 @@ async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLe
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
-    """The policy's scores; None where it has no say: no end, no call, a tool that is no more."""
-    if policy is None or transcript.end is None or transcript.end.outcome in ("cancelled", "failed"):
+    """The policy's scores; None where it has no say: no end, no call, a tool that is no more, a program, whose text says what its calls were for."""
+    if (
+        policy is None
+        or transcript.programmed
+        or transcript.end is None
+        or transcript.end.outcome in ("cancelled", "failed")
+    ):
         return None
     done = [transcript.steps[step] for step in sorted(transcript.steps)]
     if not any(result.attempts for result in (*done, *transcript.failed)):

@@ -1,12 +1,13 @@
 """What a run teaches the graph: one batch, keyed by the run, so that learning twice equals once (thesis 3.4.2)."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from agent.learning.program_lesson import capped, distinct_calls, program_scores, program_transitions
 from agent.learning.step_scores import bounded, is_scored, scores
-from agent.transcript import Transcript
+from agent.transcript import SubtaskTranscript, Transcript
 from domain.event import EventRecord
 from domain.plan import CallOutcome, StepResult
 from domain.tool import FINISH, ToolId
@@ -30,40 +31,56 @@ def lesson(
 ) -> LiveBatch | None:
     """The batch of a whole run; None where no call was made, and for a run that was cancelled or that failed in itself.
 
-    Transitions are those between the steps that were carried out, in order, to ``Finish`` where the run answered. A step that
+    Transitions of walks are those between the steps that were carried out, in order, to ``Finish`` where the run answered. A step that
     was gone around was walked to from the step before it, where that is the tool's own doing. ``Finish`` is walked to with a score of 1.
     ``given``: the policy's scores of the plan's steps and of those that were gone around; without them the scores are those of
-    :func:`agent.learning.step_scores.scores`.
+    :func:`agent.learning.step_scores.scores`. What programs teach says :mod:`agent.learning.program_lesson`; a run that was
+    served in part teaches what it did, and no way to ``Finish``.
     """
     kept = list(records)
     transcript = Transcript.of(kept)
     if transcript.end is None or transcript.end.outcome in ("cancelled", "failed"):
         return None
     answered = transcript.end.outcome == "answered"
-    done = [transcript.steps[step] for step in sorted(transcript.steps)]
-    tried = [*done, *transcript.failed]
-    outcomes: list[tuple[ToolId, LiveOutcome]] = [
-        (result.tool, speaks) for result in tried if (speaks := _evidence(result)) is not None
-    ]
-    if not any(result.attempts for result in tried):
+    programmed = [result for one in transcript.walked for result in _programmed(one)]
+    done, failed = _walked(transcript)
+    tried = [*done, *failed]
+    if not any(result.attempts for result in (*tried, *programmed)):
         return None
     transitions = _transitions(transcript)
     ends = sum(count for (_, target), count in transitions.items() if target == FINISH)
-    scored = _scored(tried, given or scores(done, transcript.failed, answered=answered))
+    pairs = list(zip(tried, given or scores(done, failed, answered=answered), strict=True))
+    pairs += [pair for one in transcript.walked for pair in program_scores(one, served=transcript.served(one))]
+    outcomes = (*_outcomes(tried), *capped(_outcomes(distinct_calls(programmed))))
     return LiveBatch(
         key=f"run:{kept[0].run}",
         transitions=transitions,
-        scores=(*scored, *((FINISH, 1.0) for _ in range(ends))),
-        outcomes=tuple(outcomes),
+        scores=(*_scored(pairs), *((FINISH, 1.0) for _ in range(ends))),
+        outcomes=outcomes,
         decay=decay,
         at=min(kept[0].at, datetime.now(UTC)),
         half_life=half_life,
     )
 
 
-def _scored(tried: Sequence[StepResult], given: Sequence[float]) -> tuple[tuple[ToolId, float], ...]:
+def _programmed(subtask: SubtaskTranscript) -> Iterator[StepResult]:
+    """The results of what its programs called, in order."""
+    return (trace.calls[step][1] for trace in subtask.programs.written for step in sorted(trace.calls))
+
+
+def _walked(transcript: Transcript) -> tuple[list[StepResult], list[StepResult]]:
+    """The steps that no program called: those of the last plans, and those that were gone around."""
+    done = [transcript.steps[step] for step in sorted(transcript.steps) if step not in transcript.sites]
+    return done, [result for one in transcript.walked for result in one.gone_around]
+
+
+def _outcomes(results: Sequence[StepResult]) -> list[tuple[ToolId, LiveOutcome]]:
+    """What they say of their tools, as far as they say anything."""
+    return [(result.tool, speaks) for result in results if (speaks := _evidence(result)) is not None]
+
+
+def _scored(pairs: Sequence[tuple[StepResult, float]]) -> tuple[tuple[ToolId, float], ...]:
     """The scores of the tools that were called, within what their outcomes allow."""
-    pairs = zip(tried, given, strict=True)
     return tuple((result.tool, bounded(result, score)) for result, score in pairs if is_scored(result))
 
 
@@ -76,11 +93,14 @@ def _transitions(transcript: Transcript) -> Counter[tuple[ToolId, ToolId]]:
     """Within each subtask: its steps follow each other, those of different subtasks do not."""
     found: Counter[tuple[ToolId, ToolId]] = Counter()
     for subtask in transcript.walked:
-        walked = [subtask.steps[step].tool for step in sorted(subtask.steps) if subtask.steps[step].status == "ok"]
+        own = [subtask.steps[step] for step in sorted(subtask.steps) if step not in subtask.sites]
+        walked = [result.tool for result in own if result.status == "ok"]
         found.update(pairwise(walked))
         found.update((before, result.tool) for before, result in subtask.failed_after if is_scored(result))
-        if transcript.served(subtask) and walked:
+        served = transcript.served(subtask)
+        if served and walked:
             found[walked[-1], FINISH] += 1
+        found.update(program_transitions(subtask, served=served))
     for pair in [pair for pair in found if pair[0] == pair[1]]:
         del found[pair]
     return found

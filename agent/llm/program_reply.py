@@ -39,14 +39,17 @@ def program_of(reply: Reply) -> WrittenProgram:
 
 
 def _in_blocks(said: str) -> str:
-    """The last block that is a program, with blocks before it whose names it uses; else the last one that was marked as Python."""
+    """The last block that is a program, with blocks before it whose names it uses; else the last one that was marked as Python.
+
+    One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it.
+    """
     blocks = [(match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(said)]
     texts = [
         _in_json(text) or _dedented(text) for language, text in blocks if language in _PYTHON or language == "json"
     ]
     programs = [text for text in texts if _is_program(text)]
     if programs:
-        return _with_what_it_uses(programs)
+        return _with_what_it_uses([text for text in programs if not _is_value(text)] or programs)
     return next((_dedented(text) for language, text in reversed(blocks) if language in _PYTHON and text.strip()), "")
 
 
@@ -105,6 +108,8 @@ def _held(value: Any, depth: int) -> Iterator[str]:
                 yield from _held(inner, depth + 1)
         case str() if depth and value.lstrip().startswith("{"):
             yield from filter(None, [_in_json(value)])
+        case str() if depth and "await " in value and _is_program(value):
+            yield value
         case _:
             return
 
@@ -125,7 +130,22 @@ def _is_program(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(
-        isinstance(node, (ast.Await, ast.Assign, ast.Dict, ast.JoinedStr)) or _looks(node) for node in ast.walk(tree)
+        isinstance(node, (ast.Await, ast.Assign, ast.JoinedStr)) or _looks(node) or _answers(node)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_value(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _answers(node: ast.AST) -> bool:
+    return isinstance(node, ast.Dict) and any(
+        isinstance(key, ast.Constant) and key.value == "answered" for key in node.keys
     )
 
 

@@ -6,10 +6,7 @@ from datetime import date
 from agent.llm.client.chat import Message
 from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
-from agent.programs.protocol import Attempt, ProgramQuestion
-
-MOST_CELLS = 4
-"""Cells of one program: what it may look at before it must come to an end."""
+from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
 
 _TOLD = 6_000
 _GIVEN = 300
@@ -22,10 +19,8 @@ def program_messages(question: ProgramQuestion, instructions: Message, fence: Fe
 
 def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
     given = "\n".join(f"{name}: {kind[:_GIVEN]}" for name, kind in question.given.items())
-    unknown = ", ".join(question.unknown)
     return (
         fence.block("functions", question.offer.text) if question.offer.text else "There are no functions.",
-        f"Not known is the structure of what is returned by: {unknown}." if unknown else "",
         f"Names that hold values already:\n{fence.block('names', given)}" if given else "",
         f"today = {question.today!r}{_weekday(question.today)}",
         request_text(question.request, fence),

@@ -47,15 +47,17 @@ def followed(records: Iterable[EventRecord], transcript: Transcript) -> Iterator
 def solved(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[Solved]:
     """What a run served, with the path that served it, each tool once: its request, or of several subtasks those that stand alone.
 
-    Only what was answered step by step by its plan. Nor is it worth remembering where a tool that failed has found no like in the
+    Only what was answered step by step by its plan, or by a program, whose path are the tools that answered it by their first calls. Nor is it worth remembering where a tool that failed has found no like in the
     path, or where something that was passed over fits far better: such an answer is often to another question, and remembered it
     would be given for ever.
     """
     for one in transcript.walked:
         relevance = _relevance(records, one.number)
-        results = [one.steps[step] for step in sorted(one.steps)]
-        path = tuple(dict.fromkeys(one.path))
-        lost = {result.tool for result in one.failed if result.outcome in FAILED | _CIRCUMSTANCE}.difference(path)
+        results = [one.steps[step] for step in sorted(one.steps) if one.steps[step].status == "ok"]
+        served = {result.tool for result in results}
+        path = tuple(tool for tool in dict.fromkeys(one.path) if tool in served)
+        tried = (*one.failed, *one.steps.values())
+        lost = {result.tool for result in tried if result.outcome in FAILED | _CIRCUMSTANCE}.difference(path)
         stands_alone = path and not one.given and transcript.served(one) and _fits(path, relevance)
         if stands_alone and one.answered and all(_replaced(tool, path, relevance) for tool in lost):
             bindings = {result.tool: result.provenance for result in reversed(results)}

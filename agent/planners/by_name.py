@@ -1,4 +1,4 @@
-"""The planners by name."""
+"""The planners by name. Where no program can be written, ``program`` walks as ``dfs`` does."""
 
 from agent.planners.protocol import Planner
 from agent.planners.react import react
@@ -8,6 +8,7 @@ from agent.search.dfs import search
 from domain.errors import UsageError
 
 PLANNERS: dict[str, Planner] = {
+    "program": search,
     "dfs": search,
     "react": react,
     "cot": at_once(reasoned=True),
@@ -17,6 +18,7 @@ PLANNERS: dict[str, Planner] = {
 
 
 ABOUT: dict[str, str] = {
+    "program": "Writes one program over the tools that are offered for the request, and runs it.",
     "dfs": "Walks the tool graph step by step, and goes back where a way leads nowhere.",
     "react": "Sees each result before it chooses the next step.",
     "cot": "Chooses the whole path at once, with a reason for each step.",
@@ -37,3 +39,8 @@ def planner_named(name: str, k: int = K) -> Planner:
     if name not in PLANNERS:
         raise UsageError(f"no planner is called {name!r}; there are: {', '.join(PLANNERS)}")
     return PLANNERS[name]
+
+
+def default_planner(policy: str) -> str:
+    """The planner where none is named: a model writes programs, rules walk."""
+    return "program" if policy == "llm" else "dfs"

@@ -10,6 +10,9 @@ from pydantic.types import JsonValue
 from agent.programs.offer_text import OfferText
 from domain.model import JsonObject
 
+MOST_CELLS = 4
+"""Cells of one program: all but the last may end in a look."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

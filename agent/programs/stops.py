@@ -100,21 +100,20 @@ class Cell:
         if snapshot.is_os_function:
             return snapshot.resume_not_handled()
         name = str(snapshot.function_name)
-        if name in _NEVER_TOOLS:
+        cell = _CELL.fullmatch(snapshot.position.filename)
+        if name in _NEVER_TOOLS or not cell:  # a text that the program itself made, by eval, calls nothing
             return snapshot.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined here"})
         self.made += 1
         try:
-            call = self._call(snapshot, name)
+            call = self._call(snapshot, name, self.number - int(cell.group(1)))
         except (NoJsonError, ValueError) as error:
             return snapshot.resume({"exc_type": "TypeError", "message": f"{name}: {error}"})
         self.calls[call.id] = call
         return snapshot.resume({"future": ...})
 
-    def _call(self, snapshot: FunctionSnapshot, name: str) -> PendingCall:
+    def _call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
         if snapshot.args:
             raise NoJsonError("arguments are given by name")
-        cell = _CELL.fullmatch(snapshot.position.filename)
-        back = self.number - int(cell.group(1)) if cell else 0
         start, end = snapshot.position.start, snapshot.position.end
         return PendingCall(snapshot.call_id, name, arguments(snapshot.kwargs), start, end, back)
 

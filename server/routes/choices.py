@@ -23,7 +23,7 @@ class Choice(BaseModel):
 
 
 class Choices(BaseModel):
-    """``policies``: llm is among them where there is a model. ``default_model``: empty where there is none."""
+    """``policies``: llm is among them where there is a model, and program among the ``planners``. ``default_model``: empty where there is none."""
 
     planners: list[Choice]
     policies: list[Choice]
@@ -35,7 +35,7 @@ class Choices(BaseModel):
 async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
     models = model_names(services.settings)
     return Choices(
-        planners=[Choice(name=name, about=about) for name, about in ABOUT.items()],
+        planners=[Choice(name=name, about=about) for name, about in ABOUT.items() if models or name != "program"],
         policies=[Choice(name=name, about=about) for name, about in POLICIES.items() if models or name != "llm"],
         models=list(models),
         default_model=models[0] if models else "",

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from agent.planners.by_name import default_planner
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
 from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
@@ -32,7 +33,11 @@ ModelName = Annotated[
 
 class RunBody(BaseModel):
     request: Request = Field(examples=["Which public holidays does Caldera have in 2026?"])
-    planner: Annotated[str, StringConstraints(max_length=40)] = Field(default="dfs", examples=["dfs"])
+    planner: Annotated[str, StringConstraints(max_length=40)] = Field(
+        default="",
+        examples=["dfs"],
+        description="One of GET /choices; empty: the usual one of the policy, program for llm and dfs for offline.",
+    )
     policy: Policy = "offline"
     model: ModelName = ""
     stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
@@ -55,11 +60,12 @@ class ShownRun(ListedRun):
 async def start_run(
     conversation_id: RowId, body: RunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:
-    check_choices(body.planner, body.policy, body.model, services)
-    if body.stop_at_plan and body.planner == "react":
+    planner = body.planner or default_planner(body.policy)
+    check_choices(planner, body.policy, body.model, services)
+    if body.stop_at_plan and planner == "react":
         raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
     settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
-    choices = RunChoices(planner=body.planner, policy=body.policy, model=body.model, settings=settings)
+    choices = RunChoices(planner=planner, policy=body.policy, model=body.model, settings=settings)
     return await begun(caller, conversation_id, body.request, choices, services)
 
 

@@ -38,7 +38,8 @@ class Says:
     """A reply. ``usage``: prompt and completion tokens, None where the server gives none, ``()`` to count by characters.
 
     ``wait``: seconds before the first byte; ``drip``: seconds between the pieces of a stream (or of the body).
-    ``cut_after``: the connection is lost after so many pieces of the stream.
+    ``cut_after``: the connection is lost after so many pieces of the stream. ``calls``: tools that are called besides, each a name and its
+    arguments as text.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Says:
     drip: float = 0.0
     piece: int = 16
     cut_after: int | None = None
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

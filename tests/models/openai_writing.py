@@ -26,7 +26,12 @@ def event(chunk: Mapping[str, Any]) -> bytes:
 
 def answer_body(reply: Says, request: ChatRequest) -> bytes:
     """A whole completion."""
-    message = {"role": "assistant", "content": reply.text, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, "refusal": None}
+    if reply.calls:
+        message["tool_calls"] = [
+            {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(reply.calls)
+        ]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}
     whole = {**_SOME, "object": "chat.completion", "model": request.body.get("model"), "choices": [choice]}
     usage = _usage(reply, request)

@@ -20,6 +20,8 @@ from tests.models.rules_choosing import choose
 from tests.models.rules_filling import fill
 from tests.models.rules_judging import judge, split
 from tests.models.rules_planning import choose_several, whole_path
+from tests.models.rules_writing import write
+from tests.models.slips import slip
 
 REFUSAL = "I'm sorry, but I can't help with that."
 OTHER = "Here are rules for Footpath's own prompts only."
@@ -34,6 +36,7 @@ _MARKS = {
     "fill in the arguments": "arguments",
     "name the fields": "fields",
     "answer a request": "answer",
+    "short Python program": "program",
 }
 
 
@@ -41,7 +44,7 @@ class RuleBasedModel:
     """Deterministic: the same prompt (whatever its fence) asked for the n-th time gets the same reply, errors included.
 
     ``error_rate``: the share of replies that are spoilt, in one of the ways models do it: a number that is not on offer or of
-    another candidate, broken JSON, an invented value, prose around the object, a refusal. ``errors``: how often each was done.
+    another candidate, broken JSON, an invented value, prose around the object, a refusal; in programs a wrong field, a wrong name, a missing await. ``errors``: how often each was done.
     """
 
     def __init__(self, error_rate: float = 0.0, seed: int = 0) -> None:
@@ -59,10 +62,22 @@ class RuleBasedModel:
             return OTHER
         prompt = str(request.messages[1]["content"])
         luck = self._luck(request)
+        if purpose == "program":
+            return self._written(prompt, request)
         said = _mended(purpose, prompt, request)
         if luck.random() >= self._rate:
             return said if isinstance(said, str) else json.dumps(said)
         return self._spoilt(purpose, said, luck)
+
+    def _written(self, prompt: str, request: ChatRequest) -> str:
+        """A program in a block; spoilt in one of the ways of authors who are in a hurry."""
+        text = write(prompt, [str(message["content"]) for message in request.messages[2:]])
+        luck = self._luck(request)
+        if luck.random() >= self._rate:
+            return f"```python\n{text}\n```"
+        way, spoilt = slip(text, luck)
+        self.errors[way] += 1
+        return spoilt
 
     def _luck(self, request: ChatRequest) -> random.Random:
         plain = _FENCE.sub("", request.prompt)

@@ -21,7 +21,7 @@ def answer(prompt: str) -> str:
     good = [step for step in steps(parts.get("steps", "")) if step.good]
     if not good:
         return "The calls gave nothing that answers this."
-    wanted = topics(request) | _meant(request)
+    wanted = topics(request) | meant(request)
     told = [line for step in reversed(good) for line in _lines(step, wanted, request)]
     last = good[-1]
     rest = [_line(leaf, last) for leaf in last.leaves if not _NOISE.search(leaf.name)]
@@ -53,7 +53,7 @@ def _line(leaf: Leaf, step: Step) -> str:
     return f"{leaf.name.replace('_', ' ')}: {str(leaf.value)[:120]} [{step.number}]"
 
 
-def _meant(request: str) -> frozenset[str]:
+def meant(request: str) -> frozenset[str]:
     """What question words stand for."""
     lowered = request.lower()
     return frozenset(stem(word) for asked, words in _ASKED.items() if asked in lowered for word in words.split())

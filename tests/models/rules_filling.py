@@ -58,6 +58,23 @@ def fill(prompt: str) -> dict[str, object]:
     return {"bindings": bound, "missing": missing}
 
 
+def stated(wanted: Wanted, request: str, taken: set[str]) -> object:
+    """An allowed value that the request says; None where it says none."""
+    return _taken(_allowed(wanted, request, taken), taken)
+
+
+def said_in(wanted: Wanted, request: str, taken: set[str]) -> object:
+    """Words of the request in the form that the parameter asks for; None where there are none."""
+    return _taken(_from_request(wanted, request, taken), taken)
+
+
+def _taken(bound: Bound | None, taken: set[str]) -> object:
+    if bound is None:
+        return None
+    taken.add(str(bound["reference"]))
+    return bound["value"]
+
+
 def _value(wanted: Wanted, needed: bool, request: str, earlier: Sequence[Step], taken: set[str]) -> Bound | None:
     """In turn: an allowed value that is said, a field of an earlier step, words of the request, the default."""
     said = _allowed(wanted, request, taken)

@@ -11,7 +11,7 @@ from domain.plan_document import Take
 from domain.tool import ToolId
 from ui.plans import OpenPlan, Suggestion
 from ui.run_state import RunState
-from ui.run_view import unmarked
+from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
 Put = Callable[[ToolId, int, dict[str, Take]], None]

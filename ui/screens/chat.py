@@ -7,13 +7,14 @@ from ui.following import Following, follower
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
 from ui.run_state import RunState, given_values
-from ui.run_view import draw, unmarked
+from ui.run_view import draw
 from ui.screens.finished_run import after
 from ui.screens.history import history
 from ui.screens.plan import plan
 from ui.screens.questions import question, told
 from ui.screens.sidebar import sidebar
 from ui.screens.templates import choosing_template
+from ui.texts import unmarked
 
 _TICK = 0.4
 _PAST = 5.0

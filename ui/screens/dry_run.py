@@ -5,7 +5,7 @@ import json
 import streamlit as st
 
 from ui.plans import DryRun
-from ui.run_view import readable, response_text, unmarked
+from ui.texts import readable, response_text, unmarked
 from ui.walk_graph import tool_name
 
 

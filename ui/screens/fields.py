@@ -4,7 +4,7 @@ import streamlit as st
 from pydantic import JsonValue
 
 from domain.model import JsonObject
-from ui.run_view import labelled, unmarked
+from ui.texts import labelled, unmarked
 from ui.values import choices_of, hint_of, shown, typed
 
 

@@ -10,9 +10,9 @@ from ui.plan_edits import filled
 from ui.problems import ServerError
 from ui.replies import Run
 from ui.reruns import Done, Offered, done, rerun, save
-from ui.run_view import unmarked
 from ui.screens.fields import field
 from ui.screens.questions import told
+from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
 Panel = Literal["changes", "template"]

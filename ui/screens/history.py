@@ -6,7 +6,8 @@ from ui.client import Client
 from ui.following import follower
 from ui.replies import PLANNERS, Run
 from ui.run_state import RunState
-from ui.run_view import draw, unmarked
+from ui.run_view import draw
+from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
 _PAST = 5.0

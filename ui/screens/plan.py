@@ -12,10 +12,10 @@ from ui.plan_edits import added, moved, removed
 from ui.plans import OpenPlan, dry_run, edit, open_plan
 from ui.problems import ServerError
 from ui.run_state import RunState
-from ui.run_view import unmarked
 from ui.screens.add_step import adding
 from ui.screens.dry_run import tried
 from ui.screens.step import Change, Put, arguments
+from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
 _LATE = "The plan had changed before this reached it, so it was not done. This is the plan as it stands."

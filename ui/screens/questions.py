@@ -9,7 +9,7 @@ import streamlit as st
 from ui.client import Client
 from ui.problems import ServerError
 from ui.run_state import Question
-from ui.run_view import readable, unmarked
+from ui.texts import readable, unmarked
 from ui.walk_graph import tool_name
 
 

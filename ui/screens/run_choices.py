@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.client import Client
 from ui.replies import PLANNERS, Choice, Choices, Chosen
-from ui.run_view import unmarked
+from ui.texts import unmarked
 
 _POLICIES = {"offline": "Rules", "llm": "A language model"}
 
@@ -14,18 +14,25 @@ def choosing(client: Client) -> None:
     if "choices" not in st.session_state:
         st.session_state.choices = client.choices()
     choices: Choices = st.session_state.choices
-    planner = _one("Planner", choices.planners, PLANNERS)
     policy = _one("Decided by", choices.policies, _POLICIES) if len(choices.policies) > 1 else "offline"
+    planner = _one("Planner", _usual_first(choices.planners, policy), PLANNERS, key=f"choose-Planner-{policy}")
     model = ""
     if policy == "llm" and len(choices.models) > 1:
         model = st.selectbox("Model", choices.models, index=choices.models.index(choices.default_model), key="model")
     st.session_state.chosen = Chosen(planner=planner, policy=policy, model=model)
 
 
-def _one(label: str, choices: list[Choice], names: dict[str, str]) -> str:
+def _usual_first(planners: list[Choice], policy: str) -> list[Choice]:
+    """A model writes programs; rules have no use for that choice."""
+    if policy == "llm":
+        return sorted(planners, key=lambda one: one.name != "program")
+    return [one for one in planners if one.name != "program"]
+
+
+def _one(label: str, choices: list[Choice], names: dict[str, str], key: str = "") -> str:
     about = {one.name: one.about for one in choices}
     name = st.selectbox(
-        label, list(about), format_func=lambda one: names.get(str(one), str(one)), key=f"choose-{label}"
+        label, list(about), format_func=lambda one: names.get(str(one), str(one)), key=key or f"choose-{label}"
     )
     if told := about[name]:
         st.caption(unmarked(told))

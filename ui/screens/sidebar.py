@@ -5,8 +5,8 @@ import streamlit as st
 from ui import session
 from ui.client import Client
 from ui.replies import Conversation
-from ui.run_view import unmarked
 from ui.screens.run_choices import choosing
+from ui.texts import unmarked
 
 _TITLE = 48
 

@@ -9,7 +9,7 @@ from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from ui.plan_edits import filled
 from ui.plans import OpenPlan
-from ui.run_view import labelled, unmarked
+from ui.texts import labelled, unmarked
 from ui.values import choices_of, properties_of, required_of, shown, typed
 
 _OPEN, _VALUE = "open", "value"

@@ -9,9 +9,9 @@ from domain.plan_document import PlanDocument, PlannedStep
 from ui.client import Client
 from ui.problems import ServerError
 from ui.reruns import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
-from ui.run_view import unmarked
 from ui.screens.fields import field
 from ui.screens.questions import told
+from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ui.run_view import labelled
 from ui.screens.finished_run import wrong_names
+from ui.texts import labelled
 
 
 @pytest.mark.parametrize("name", ["city", "due_date", "year2", "_x"])

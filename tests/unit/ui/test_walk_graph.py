@@ -10,7 +10,7 @@ from domain.tool import ToolId, tool_id
 from tests.unit.ui.telling import told
 from tests.unit.ui.test_run_state import considered
 from ui.run_state import RunState, run_state
-from ui.run_view import unmarked
+from ui.texts import unmarked
 from ui.walk_graph import quoted, walk_dot
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')

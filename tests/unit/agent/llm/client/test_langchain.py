@@ -1,9 +1,12 @@
 """The client of a language model against the real protocol: what works, what is learnt, what is retried."""
 
+import json
+
 import pytest
 
 from agent.llm.client.chat import Reply, TokenUsage
 from agent.llm.client.retrying import LONGEST_WAIT
+from agent.llm.program_reply import program_of
 from domain.errors import ModelUnavailableError
 from tests.models.openai_replies import BUSY, ILL, Hangs, Refuses, Resets, Says, scripted
 from tests.models.openai_server import model_server
@@ -14,6 +17,18 @@ async def test_a_whole_reply_with_its_tokens() -> None:
     async with talking(scripted(Says("Hello.", usage=(12, 3)))) as (model, server):
         assert await model.complete(HELLO) == Reply("Hello.", TokenUsage(12, 3))
         assert [m["content"] for m in server.requests[0].messages] == ["Be brief.", "Hello?"]
+
+
+async def test_calls_of_tools_are_kept_whether_or_not_their_arguments_are_json() -> None:
+    said = Says("", calls=(("python", '{"code": "x = 1"}'), ("python", "x = 1\ny = 2")), finish="tool_calls")
+    async with talking(scripted(said)) as (model, _):
+        reply = await model.complete(HELLO)
+        assert reply.text == ""
+        assert json.loads(reply.called) == [
+            {"name": "python", "arguments": {"code": "x = 1"}},
+            {"name": "python", "arguments": "x = 1\ny = 2"},
+        ]
+        assert program_of(reply).text == "x = 1"
 
 
 async def test_a_streamed_reply_with_its_tokens() -> None:

@@ -1,0 +1,93 @@
+"""A program is checked before anything is called: what can mean one thing only is put right, the rest is told to its author."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.programs import calling, language
+from agent.programs.constants import ungiven
+from agent.programs.offer_text import OfferText
+from agent.programs.prelude import DECLARATIONS, NAMES
+from agent.programs.protocol import Sandbox
+from agent.programs.reading import Unreadable, calls, read
+from agent.programs.rewriting import rewritten
+from agent.programs.signatures import PREAMBLE, Signature
+from agent.programs.type_complaints import type_complaints
+from domain.tool import ToolDoc
+
+MOST = 5
+"""Complaints that go back to an author: more are rarely acted on."""
+
+_GIVEN = ("ToolError", "look", "today", *NAMES)
+_DECLARED = "ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> None: ...\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """``text``: what is to be run, put right where that was safe. ``complaints``: sentences for its author; empty: it may run.
+
+    ``told``: what is not refused, but to be seen by whoever leaves the changes. ``changes``: the functions it calls that may change something.
+    """
+
+    text: str
+    complaints: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+
+
+async def check(
+    text: str, offer: OfferText, docs: Mapping[str, ToolDoc], request: str, sandbox: Sandbox, given: Mapping[str, str]
+) -> Checked:
+    """Check a text over an offer. ``docs``: by function. ``given``: names that hold values already, each with its type."""
+    readable = read(text)
+    if isinstance(readable, Unreadable):
+        return Checked(text, (readable.complaint,))
+    tools = {one.name: one for one in offer.signatures}
+    text, tree = _put_right(*readable, tools, {*_GIVEN, *given})
+    found = [*_of_tree(tree, tools, docs, given)]
+    lines = {line for line, _ in found}
+    diagnostics = await sandbox.type_errors(text, stubs(offer, given))
+    found += [one for one in type_complaints(diagnostics, tools, docs) if one[0] not in lines]
+    made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
+    changes = tuple(name for name in made if name in docs and docs[name].effect.kind != "reads")
+    return Checked(text, _sentences(found), tuple(ungiven(tree, tools, docs, request)), changes)
+
+
+def stubs(offer: OfferText, given: Mapping[str, str]) -> str:
+    """Everything that a program over an offer may use, declared."""
+    names = "".join(f"{name}: {kind}\n" for name, kind in given.items())
+    return "\n".join((PREAMBLE, _DECLARED, DECLARATIONS, names, *(one.stub for one in offer.signatures)))
+
+
+def _put_right(text: str, tree: ast.Module, tools: Mapping[str, Signature], there: set[str]) -> tuple[str, ast.Module]:
+    changed = ast.parse(text)
+    if not rewritten(changed, tools, there) or not changed.body:
+        return text, tree
+    try:
+        written = ast.unparse(changed)
+        return written, ast.parse(written)
+    except (SyntaxError, ValueError, RecursionError):
+        return text, tree  # an f-string that only a later Python can write
+
+
+def _of_tree(
+    tree: ast.Module, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], given: Mapping[str, str]
+) -> Iterator[tuple[int, str]]:
+    yield from language.missing_features(tree)
+    yield from calling.wrong_names(tree, tools, {*_GIVEN, *given})
+    yield from calling.wrong_arguments(tree, tools, {name: _required(tools[name], docs.get(name)) for name in tools})
+    yield from calling.not_awaited(tree, tools)
+    yield from calling.misplaced_looks(tree)
+    yield from calling.ends_in_value(tree)
+
+
+def _required(one: Signature, doc: ToolDoc | None) -> list[str]:
+    needed = {parameter.name for parameter in doc.parameters if parameter.required} if doc else set[str]()
+    return [name for name, parameter in one.arguments.items() if parameter in needed]
+
+
+def _sentences(found: list[tuple[int, str]]) -> tuple[str, ...]:
+    said = dict.fromkeys(
+        f"Line {line}: {sentence}" if line else sentence for line, sentence in sorted(found, key=lambda one: one[0])
+    )
+    return tuple(said)[:MOST]

@@ -1,0 +1,94 @@
+"""What the author of a program is shown of a value whose structure was not known: names of fields, types, a clipped sample."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from pydantic.types import JsonValue
+
+from agent.programs.annotations import in_line
+from agent.text import clean
+from graph.shapes import shape_of_value
+
+_STRUCTURE = 900
+_SAMPLE = 900
+"""Characters, of one value."""
+_VALUES = 4
+_ITEMS = 2
+_FIELDS = 24
+_TEXT = 80
+_NAME = 40
+_DEEPEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """``foreign``: it holds words of a response, so that a text written after it is tainted. The prompt puts it behind its fence."""
+
+    text: str
+    foreign: bool
+
+
+def shown(*values: JsonValue) -> Shown:
+    """Some values, the first few of them."""
+    kept = values[:_VALUES]
+    lines = [line for number, value in enumerate(kept, start=1) for line in _lines(value, number if kept[1:] else 0)]
+    if len(values) > _VALUES:
+        lines.append(f"({len(values) - _VALUES} more values: look at fewer at a time)")
+    return Shown("\n".join(lines), any(map(_has_words, kept)))
+
+
+def _lines(value: JsonValue, number: int) -> Iterator[str]:
+    head = f"value {number}: " if number else ""
+    yield f"{head}{in_line(shape_of_value(value), _STRUCTURE)}{_size(value)}"
+    sample = _sample(value, _DEEPEST)
+    yield f"sample: {sample if len(sample) <= _SAMPLE else sample[: _SAMPLE - 1] + '…'}"
+
+
+def _size(value: JsonValue) -> str:
+    match value:
+        case list() | dict():
+            return f", {len(value)} {'items' if isinstance(value, list) else 'fields'}"
+        case str():
+            return f", {len(value):,} characters"
+        case _:
+            return ""
+
+
+def _sample(value: JsonValue, depth: int) -> str:
+    """As Python writes it, with less of everything."""
+    match value:
+        case str():
+            return repr(clean(value, _TEXT))
+        case list() | dict() if not depth:
+            return "…"
+        case list():
+            items = [_sample(item, depth - 1) for item in value[:_ITEMS]]
+            return f"[{', '.join([*items, *_more(len(value), _ITEMS)])}]"
+        case dict():
+            fields = [
+                f"{clean(name, _NAME)!r}: {_sample(item, depth - 1)}" for name, item in islice(value.items(), _FIELDS)
+            ]
+            return f"{{{', '.join([*fields, *_more(len(value), _FIELDS)])}}}"
+        case _:
+            return repr(value)[:_NAME]
+
+
+def _more(there: int, kept: int) -> list[str]:
+    return [f"…{there - kept} more"] if there > kept else []
+
+
+def _has_words(value: JsonValue) -> bool:
+    """Whether there is any text in a value; names of fields are its structure."""
+    stack = [value]
+    while stack:
+        match stack.pop():
+            case str() as text if text:
+                return True
+            case list() as items:
+                stack.extend(items)
+            case dict() as held:
+                stack.extend(held.values())
+            case _:
+                continue
+    return False

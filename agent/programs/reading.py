@@ -1,0 +1,102 @@
+"""A program's text as a tree, within bounds, and what a tree's nodes are called for."""
+
+import ast
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST = 20_000
+"""Characters of a text; what a model writes has some hundreds."""
+_MOST_NODES = 6_000
+_DEEPEST = 60
+_UNSEEN = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f\ufeff\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a text is no program."""
+
+    complaint: str
+
+
+def read(text: str) -> tuple[str, ast.Module] | Unreadable:
+    """The text, written anew where two readers might take it differently, and its tree."""
+    if len(text) > LONGEST:
+        return Unreadable(f"The program is longer than {LONGEST} characters: write a shorter one.")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    try:
+        tree = ast.parse(lines)
+        if _unbounded(tree):
+            return Unreadable("The program is too large or too deeply nested: write it more simply.")
+        if _ambiguous(lines):
+            lines = ast.unparse(tree)
+            tree = ast.parse(lines)
+    except SyntaxError as error:
+        return Unreadable(f"Line {error.lineno or 0} is no Python: {error.msg}{_shown(error.text)}")
+    except (ValueError, RecursionError, MemoryError):
+        return Unreadable("The program cannot be read: write it more simply.")
+    if not tree.body:
+        return Unreadable("There is no program: write Python code.")
+    return lines, tree
+
+
+def called(node: ast.AST) -> str:
+    """The name that a call is made by, ``asyncio.gather`` too; empty where it is none."""
+    if not isinstance(node, ast.Call):
+        return ""
+    match node.func:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            return f"{module}.{name}"
+        case _:
+            return ""
+
+
+def calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """All calls, in the order of the text."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return iter(sorted(found, key=lambda call: (call.lineno, call.col_offset)))
+
+
+def bound_names(tree: ast.AST) -> set[str]:
+    """All names that the text itself gives a meaning to, wherever."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                found.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found.update((one.asname or one.name).partition(".")[0] for one in names)
+            case _:
+                pass
+    return found
+
+
+def _unbounded(tree: ast.Module) -> bool:
+    level: list[ast.AST] = [tree]
+    nodes = 0
+    for _ in range(_DEEPEST):
+        nodes += len(level)
+        if nodes > _MOST_NODES:
+            return True
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
+
+
+def _ambiguous(text: str) -> bool:
+    """Characters that are not seen, and names that Python takes for others (NFKC): the sandbox has a reader of its own."""
+    return bool(_UNSEEN.search(text)) or unicodedata.normalize("NFKC", text) != text
+
+
+def _shown(line: str | None) -> str:
+    return f": {line.strip()[:80]}" if line and line.strip() else "."

@@ -1,0 +1,206 @@
+"""What is put right in a text without asking its author, since it can mean one thing only."""
+
+import ast
+from collections.abc import Collection, Mapping, Sequence
+
+from agent.programs.awaiting import asynchronous, forgotten, function_of, parents
+from agent.programs.reading import bound_names, called
+from agent.programs.signatures import Signature
+
+_TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for"})
+
+
+def rewritten(tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str]) -> bool:
+    """Put a tree right, in place; whether anything was. ``there``: names that need no import."""
+    before = ast.dump(tree)
+    _without_needless_imports(tree, {*tools, *there})
+    _unwrap(tree)
+    _Calls(tools).visit(tree)
+    _end_in_value(tree)
+    _await_forgotten(tree, tools)
+    ast.fix_missing_locations(tree)
+    return ast.dump(tree) != before
+
+
+def _without_needless_imports(tree: ast.Module, there: Collection[str]) -> None:
+    def needless(node: ast.stmt) -> bool:
+        if isinstance(node, ast.ImportFrom):
+            return all(one.name in there and one.asname is None for one in node.names) or node.module == "__future__"
+        return isinstance(node, ast.Import) and all(one.name in there for one in node.names)
+
+    tree.body = [node for node in tree.body if not needless(node)]
+
+
+def _unwrap(tree: ast.Module) -> None:
+    """``async def main(): …`` with its one call at the end: the body itself."""
+    if not tree.body:
+        return
+    *rest, last = tree.body
+    if isinstance(last, ast.If) and "__name__" in ast.unparse(last.test) and len(last.body) == 1 and not last.orelse:
+        last = last.body[0]
+    name = _entry(last)
+    mains = [node for node in rest if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name]
+    uses = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
+    if len(mains) == 1 and uses == 1 and not ast.unparse(mains[0].args) and not mains[0].decorator_list:
+        tree.body = [node for node in rest if node is not mains[0]] + mains[0].body
+
+
+def _entry(last: ast.stmt) -> str:
+    """The function that the last statement runs and does nothing else with."""
+    node: ast.AST = last
+    while isinstance(node, ast.Expr | ast.Await) or called(node) in {"print", "asyncio.run"}:
+        if isinstance(node, ast.Call):
+            if len(node.args) != 1:
+                return ""
+            node = node.args[0]
+        elif isinstance(node, ast.Expr | ast.Await):
+            node = node.value
+    return called(node) if isinstance(node, ast.Call) and not node.args and not node.keywords else ""
+
+
+class _Calls(ast.NodeTransformer):
+    def __init__(self, tools: Mapping[str, Signature]) -> None:
+        self._tools = tools
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = called(node)
+        if name in self._tools:
+            _by_name(node, list(self._tools[name].arguments))
+        elif name in _TASKS and node.args:
+            return node.args[0]
+        elif name == "next" and node.args and isinstance(node.args[0], ast.GeneratorExp):
+            return _first(node.args[0], node.args[1:])
+        elif name in {"asyncio.gather", "gather"}:
+            node.keywords = [one for one in node.keywords if not _is_false(one)]
+        return node
+
+
+def _by_name(call: ast.Call, names: Sequence[str]) -> None:
+    """Arguments by place and those of a written dictionary as arguments by name; names that differ in how they are written as they are."""
+    given: list[ast.keyword] = []
+    for one in call.keywords:
+        if one.arg is None and isinstance(one.value, ast.Dict):
+            pairs = zip(one.value.keys, one.value.values, strict=True)
+            unpacked = [ast.keyword(name, value) for key, value in pairs if (name := _text(key)).isidentifier()]
+            given += unpacked if len(unpacked) == len(one.value.keys) else [one]
+        else:
+            given.append(one)
+    if len(call.args) <= len(names) and not any(isinstance(one, ast.Starred) for one in call.args):
+        placed = [ast.keyword(name, value) for name, value in zip(names, call.args, strict=False)]
+        if not {one.arg for one in placed} & {one.arg for one in given}:
+            given, call.args = placed + given, []
+    taken = {one.arg for one in given}
+    for one in given:
+        alike = [name for name in names if one.arg and _plain(name) == _plain(one.arg)]
+        if one.arg not in names and len(alike) == 1 and alike[0] not in taken:
+            one.arg = alike[0]
+    call.keywords = given
+
+
+def _text(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").casefold()
+
+
+def _is_false(one: ast.keyword) -> bool:
+    return one.arg == "return_exceptions" and isinstance(one.value, ast.Constant) and not one.value.value
+
+
+def _first(items: ast.GeneratorExp, default: Sequence[ast.expr]) -> ast.expr:
+    """``next`` of a generator, which the sandbox has not: the first of a list, or the default."""
+    found = ast.ListComp(items.elt, items.generators)
+    if default:
+        return ast.Call(ast.Name("first", ast.Load()), [found, *default], [])
+    return ast.Subscript(found, ast.Constant(0), ast.Load())
+
+
+def _end_in_value(tree: ast.Module) -> None:
+    """A last statement that returns, prints or names the answer: the answer itself."""
+    if not tree.body:
+        return
+    last = tree.body[-1]
+    if isinstance(last, ast.If | ast.Try | ast.Match):
+        if _gives(last):
+            name = _free("result", tree)
+            _name(last, name)
+            tree.body.append(ast.Expr(ast.Name(name, ast.Load())))
+        return
+    value = _value(last)
+    if isinstance(last, ast.Assign | ast.AnnAssign) and value is not None:
+        tree.body.append(ast.Expr(value))
+    elif value is not None:
+        tree.body[-1] = ast.Expr(value)
+
+
+def _value(last: ast.stmt) -> ast.expr | None:
+    match last:
+        case ast.Return(value=ast.expr() as value):
+            return value
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[value], keywords=[])):
+            return None if isinstance(value, ast.Starred) else value
+        case ast.Expr(value=value):
+            return value
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return ast.Name(name, ast.Load())
+        case _:
+            return None
+
+
+def _gives(last: ast.stmt) -> bool:
+    """Whether each branch of a statement ends in a value, or in an error."""
+    blocks = _branches(last)
+    return bool(blocks) and all(
+        block and (isinstance(block[-1], ast.Raise) or _value(block[-1]) is not None or _gives(block[-1]))
+        for block in blocks
+    )
+
+
+def _name(last: ast.stmt, name: str) -> None:
+    """Give the value of each branch a name."""
+    for block in _branches(last):
+        value = _value(block[-1])
+        if value is None:
+            _name(block[-1], name)
+            continue
+        if not isinstance(block[-1], ast.Assign | ast.AnnAssign):
+            block.pop()
+        block.append(ast.Assign([ast.Name(name, ast.Store())], value))
+
+
+def _branches(last: ast.stmt) -> list[list[ast.stmt]]:
+    match last:
+        case ast.If():
+            return [last.body, last.orelse]
+        case ast.Try():
+            return [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+        case ast.Match():
+            return [case.body for case in last.cases]
+        case _:
+            return []
+
+
+def _free(name: str, tree: ast.Module) -> str:
+    taken = bound_names(tree)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _await_forgotten(tree: ast.Module, tools: Collection[str]) -> None:
+    above = parents(tree)
+    lost = {
+        call
+        for call in forgotten(tree, asynchronous(tree, tools))
+        if function_of(call, above) is None or isinstance(function_of(call, above), ast.AsyncFunctionDef)
+    }
+
+    class Awaiting(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.AST:
+            self.generic_visit(node)
+            return ast.Await(node) if node in lost else node
+
+    Awaiting().visit(tree)

@@ -1,0 +1,312 @@
+"""One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+
+from pydantic.types import JsonValue
+
+from agent.llm.program_text import MOST_CELLS
+from agent.offer.tool_facts import Evidence
+from agent.policy.protocol import Results
+from agent.programs import text_names
+from agent.programs.checking import check
+from agent.programs.looks import shown
+from agent.programs.offered import considered, functions, offered_tools
+from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
+from agent.programs.running import Calling, ProgramRunner
+from agent.programs.telling import told_complaints, told_failure
+from agent.programs.verdict import Ran, claim_of, judged
+from agent.resume import Line
+from agent.run_context import RunDeps
+from agent.scheduler import closing
+from agent.subtask_progress import Progress
+from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
+from domain.plan import StepResult
+from domain.program import Program
+from domain.tool import ToolDoc
+
+REPAIRS = 2
+"""How often a text that broke off is written anew, in all."""
+REFUSALS = 2
+"""How often in a row the complaints of checks go back."""
+
+_NO_LOOK = Broken("TooManyLooks", f"there are at most {MOST_CELLS} cells: this one must come to an end without a look")
+_BEGIN_ANEW = "The names of all cells before it are lost: write the whole program."
+_RANK = {"no": 0, "partly": 1, "yes": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a program is written for. ``given``: names that hold earlier results, with these. ``tainted``: the request was put into words after
+    foreign data was seen. ``wider``: what a program lacks is looked for once more.
+    """
+
+    request: str
+    today: str
+    given: Mapping[str, tuple[str, JsonValue]] = field(default_factory=dict[str, tuple[str, JsonValue]])
+    tainted: bool = False
+    wider: bool = False
+
+
+class Serving:
+    """Made for the programs over one choice of tools, used once and dropped.
+
+    ``over``: nothing else may be tried for the subtask: it has its verdict, or broke off in a way that must not be gone around.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        deps: RunDeps,
+        evidence: Evidence,
+        calling: Calling,
+        progress: Progress,
+        past: Line,
+    ) -> None:
+        if deps.sandbox is None:
+            raise RuntimeError("there is no sandbox to run programs in")
+        self._asked = asked
+        self._deps = deps
+        self._sandbox = deps.sandbox
+        self._evidence = evidence
+        self._calling = calling
+        self._progress = progress
+        self._past = past
+        self._stack = AsyncExitStack()
+        self._session: Session | None = None
+        self._attempts: list[Attempt] = []
+        self._functions = functions((), 0)
+        self._program: Program | None = None
+        self._stop: Stop | None = None
+        self._calls: list[tuple[str, StepResult]] = []
+        self._cell: list[tuple[str, StepResult]] = []
+        self._before: list[tuple[str, StepResult]] = []
+        self._repairs = 0
+        self._lost = False
+        self.over = False
+
+    async def events(self, tools: Sequence[ToolDoc]) -> AsyncIterator[Event]:
+        """Programs over these tools, until there is nothing more to write; what they came to is with the progress."""
+        self._functions = functions(tools, self._deps.offer_tokens)
+        try:
+            async with closing(self._to_an_end()) as events:
+                async for event in events:
+                    yield event
+            first = self._progress.program
+            more = await self._lacking(first) if first is not None else []
+            if first is None or not more:
+                return
+            yield considered(more, self._evidence)
+            self._widen(first, more)
+            async with closing(self._to_an_end()) as events:
+                async for event in events:
+                    yield event
+            self.over = True
+            if _worse(self._progress.program, first):
+                yield first  # it stands
+        finally:
+            await self._stack.aclose()
+
+    async def _to_an_end(self) -> AsyncIterator[Event]:
+        """Texts and their runs, to a ``ProgramEnded``, or to where no more may be written."""
+        while self._repairs <= REPAIRS:
+            async with closing(self._written()) as events:
+                async for event in events:
+                    yield event
+            if self._program is None:
+                break
+            async with closing(self._ran(self._program)) as events:
+                async for event in events:
+                    yield event
+            event = self._come_to(self._stop, self._program)
+            yield event
+            if isinstance(event, ProgramEnded) or self.over:
+                self.over = True
+                return
+        self.over = bool(self._progress.changes_made)  # what would go around it could change the same once more
+
+    def _come_to(self, stop: Stop | None, program: Program) -> Event:
+        """What is to be told of where a cell has stopped, and noted for the next text."""
+        number = self._progress.programs
+        match stop:
+            case Looking(values) if self._stood + 1 < MOST_CELLS:
+                seen = shown(*values)
+                self._calls += self._cell
+                self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
+                return ProgramLooked(number=number, shown=seen.text)
+            case Returned(value):
+                end = self._end(value, program)
+                if not end.veto or not self._may_repair(end):
+                    self._calls += self._cell
+                    return end
+                self._repairs += 1
+                self._before += self._cell
+                self._attempts.append(Attempt(program.text, _contradicted(end)))
+                return ProgramFailed(number=number, error=_contradicted(end))
+            case Broken() as broken:
+                return self._failed(broken, program)
+            case _:
+                return self._failed(_NO_LOOK, program)
+
+    async def _written(self) -> AsyncIterator[Event]:
+        """A text that passes the checks, as the next program; none where none comes out."""
+        self._program = None
+        for _ in range(REFUSALS + 1):
+            match self._past.next:
+                case ProgramStarted(program=program):
+                    self._program = program
+                    return
+                case ProgramRefused(text=text, complaints=complaints):
+                    pass
+                case _:
+                    text = await self._asked_for()
+                    if not text:
+                        return
+                    cells = text_names.made(one.text for one in self._attempts if one.stands)
+                    given = dict.fromkeys((*self._asked.given, *cells), "Any")
+                    checked = await check(
+                        text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
+                    )
+                    text, complaints = checked.text, checked.complaints
+            if not complaints:
+                tainted = self._asked.tainted or any(one.foreign for one in self._attempts)
+                self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
+                return
+            yield ProgramRefused(text=text, complaints=complaints)
+            self._attempts.append(Attempt(text, told_complaints(complaints)))
+
+    async def _asked_for(self) -> str:
+        """What the author writes; empty where it may not be asked, or writes nothing."""
+        if self._spent or not self._deps.policy.writes:
+            return ""
+        written = await self._deps.policy.write(
+            ProgramQuestion(
+                request=self._asked.request,
+                offer=self._functions.text,
+                today=self._asked.today,
+                given={name: kind for name, (kind, _) in self._asked.given.items()},
+                attempts=tuple(self._attempts),
+                unknown=self._functions.unknown,
+            )
+        )
+        self._progress.meter.decisions += 1
+        return written.text
+
+    async def _ran(self, program: Program) -> AsyncIterator[Event]:
+        """One cell, to where it stops."""
+        goes_on = self._stood > 0
+        number = self._progress.programs + 1
+        yield ProgramStarted(number=number, program=program, goes_on=goes_on)
+        await self._evidence.read(program.tools.values())
+        tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
+        self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
+        if not goes_on:
+            self._before += self._calls
+            self._calls = []
+        self._cell = []
+        inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
+        session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
+        runner = ProgramRunner(session, program, number, calling, self._past.program(number))
+        began = time.perf_counter()
+        async with closing(runner.run(inputs)) as events:
+            async for event in events:
+                self._progress.execute_seconds += time.perf_counter() - began
+                yield event
+                began = time.perf_counter()
+        self._progress.execute_seconds += time.perf_counter() - began
+        self._cell = [(one.function, one.result) for one in runner.calls]
+        self._stop = runner.stop
+
+    async def _at(self, *, goes_on: bool) -> Session:
+        """The session that holds the names of the cells before, or a fresh one."""
+        if self._session is None or not goes_on:
+            await self._stack.aclose()
+            self._session = await self._stack.enter_async_context(self._sandbox.session())
+        return self._session
+
+    def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
+        """What a text broke off with, noted for the next one."""
+        told = told_failure(broken, program.text, [*self._calls, *self._cell])
+        self._before += self._cell
+        said = told.text
+        if broken.lost:
+            self._attempts = [replace(one, stands=False) for one in self._attempts]
+            said = f"{told.text}\n{_BEGIN_ANEW}"
+        self._attempts.append(Attempt(program.text, said, told.foreign))
+        self._repairs = REPAIRS + 1 if broken.lost and self._lost else self._repairs + 1
+        self._lost = self._lost or broken.lost
+        self.over = broken.final or self._spent
+        return ProgramFailed(number=self._progress.programs, error=told.text, line=broken.line, final=broken.final)
+
+    def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
+        """What a program says at its end, and what that comes to."""
+        calls = self._results([*self._calls, *self._cell])
+        text = "\n".join((*(one.text for one in self._attempts if one.stands), program.text))
+        names, called = text_names.used(text), {name for name, _ in (*self._calls, *self._cell)}
+        changing = [name for name, tool in self._functions.docs.items() if not tool.safe and name in names]
+        steps = tuple(step for step in calls if step[1].status == "ok")
+        ran = Ran(
+            text,
+            calls,
+            self._results(self._before),
+            given=bool(names & set(self._asked.given)),
+            unreached=[name for name in changing if name not in called],
+            review=self._evidence.reader.review(self._asked.request, steps),
+        )
+        verdict = judged(claim_of(value), ran)
+        return ProgramEnded(
+            number=self._progress.programs,
+            answered=verdict.claim.answered,
+            answer=verdict.claim.answer,
+            missing=verdict.claim.missing,
+            verdict=verdict.answered,
+            veto=verdict.veto,
+        )
+
+    def _results(self, calls: Sequence[tuple[str, StepResult]]) -> Results:
+        return tuple((self._evidence.doc(result.tool), result) for _, result in calls)
+
+    async def _lacking(self, end: ProgramEnded) -> list[ToolDoc]:
+        """Tools for what a program lacks, by its own words, that it had not."""
+        if not self._asked.wider or end.answered == "yes" or not end.missing or self._spent:
+            return []
+        known = [tool.id for tool in self._functions.docs.values()]
+        return await offered_tools(end.missing, self._deps.offers, self._evidence, known)
+
+    def _widen(self, end: ProgramEnded, more: Sequence[ToolDoc]) -> None:
+        """What was called comes first, then what is new; what was said is kept, and its names hold."""
+        called = {result.tool for _, result in self._calls}
+        before = list(self._functions.docs.values())
+        tools = [*(one for one in before if one.id in called), *more, *(one for one in before if one.id not in called)]
+        self._functions = functions(tools, self._deps.offer_tokens)
+        if self._program is not None:
+            told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now."
+            self._attempts.append(Attempt(self._program.text, told, foreign=True, stands=self._stood + 1 < MOST_CELLS))
+        self._repairs = min(self._repairs, REPAIRS)
+
+    def _may_repair(self, end: ProgramEnded) -> bool:
+        """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
+        match self._past.next:
+            case None:
+                return self._repairs < REPAIRS and not self._progress.changes_made and not self._spent
+            case told:
+                return isinstance(told, ProgramFailed) and told.number == end.number
+
+    @property
+    def _stood(self) -> int:
+        """The cells whose names hold."""
+        return sum(one.stands for one in self._attempts)
+
+    @property
+    def _spent(self) -> bool:
+        return bool(self._progress.meter.exhausted)
+
+
+def _contradicted(end: ProgramEnded) -> str:
+    return f"It says that the request is answered ({end.answered}), but {end.veto}."
+
+
+def _worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
+    return end is None or _RANK[end.verdict] < _RANK[than.verdict]

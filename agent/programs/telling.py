@@ -1,0 +1,113 @@
+"""What the author of a program is told of a text that failed: complaints of checks, or where and on what it broke off."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pydantic.types import JsonValue
+
+from agent.execution.error_bodies import complaint
+from agent.programs.annotations import in_line
+from agent.programs.looks import Shown
+from agent.programs.protocol import Broken
+from agent.text import clean
+from domain.plan import StepResult
+from graph.answer_shapes import arguments_said, shape_of_answer
+from graph.lenient_json import read_value
+
+Called = Sequence[tuple[str, StepResult]]
+"""Functions that were called, each with what became of the call, in order."""
+
+_COMPLAINTS = 10
+_COMPLAINT = 300
+_MESSAGE = 240
+_LINE = 160
+_BODY = 200
+_STRUCTURE = 420
+_FUNCTIONS = 6
+_ON_VALUES = frozenset({"KeyError", "TypeError", "IndexError", "AttributeError", "ValueError", "StopIteration"})
+"""Errors that come of a value that is not as it was thought to be."""
+_CALL_ERRORS = frozenset({"ToolError", "RuntimeError"})
+_QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_TYPES = frozenset({"NoneType", "str", "int", "float", "bool", "list", "dict", "tuple", "set"})
+_RAISES = re.compile(r"\b(?:raise|assert)\b")
+
+
+def told_complaints(complaints: Sequence[str]) -> str:
+    """What checks have against a text."""
+    lines = [f"- {clean(one, _COMPLAINT)}" for one in complaints[:_COMPLAINTS]]
+    more = len(complaints) - len(lines)
+    return "\n".join(("Nothing was called. The checks say:", *lines, *([f"and {more} more"] if more > 0 else [])))
+
+
+def told_failure(broken: Broken, text: str, called: Called) -> Shown:
+    """What a program broke off with: the error, its line, the call that failed or the structure of what the calls gave.
+
+    Words of others stand in it where a call was refused with some, or the program raised them itself; then it is foreign.
+    """
+    failed = _failed(broken, called)
+    said = "" if failed is None else complaint(failed[1].response)
+    raised = failed is None and _RAISES.search(text) is not None
+    message = clean(broken.message, _MESSAGE) if raised else _own(broken.message, text)
+    lines = [f"{broken.kind}{f': {message}' if message and failed is None else ''}{_where(broken, text)}"]
+    if failed is not None:
+        lines.append(_call(*failed))
+        if said:
+            lines.append(f"it said: {clean(said, _BODY)}")
+    if broken.kind in _ON_VALUES:
+        lines += _returned(called)
+    answered = failed is not None and failed[1].attempts > 0 and bool(said or failed[1].note)
+    return Shown("\n".join(lines), answered or (raised and bool(message)))
+
+
+def _failed(broken: Broken, called: Called) -> tuple[str, StepResult] | None:
+    """The call that a program did not live with: the last that failed, where it broke off with a call's error."""
+    if broken.kind not in _CALL_ERRORS:
+        return None
+    return next((one for one in reversed(called) if one[1].status != "ok"), None)
+
+
+def _call(function: str, result: StepResult) -> str:
+    status = f" with HTTP {result.http_status}" if result.http_status else ""
+    note = f": {clean(result.note, _MESSAGE)}" if result.note else ""
+    return f"the call of {function} failed ({result.status}{status}){note}"
+
+
+def _where(broken: Broken, text: str) -> str:
+    lines = text.splitlines()
+    if not 1 <= broken.line <= len(lines):
+        return ""
+    return f"\nin line {broken.line}: {clean(lines[broken.line - 1], _LINE)}"
+
+
+def _own(message: str, text: str) -> str:
+    """An error's message without words that neither Python nor the program's author said."""
+
+    def kept(match: re.Match[str]) -> str:
+        inner = match[0][1:-1]
+        return match[0] if inner in _TYPES or inner in text else "'…'"
+
+    quoted = _QUOTED.sub(kept, message)
+    rest = _QUOTED.sub("", quoted)
+    return clean(quoted if not re.search("['\"]", rest) else re.split("['\"]", quoted)[0], _MESSAGE)
+
+
+def _returned(called: Called) -> Iterator[str]:
+    """The structure of what each function gave last."""
+    latest = {function: result for function, result in called if result.status == "ok"}
+    for function, result in list(latest.items())[-_FUNCTIONS:]:
+        yield f"{function} gave {_structure(result)}"
+
+
+def _structure(result: StepResult) -> str:
+    shape = shape_of_answer(result.response, arguments_said(result.arguments.values()))
+    value = read_value(result.response)
+    if shape is None:
+        return f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
+    empty = ", ".join([clean(name, 40) for name in _empty(value)][:8])
+    return in_line(shape, _STRUCTURE) + (f"; empty or None: {empty}" if empty else "")
+
+
+def _empty(value: JsonValue) -> Iterator[str]:
+    """The fields of an object that hold nothing."""
+    if isinstance(value, dict):
+        yield from (name for name, item in value.items() if item is None or item in ([], {}, ""))

@@ -1,0 +1,28 @@
+"""Names of a program's text, as its tree has them."""
+
+import ast
+from collections.abc import Iterable
+
+
+def used(text: str) -> frozenset[str]:
+    """The names that it reads."""
+    return frozenset(
+        node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
+
+
+def made(texts: Iterable[str]) -> frozenset[str]:
+    """The names that texts leave behind for what comes after them: those of their outermost level."""
+    found: set[str] = set()
+    for text in texts:
+        for node in ast.walk(ast.parse(text)):
+            match node:
+                case ast.Name(ctx=ast.Store()):
+                    found.add(node.id)
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    found.add(node.name)
+                case ast.alias():
+                    found.add((node.asname or node.name).partition(".")[0])
+                case _:
+                    continue
+    return frozenset(found)

@@ -1,0 +1,67 @@
+"""What the type check finds, as far as it is surely wrong: documents may tell less than there is, and values may be null where none is."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from agent.programs.signatures import Signature
+from domain.tool import ToolDoc
+
+_LINE = re.compile(r"(\d+):\d+: \w+\[([a-z-]+)\] (.*)")
+_ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.+)`, found `(.+)`")
+_KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `_(\w+)_(in|out)_\d+`(.*)')
+_FORGOTTEN = "CoroutineType["
+_SURE = frozenset({"unresolved-attribute", "not-subscriptable", "not-iterable", "unsupported-operator", "invalid-key"})
+_OPEN = re.compile(r"\b(None|Any|Unknown|Never|object)\b")
+_CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out)_\d+)\b")
+_ANSWER = re.compile(r"`_(\w+?)_out_\d+`")
+_LITERAL = re.compile(r"^Literal\[.*\]$")
+
+
+def type_complaints(
+    diagnostics: Sequence[str], tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]
+) -> Iterator[tuple[int, str]]:
+    """Line and sentence of each that counts."""
+    for diagnostic in diagnostics:
+        if found := _LINE.fullmatch(diagnostic):
+            line, rule, message = int(found[1]), found[2], found[3]
+            if said := _complaint(rule, message, tools, docs):
+                yield line, said
+
+
+def _complaint(rule: str, message: str, tools: Collection[str], docs: Mapping[str, ToolDoc]) -> str:
+    if _FORGOTTEN in message:
+        return "A call is used before it is awaited: write `await` before it."
+    if rule == "invalid-argument-type":
+        return _argument(message, tools)
+    if rule == "invalid-key":
+        return _key(message, docs)
+    if rule in _SURE and not _OPEN.search(message) and " | " not in message and "_in_" not in message:
+        return _ANSWER.sub(r"what `\1` answers", message) + "."
+    return ""
+
+
+def _argument(message: str, tools: Collection[str]) -> str:
+    found = _ARGUMENT.fullmatch(message)
+    if not found or found[1] not in tools:
+        return ""
+    expected, given = found[2], found[3]
+    if _OPEN.search(given) or " | " in given:
+        return ""
+    closed = _LITERAL.fullmatch(expected) and _LITERAL.fullmatch(given)
+    if closed or bool(_CONTAINER.match(expected)) != bool(_CONTAINER.match(given)):
+        return f"`{found[1]}` takes {expected}, and is given {given}."
+    return ""  # scalars are turned into each other where nothing is lost, and refused by the call else
+
+
+def _key(message: str, docs: Mapping[str, ToolDoc]) -> str:
+    found = _KEY.fullmatch(message)
+    if not found:
+        return ""
+    key, function, side, rest = found.groups()
+    alike = re.search(r'did you mean "(.*?)"', rest)
+    doc = docs.get(function)
+    whole = side == "in" or bool(doc and doc.response_schema and not doc.learnt_response)
+    if not alike and not whole:
+        return ""
+    place = "What it takes" if side == "in" else f"What `{function}` answers"
+    return f'{place} has no field "{key}"{f": did you mean {alike[1]!r}?" if alike else "."}'

@@ -1,0 +1,170 @@
+"""What a program's end comes to: what it says of itself, and the veto of what is known of its calls."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pydantic.types import JsonValue
+
+from agent.policy.protocol import Results
+from agent.request_reader import Review
+from agent.text import clean, shown
+from domain.program import Answered
+
+LONGEST = 16_000
+"""Characters of an answer that are told."""
+_NAMED = 3
+_NOTHING = frozenset({"", "none", "null", "nan", "undefined", "unknown", "n/a", "[]", "{}", "()", "''", '""'})
+_EMPTY_WORD = re.compile(r"\b(?:None|nan|NaN)\b")
+_SAID: dict[JsonValue, Answered] = {"yes": "yes", "true": "yes", "partly": "partly", "no": "no", "false": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a program says at its end. ``empty``: it gives no value that anybody could use."""
+
+    answered: Answered
+    answer: str
+    missing: str = ""
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What is known of a program that has come to its end.
+
+    ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
+    goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
+    against the request.
+    """
+
+    text: str
+    calls: Results = ()
+    before: Results = ()
+    given: bool = False
+    unreached: Sequence[str] = ()
+    review: Review = field(default_factory=Review)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``veto``: why it is less than the claim; empty where it is the same."""
+
+    claim: Claim
+    answered: Answered
+    veto: str = ""
+
+
+def claim_of(value: JsonValue) -> Claim:
+    """A program's last value. A bare one counts as an answer that serves the whole request."""
+    if not isinstance(value, dict) or not {"answered", "answer"} & set(value):
+        return Claim("yes", told(value), empty=is_nothing(value))
+    answer = value.get("answer")
+    said = value.get("answered", "yes")
+    answered = _SAID.get(str(said).strip().casefold(), "partly")
+    return Claim(answered, told(answer), clean(told(value.get("missing")), 600), is_nothing(answer))
+
+
+def told(value: JsonValue) -> str:
+    """A value as an answer says it: texts as they are, single values one after the other, records a line each."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value.strip()[:LONGEST]
+        case dict():
+            return "\n".join(f"{name}: {_in_line(one)}" for name, one in value.items())[:LONGEST]
+        case list() if any(isinstance(one, (dict, list)) for one in value):
+            return "\n".join(_in_line(one) for one in value)[:LONGEST]
+        case list():
+            return ", ".join(_in_line(one) for one in value)[:LONGEST]
+        case _:
+            return shown(value)
+
+
+def _in_line(value: JsonValue) -> str:
+    match value:
+        case str():
+            return clean(value, 2000)
+        case dict():
+            return ", ".join(f"{name}: {_in_line(one)}" for name, one in value.items())
+        case list():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return shown(value)
+
+
+def is_nothing(value: JsonValue) -> bool:
+    """Whether a value says nothing: none, empty, or a text that is no more than a word for that."""
+    match value:
+        case None | [] | {}:
+            return True
+        case str():
+            return value.strip().strip(".").casefold() in _NOTHING
+        case list():
+            return all(is_nothing(one) for one in value)
+        case dict():
+            return all(is_nothing(one) for one in value.values())
+        case _:
+            return False
+
+
+def judged(claim: Claim, ran: Ran) -> Verdict:
+    """What a claim comes to. Code takes away from it only, and never makes more of it than it says."""
+    if claim.answered == "no":
+        return Verdict(claim, "no")
+    hollow = _hollow(claim, ran)
+    if hollow:
+        return Verdict(claim, "no", hollow)
+    lost = _lost(ran.calls)
+    if lost:
+        made = any(not tool.safe and result.status == "ok" for tool, result in (*ran.before, *ran.calls))
+        return Verdict(claim, "partly" if made else "no", f"not all of its changes were made: {_named(lost)}")
+    lacking = _lacking(claim, ran)
+    return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
+
+
+def _hollow(claim: Claim, ran: Ran) -> str:
+    """Why there is nothing behind a claim; empty where there is."""
+    if claim.empty:
+        return "its answer is empty"
+    if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
+        return "no call that succeeded stands behind its answer"
+    return ""
+
+
+def _lost(calls: Results) -> list[str]:
+    """The changes that failed, or whose outcome nobody knows; each call counts as it went last."""
+    last = {(tool.id, repr(result.arguments)): (tool, result) for tool, result in calls if not tool.safe}
+    return [tool.api for tool, result in last.values() if result.status != "ok"]
+
+
+def _lacking(claim: Claim, ran: Ran) -> str:
+    """Why a request is not served whole by what its program calls served; empty where nothing speaks against it."""
+    if ran.unreached and any(result.status != "ok" for _, result in ran.calls):
+        return f"a call failed before it came to change anything: {_named(ran.unreached)}"
+    if said := ran.review.about_another:
+        return clean(said[0], 300)
+    if ran.review.beside_the_point:
+        return "its calls have to do with nothing that the request names"
+    unused = [one for one in ran.review.unused if one.casefold() not in ran.text.casefold()]
+    if unused:
+        return f"no call took {_named(unused)}"
+    if _EMPTY_WORD.search(claim.answer) and not _EMPTY_WORD.search(" ".join(_words(ran))):
+        return "its answer has a value in it that is not there"
+    return ""
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(clean(one, 80) for one in list(dict.fromkeys(names))[:_NAMED])
+
+
+def _words(ran: Ran) -> Iterator[str]:
+    """Where an answer may have its words from: texts of the program, and what calls answered."""
+    for node in ast.walk(ast.parse(ran.text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+    for _, result in (*ran.before, *ran.calls):
+        yield result.response

@@ -1,0 +1,110 @@
+"""What ``ask`` shows of programs: the text, briefly, its calls as their answers come, what became of it."""
+
+from collections import Counter
+from typing import assert_never
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from agent.text import clean, shown
+from domain.event import (
+    CallFinished,
+    CallStarted,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
+    Programs,
+    ProgramStarted,
+)
+from domain.tool import ToolId, tool_id_parts
+
+_EXCERPT = 120
+_COMPLAINTS = 5
+_COLOURS = {"ok": "green", "missing": "yellow", "unknown": "yellow"}
+_VERDICTS = {"yes": "green", "partly": "yellow", "no": "red"}
+
+
+class ProgramView:
+    """Writes what programs do to a console. ``whole``: all lines of a text and all calls of a loop, not only the first few."""
+
+    def __init__(self, console: Console, *, whole: bool = False) -> None:
+        self._console = console
+        self._lines = 1_000 if whole else 24
+        self._calls = 1_000 if whole else 5
+        self._sites: dict[int, str] = {}
+        self._made = Counter[tuple[str, ToolId]]()
+
+    def show(self, event: Programs) -> None:
+        """Write one event of a program."""
+        self._left_out()
+        match event:
+            case ProgramStarted():
+                self._line(f"\n[bold]program {event.number}[/bold]{' goes on' if event.goes_on else ''}")
+                self._code(event.program.text)
+            case ProgramRefused():
+                self._line("\n[yellow]program refused before anything was called[/yellow]")
+                for complaint in event.complaints[:_COMPLAINTS]:
+                    self._line(f"  [yellow]{escape(clean(complaint, 300))}[/yellow]")
+            case ProgramLooked():
+                self._line(f"  [dim]looked at {escape(clean(event.shown, 300))}[/dim]")
+            case ProgramFailed():
+                place = f" on line {event.line}" if event.line else ""
+                self._line(f"  [yellow]↺ broke off{place}[/yellow]  {escape(clean(event.error, 300))}")
+            case ProgramEnded():
+                missing = f"missing: {event.missing}" if event.missing else ""
+                why = "; ".join(clean(part, 300) for part in (event.veto, missing) if part)
+                colour = _VERDICTS[event.verdict]
+                self._line(f"  [{colour}]■ answered: {event.verdict}[/{colour}]  {escape(why)}")
+            case _:
+                assert_never(event)
+
+    def takes(self, event: CallStarted | CallFinished) -> bool:
+        """Write a call of a program, in one line when its answer is there; whether it is one. Of a loop's, the first few."""
+        if isinstance(event, CallStarted):
+            self._sites.pop(event.step, None)
+            if event.site:
+                self._sites[event.step] = event.site.partition("#")[0]
+            return bool(event.site)
+        if event.step not in self._sites:
+            return False
+        place = (self._sites[event.step], event.result.tool)
+        self._made[place] += 1
+        if self._made[place] <= self._calls:
+            self._result(event)
+        return True
+
+    def _result(self, event: CallFinished) -> None:
+        result = event.result
+        colour = _COLOURS.get(result.status, "red")
+        given = ", ".join(f"{clean(name, 40)}={shown(value, 60)}" for name, value in result.arguments.items())
+        status = f"{result.status} {result.http_status}" if result.http_status else result.status
+        told = clean(result.response, _EXCERPT) or clean(result.note, _EXCERPT)
+        self._line(
+            f"  [cyan]{event.step}. {_name(result.tool)}[/cyan]({escape(given)})\n"
+            f"     [{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}"
+        )
+
+    def _left_out(self) -> None:
+        for (_, tool), count in self._made.items():
+            if count > self._calls:
+                self._line(f"  [dim]and {count - self._calls} calls more of {_name(tool)} (--all shows them)[/dim]")
+        self._made.clear()
+
+    def _code(self, text: str) -> None:
+        lines = text.strip().splitlines()
+        for number, line in enumerate(lines[: self._lines], start=1):
+            plain = "".join(c if c.isprintable() else " " for c in line)
+            self._console.print(Text(f"  {number:>3}  {plain}", style="cyan"))
+        if len(lines) > self._lines:
+            self._line(f"  [dim]and {len(lines) - self._lines} lines more (--all shows them)[/dim]")
+
+    def _line(self, markup: str) -> None:
+        self._console.print(Text.from_markup(markup))
+
+
+def _name(tool: ToolId) -> str:
+    """Tool set and API, safe to print."""
+    _, toolset, api = tool_id_parts(tool)
+    return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")

@@ -1,0 +1,88 @@
+"""Programs are found in replies whatever their form; prose that holds none is told as what was said."""
+
+import json
+
+import pytest
+
+from agent.llm.client.chat import Reply, TokenUsage
+from agent.llm.program_reply import LONGEST, program_of
+
+CODE = 'found = await searchBooks(title="Dune")\n{"answered": "yes", "answer": found[0]["author"]}'
+NO = {"answered": "no", "answer": "", "missing": "a function that buys books"}
+
+
+def reply(text: str, called: object = None, *, cut: bool = False) -> Reply:
+    return Reply(text, TokenUsage(1, 1), cut=cut, called="" if called is None else json.dumps(called))
+
+
+FORMS = {
+    "block": f"```python\n{CODE}\n```",
+    "unmarked block": f"```\n{CODE}\n```",
+    "prose around": f"Sure! I would do this:\n\n```py\n{CODE}\n```\n\nIt looks the book up, then tells `author`.",
+    "tildes": f"~~~python\n{CODE}\n~~~",
+    "long fence": f"````python\n{CODE}\n````",
+    "no end": f"Here:\n```python\n{CODE}",
+    "in a list": "1. This:\n" + "\n".join(f"   {line}" for line in ["```python", *CODE.splitlines(), "```"]),
+    "windows": f"```python\r\n{CODE}\r\n```\r\n".replace("\r\n", "\n"),
+    "a draft before it": f"```python\nx = await other()\n```\nNo, better:\n```python\n{CODE}\n```",
+    "what it gives behind it": f"```python\n{CODE}\n```\nThis gives:\n```text\nFrank Herbert\n```",
+    "an output without a language": f"```python\n{CODE}\n```\n\n```\nFrank Herbert wrote it\n```",
+    "what its author thinks it gives": f'```python\n{CODE}\n```\n```json\n{{"answered": "yes", "answer": "Herbert"}}\n```',
+    "thoughts": f"<think>maybe ```python\nx = 1\n``` or</think>\n```python\n{CODE}\n```",
+    "thoughts whose beginning is lost": f"maybe ```python\nx = 1\n```\n</think>\n```python\n{CODE}\n```",
+    "bare": CODE,
+    "structured": json.dumps({"program": CODE}),
+    "structured as code": json.dumps({"reason": "so it is {done}", "code": CODE}),
+    "structured in a block": f"```json\n{json.dumps({'program': CODE})}\n```",
+    "structured around a block": json.dumps({"code": f"```python\n{CODE}\n```"}),
+    "newlines as they are in JSON": '{"code": "' + CODE.replace('"', '\\"') + '"}',
+    "tool call said": f"<tool_call>{json.dumps({'name': 'python', 'arguments': {'code': CODE}})}</tool_call>",
+    "arguments as text": json.dumps({"name": "run", "arguments": json.dumps({"code": CODE})}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_program_is_found(form: str) -> None:
+    assert program_of(reply(FORMS[form])).text == CODE
+
+
+@pytest.mark.parametrize("arguments", [{"code": CODE}, {"input": CODE}, json.dumps({"python": CODE}), CODE])
+def test_a_call_of_a_tool_holds_it(arguments: object) -> None:
+    assert program_of(reply("", [{"name": "python", "arguments": arguments}])).text == CODE
+
+
+def test_blocks_that_build_on_each_other_are_one_program() -> None:
+    text = '```python\nfound = await search()\n```\nand then\n```python\nnames = [x["name"] for x in found]\n```\n\n```python\n{"answered": "yes", "answer": names}\n```'
+    assert program_of(reply(text)).text == (
+        'found = await search()\nnames = [x["name"] for x in found]\n{"answered": "yes", "answer": names}'
+    )
+
+
+def test_an_answer_as_json_is_a_program() -> None:
+    assert program_of(reply(json.dumps(NO))).text == repr(NO)
+    assert program_of(reply(f"```json\n{json.dumps(NO)}\n```")).text == repr(NO)
+
+
+def test_a_block_that_does_not_parse_is_left_to_the_checks() -> None:
+    assert program_of(reply("```python\nfor x in:\n    pass\n```")).text == "for x in:\n    pass"
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm sorry, but I can't help with that.", "No", "42", "Maybe (later)", "", "   ", "```json\n{}\n```", "{" * 400, "[" * 400, "null"]
+)  # fmt: skip
+def test_prose_is_no_program(text: str) -> None:
+    written = program_of(reply(text))
+    assert written.text == ""
+    assert written.why
+
+
+def test_what_was_said_instead_is_told_harmless_and_short() -> None:
+    written = program_of(reply("I cannot\u202e\x1b[2J do that. " * 100))
+    assert written.why.startswith("I cannot[2J do that.")
+    assert len(written.why) <= 300
+
+
+def test_bounds() -> None:
+    assert "cut off" in program_of(reply(FORMS["block"], cut=True)).why
+    long = program_of(reply(f"```python\nx = {'1 + ' * LONGEST}1\n```"))
+    assert (long.text, "longer than" in long.why) == ("", True)

@@ -1,0 +1,93 @@
+"""The policy that asks a model writes programs and phrases answers, and the one that stands in for it does not."""
+
+import pytest
+
+from agent.llm.client.chat import Reply, TokenUsage
+from agent.llm.policy import LlmPolicy
+from agent.policy.circuit_breaker import Breaker
+from agent.policy.delegating import Delegating
+from agent.policy.fallback import FallbackPolicy
+from agent.programs.offer_text import render_offer
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from offline.policy import OfflinePolicy
+from tests.flows.small_world import BOOKS
+from tests.unit.agent.llm.test_policy import Told
+from tests.unit.agent.policy.test_fallback import BUSY, KEY, SPENT, made
+
+QUESTION = ProgramQuestion("Who wrote Dune?", render_offer([BOOKS]), "2026-11-23")
+CODE = 'found = await search_books(title="Dune")'
+ANSWER = "Dune has 412 pages; it costs 9.50 EUR."
+
+
+async def test_a_program_costs_one_call_without_a_form() -> None:
+    model = Told(f"```python\n{CODE}\n```")
+    policy = LlmPolicy(model)
+    assert await policy.write(QUESTION) == WrittenProgram(CODE)
+    assert policy.cost.by_purpose == {"program": 1}
+    assert model.forms == [None]
+
+
+async def test_a_reply_without_a_program_is_told_back_once() -> None:
+    model = Told("I would search for it.", f"```python\n{CODE}\n```")
+    assert await LlmPolicy(model).write(QUESTION) == WrittenProgram(CODE)
+    assert [m.role for m in model.heard[1]] == ["system", "user", "assistant", "user"]
+
+
+async def test_what_is_said_in_place_of_a_program_twice_is_why() -> None:
+    assert await LlmPolicy(Told("No.", "I cannot do that.")).write(QUESTION) == WrittenProgram("", "I cannot do that.")
+    cut = Reply("```python\nx = 1", TokenUsage(1, 1), cut=True)
+    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await LlmPolicy(Told(cut, cut)).write(QUESTION)).why
+
+
+async def test_who_writes() -> None:
+    assert LlmPolicy(Told()).writes
+    assert not LlmPolicy(Told(), writes=False).writes
+    assert not OfflinePolicy().writes
+    assert (await OfflinePolicy().write(QUESTION)).why
+    assert Delegating(LlmPolicy(Told())).writes
+    assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), Breaker()).writes
+
+
+async def test_a_model_that_fails_writes_no_more_in_this_run_and_that_is_told() -> None:
+    policy, first = made(BUSY)
+    written = await policy.write(QUESTION)
+    assert written == WrittenProgram("", "no program was written: it is busy")
+    assert not policy.writes
+    assert [(n.policy, n.to, n.reason) for n in policy.notices] == [("llm", "offline", "it is busy")]
+    await policy.write(QUESTION)
+    assert first.asked == 2
+    assert not policy.writes
+
+
+async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
+    policy, first = made(SPENT)
+    assert (await policy.write(QUESTION)).why.endswith("no calls left")
+    assert not policy.writes
+    assert first.asked == 1
+    breaker = Breaker()
+    breaker.failed(str(KEY), at_once=True)
+    other, asked = made(breaker=breaker)
+    assert "left alone for a while: wrong key" in (await other.write(QUESTION)).why
+    assert asked.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "phrased"),
+    [
+        ("Dune a 412 pages et coûte 9,50 EUR.", "Dune a 412 pages et coûte 9,50 EUR."),
+        ("<think>412?</think>It has 412 pages.", "It has 412 pages."),
+        ("Dune has 413 pages.", ANSWER),
+        ("   ", ANSWER),
+        ("<think>where was I", ANSWER),
+        (Reply("Dune has 412", TokenUsage(1, 1), cut=True), ANSWER),
+    ],
+    ids=["words", "thoughts", "a figure of its own", "nothing", "thoughts alone", "cut off"],
+)
+async def test_a_phrase_keeps_to_the_figures(said: str | Reply, phrased: str) -> None:
+    assert await LlmPolicy(Told(said)).phrase("How long is Dune?", ANSWER) == phrased
+
+
+async def test_without_a_model_an_answer_stays_as_it_is() -> None:
+    assert await OfflinePolicy().phrase("How long is Dune?", ANSWER) == ANSWER
+    policy, _ = made(BUSY)
+    assert await policy.phrase("How long is Dune?", ANSWER) == "offline"
