@@ -14,7 +14,7 @@ _SURE = frozenset({"unresolved-attribute", "not-subscriptable", "not-iterable", 
 _OPEN = re.compile(r"\b(None|Any|Unknown|Never|object)\b")
 _CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out)_\d+)\b")
 _ANSWER = re.compile(r"`_(\w+?)_out_\d+`")
-_LITERAL = re.compile(r"^Literal\[.*\]$")
+_LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 
 
 def type_complaints(
