@@ -10,8 +10,6 @@ import typer
 from domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.table import Table
 
     from wiring.embedding_check import EmbeddingReport
@@ -41,28 +39,26 @@ def main(
             vectors = asyncio.run(_check_embedding(url, model))
             _end(vectors, _vectors(vectors), as_json=json)
         report = asyncio.run(_check(url, model, prices))
-        kept = _keep_form(report, url, model)
+        report = _with_form_kept(report, url, model)
     except UsageError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(2) from error
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         raise typer.Exit(130) from None
-    table = _facts(report)
-    if kept:
-        table.add_row("kept in", str(kept))
-    _end(report, table, as_json=json)
+    _end(report, _facts(report), as_json=json)
 
 
-def _keep_form(report: "ModelReport", url: str | None, model: str | None) -> "Path | None":
-    """Note what the model writes programs in, for FOOTPATH_PROGRAM_FORM=auto; nothing where it is what is taken anyway."""
+def _with_form_kept(report: "ModelReport", url: str | None, model: str | None) -> "ModelReport":
+    """Note what the model writes programs in, for FOOTPATH_PROGRAM_FORM=auto, where that is not what is taken anyway; and tell so."""
     from wiring.program_forms import form_for, keep_form, kept_forms
 
     settings = _settings(url, model)
-    if report.program_form is None or settings.program_form != "auto":
-        return None
-    same = form_for(settings, kept_forms(settings)) == report.program_form
-    return None if same else keep_form(settings, report.program_form)
+    form = report.program_form
+    if form is None or settings.program_form != "auto" or form_for(settings, kept_forms(settings)) == form:
+        return report
+    told = f"programs are asked for in {form} from now on, which is kept in {keep_form(settings, form)}"
+    return report.model_copy(update={"advice": (*report.advice, told)})
 
 
 def _settings(url: str | None, model: str | None) -> "Settings":

@@ -220,7 +220,7 @@ def _remarks(report: ModelReport) -> tuple[str, ...]:
         told.append("the model writes no programs that serve the samples: use --planner dfs, or a larger model")
     elif report.program_form == "grammar":
         told.append(
-            "the model writes no Python well, but plans in the grammar: FOOTPATH_PROGRAM_FORM=auto or grammar has it asked for these"
+            "the model writes plans of the grammar better than Python: FOOTPATH_PROGRAM_FORM=grammar has it asked for these"
         )
     if not report.usage_reported:
         told.append("the endpoint counts no tokens: they are estimated at four characters each")
