@@ -178,8 +178,7 @@ class _Run:
         """What programs answer, then the policy's answer from the steps of paths; where there are none that succeeded, why."""
         programs = [turn for turn in turns if turn.progress.by_program]
         for turn in programs:
-            end = turn.progress.program
-            yield self._said(turn.failure_message() if end is None else said(end))
+            yield self._said(await self._told_by_program(turn))
         rests_on = [turn for turn in programs if turn.progress.program is not None]
         numbered = enumerate(self._steps(rests_on), start=1)
         if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
@@ -196,12 +195,24 @@ class _Run:
                     yield notice
                 yield self._said(piece)
 
+    async def _told_by_program(self, turn: SubtaskRun) -> str:
+        """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""
+        end = turn.progress.program
+        if end is None:
+            return turn.failure_message()
+        if self._deps.phrase and end.verdict != "no" and end.answer:
+            words = await self._deps.policy.phrase(turn.subtask.description, end.answer)
+            end = end.model_copy(update={"answer": words})
+        return said(end)
+
     @staticmethod
     def _changed(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:
         """What the run changed and failed to change, a line each."""
         called = tuple((turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called)
         unmade = [tool for turn in turns for tool in turn.unmade]
-        return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade)
+        programs = [turn for turn in turns if turn.progress.by_program]
+        each = tuple((turn.evidence.doc(result.tool), result) for turn in programs for result in turn.done)
+        return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade, each)
 
     def _asked(self) -> str:
         """The request so that it stands alone: one that refers back has said in its subtask what it means."""
