@@ -180,7 +180,7 @@ class Transcript:
     @property
     def steps(self) -> dict[int, StepResult]:
         """The results of the last plans, by step."""
-        numbers = self._numbers()
+        numbers = self.numbers
         return {
             numbers[one.number][step]: renumbered(one.steps[step], numbers[one.number])
             for one in self.walked
@@ -190,7 +190,7 @@ class Transcript:
     @property
     def sites(self) -> dict[int, str]:
         """Of the steps that programs called, which call of them each is."""
-        numbers = self._numbers()
+        numbers = self.numbers
         return {
             numbers[one.number][step]: site
             for one in self.walked
@@ -215,13 +215,15 @@ class Transcript:
             return self.end is not None and self.end.outcome == "answered"
         return subtask.answered and subtask.number not in self.end.unanswered
 
-    def _numbers(self) -> dict[int, dict[int, int]]:
+    @property
+    def numbers(self) -> dict[int, dict[int, int]]:
+        """For each subtask, what its own count of steps is in the count of all."""
         return counted_through([Carried(one.number, one.depends_on, one.steps, one.earlier) for one in self.walked])
 
     def to_json(self) -> JsonObject:
         """The keys of the command contract."""
         end = self.end or RunFinished.model_validate({"outcome": "failed", "answer": "", "usage": {}})
-        usage, numbers = end.usage, self._numbers()
+        usage, numbers = end.usage, self.numbers
         told = [one.to_json(numbers[one.number]) for one in self.walked]
         whole: JsonObject = {"name": self.request, "path": [], "steps": []}
         found: JsonObject = {

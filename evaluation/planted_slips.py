@@ -45,13 +45,15 @@ class _Edit:
 
 def slip(text: str, luck: random.Random, kinds: Iterable[SlipKind] = KINDS) -> Slip | None:
     """One slip of these kinds, each as likely as the others, in a program that is right; None where it has a place for none."""
-    places = {kind: found for kind, ways in _WAYS.items() if (found := list(ways(text)))}
-    able = [kind for kind in kinds if kind in places or kind == "prose around"]
+    places: dict[SlipKind, list[_Edit]] = {kind: found for kind, ways in _WAYS.items() if (found := list(ways(text)))}
+    able: list[SlipKind] = [kind for kind in kinds if kind in places or kind == "prose around"]
     if not able:
         return None
     kind = luck.choice(able)
     if kind == "prose around":
-        return Slip("prose around", f"Of course! This should do:\n\n{_block(text)}\n\nLet me know if `x` is not what you meant.")
+        return Slip(
+            "prose around", f"Of course! This should do:\n\n{_block(text)}\n\nLet me know if `x` is not what you meant."
+        )
     return Slip(kind, _block(luck.choice(places[kind]).applied(text)))
 
 

@@ -128,7 +128,9 @@ async def _places(
                 started = [children.enter_context(running_playground(workshop=workshop)) for _ in range(count)]
                 store = Path(folder) / service
                 await (_build_bare(started[0], store) if workshop else build_demo(started[0], store))
-                container = await opened.enter_async_context(open_container(_settings(started, store, who, pace), store))
+                container = await opened.enter_async_context(
+                    open_container(_settings(started, store, who, pace), store)
+                )
                 if not who.schemas:
                     await without_schemas(container)
                 places[service] = [await _place(opened, container, started[0], one, who) for one in started]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from wiring.embedding_check import EmbeddingReport
     from wiring.model_check import ModelReport
+    from wiring.settings import Settings
 
 
 def main(
@@ -26,7 +27,7 @@ def main(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Try the model with a dozen small questions (the key is read from FOOTPATH_MODEL_API_KEY or FOOTPATH_EMBEDDING_API_KEY only).
+    """Try the model with some twenty small questions, five of them for programs (the key is read from FOOTPATH_MODEL_API_KEY or FOOTPATH_EMBEDDING_API_KEY only).
 
     Exit codes: 0 it can be used, 1 it answers but not validly, 2 wrong use, 3 it cannot be reached or asked.
     """
@@ -38,6 +39,7 @@ def main(
             vectors = asyncio.run(_check_embedding(url, model))
             _end(vectors, _vectors(vectors), as_json=json)
         report = asyncio.run(_check(url, model, prices))
+        report = _with_form_kept(report, url, model)
     except UsageError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(2) from error
@@ -45,6 +47,25 @@ def main(
         print("stopped", file=sys.stderr)
         raise typer.Exit(130) from None
     _end(report, _facts(report), as_json=json)
+
+
+def _with_form_kept(report: "ModelReport", url: str | None, model: str | None) -> "ModelReport":
+    """Note what the model writes programs in, for FOOTPATH_PROGRAM_FORM=auto, where that is not what is taken anyway; and tell so."""
+    from wiring.program_forms import form_for, keep_form, kept_forms
+
+    settings = _settings(url, model)
+    form = report.program_form
+    if form is None or settings.program_form != "auto" or form_for(settings, kept_forms(settings)) == form:
+        return report
+    told = f"programs are asked for in {form} from now on, which is kept in {keep_form(settings, form)}"
+    return report.model_copy(update={"advice": (*report.advice, told)})
+
+
+def _settings(url: str | None, model: str | None) -> "Settings":
+    from wiring.settings import read_settings
+
+    given = {name: value for name, value in (("model_url", url), ("model_name", model)) if value is not None}
+    return read_settings(**given)
 
 
 def _end(report: "ModelReport | EmbeddingReport", table: "Table", *, as_json: bool) -> NoReturn:
@@ -62,10 +83,8 @@ def _end(report: "ModelReport | EmbeddingReport", table: "Table", *, as_json: bo
 
 async def _check(url: str | None, model: str | None, prices: tuple[float, float] | None) -> "ModelReport":
     from wiring.model_check import check_model
-    from wiring.settings import read_settings
 
-    given = {name: value for name, value in (("model_url", url), ("model_name", model)) if value is not None}
-    return await check_model(read_settings(**given), prices)
+    return await check_model(_settings(url, model), prices)
 
 
 async def _check_embedding(url: str | None, model: str | None) -> "EmbeddingReport":
@@ -123,6 +142,11 @@ def _facts(report: "ModelReport") -> "Table":
         verdict = "right" if check.right else "valid, but wrong" if check.valid else "not valid"
         tokens = f"{check.prompt_tokens} + {check.completion_tokens} tokens"
         table.add_row(kind, f"{verdict}; {tokens}; {check.seconds:.2f} s")
+    for form, programs in report.programs.items():
+        served = f"{programs.right} of {programs.samples} samples served, {programs.first} at once"
+        each = f"{programs.prompt_tokens // programs.samples} + {programs.completion_tokens // programs.samples} tokens"
+        cost = "" if programs.cost is None else f"; costs {programs.cost:.6f}"
+        table.add_row(f"programs in {form}", f"{served}; {each} each{cost}; {programs.seconds:.2f} s in all")
     if report.run_prompt_tokens:
         cost = "" if report.cost is None else f"; costs {report.cost:.6f}"
         table.add_row("a run of two calls", f"{report.run_prompt_tokens} + {report.run_completion_tokens} tokens{cost}")

@@ -155,7 +155,7 @@ class ProgramRunner:
         self._recorded = recorded or RecordedProgram()
         self._order = {key: at for at, key in enumerate(self._recorded.ended)}
         self._leave = leave
-        self._came_by: Counter[tuple[int, str, str]] = Counter()
+        self._came_by: Counter[tuple[int, str]] = Counter()
         self._air = _Air()
         self._had_turn = False
         calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
@@ -233,8 +233,8 @@ class ProgramRunner:
             given = validate(tool, _without_nothing(tool, given))
         except InvalidArgumentsError as error:
             complaint = str(error)
-        same = (pending.start, pending.function, json.dumps(given, sort_keys=True, default=str))
-        site = site_of(self._number, pending.start, self._came_by[same])
+        same = (pending.start, json.dumps(given, sort_keys=True))
+        site = site_of(self._number, pending.start, self._came_by[same], given)
         self._came_by[same] += 1
         return _Call(pending.id, pending.function, tool, given, site, pending.start, pending.end, complaint)
 
@@ -289,7 +289,7 @@ class ProgramRunner:
 
     def _note(self, call: _Call, result: StepResult) -> JsonValue | Failure:
         """The program's answer; a result that ends it does so for good."""
-        line = len(self._program.text.encode()[: call.place].splitlines()) or 1
+        line = self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = final(call.tool, result, line) or self.stop
         answer = answer_of(call.tool, result)
         self.calls.append(Called(call.function, call.step, call.site, call.place, result, answer))

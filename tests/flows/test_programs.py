@@ -8,6 +8,7 @@ import pytest
 from agent.budget import Budget
 from agent.conversation import earlier_run
 from agent.execution.approvers import DenyChanges
+from agent.plans.approval import PlanQuestion
 from agent.programs.limits import SandboxLimits
 from domain.event import (
     AnswerDelta,
@@ -19,9 +20,11 @@ from domain.event import (
     ProgramLooked,
     ProgramRefused,
     ProgramStarted,
+    ReflectionMade,
     RunFinished,
     SubtaskStarted,
 )
+from domain.plan_document import PlanDocument
 from tests.flows.program_world import OffersAs, code, end, the, world
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.flows.small_world_bindings import CITY, POINT
@@ -216,7 +219,7 @@ async def test_a_run_that_was_broken_off_writes_and_calls_nothing_twice(tmp_path
             executor.made.clear()
             written = sum(isinstance(one.event, ProgramStarted) for one in whole[:cut])
             if written:
-                made.brain._script["program"] = [code(DAYS, SAID)]  # noqa: SLF001
+                made.brain._script["program"] = [code(DAYS, SAID)]
             called = sum(isinstance(one.event, CallFinished) for one in whole[:cut])
             rest = await made.told(WEATHER, past=whole[:cut])
             assert end(rest).answer == ANSWER, cut
@@ -237,3 +240,65 @@ async def test_a_walks_path_ends_in_one_program(tmp_path: Path) -> None:
     assert kinds == [PathEnded, ProgramStarted, CallStarted, CallStarted]
     assert isinstance(records[-1].event, RunFinished)
     assert any(isinstance(one.event, AnswerDelta) for one in records)
+
+
+async def test_a_walk_goes_on_for_what_its_program_lacks(tmp_path: Path) -> None:
+    walk = [
+        advance_to("search_places"),
+        move("finish", "found"),
+        advance_to("get_daily_forecast"),
+        move("finish", "all"),
+    ]
+    lacking = code(PLACE, '{"answered": "partly", "answer": "Paris", "missing": "its weather"}')
+    async with world(tmp_path, executor := calls(), lacking, RIGHT, planner="dfs", choose=walk) as made:  # type: ignore[arg-type]
+        records = await made.told("Find the city Paris. What is the weather forecast there?")
+    judged = [one for one in the(records, ReflectionMade) if isinstance(one, ReflectionMade)]
+    assert [(one.verdict, one.resumed) for one in judged][-1] == ("partial", True)
+    ended = [one.verdict for one in the(records, ProgramEnded) if isinstance(one, ProgramEnded)]
+    assert ended == ["partly", "yes"]
+    assert end(records).outcome == "answered"
+    assert len(executor.made) == 2
+
+
+async def test_what_was_better_stands(tmp_path: Path) -> None:
+    part = code(PLACE, '{"answered": "partly", "answer": "Paris", "missing": "its weather"}')
+    offers = OffersAs([[GEOCODE], [GEOCODE, BOOKS]])
+    no = code('{"answered": "no", "answer": "", "missing": "all"}')
+    async with world(tmp_path, calls(), part, no, offers=offers) as made:
+        records = await made.told(WEATHER)
+    ended = [(one.number, one.verdict) for one in the(records, ProgramEnded) if isinstance(one, ProgramEnded)]
+    assert ended == [(1, "partly"), (2, "no"), (1, "partly")]
+    assert end(records).outcome == "partly"
+    assert end(records).answer.startswith(
+        "Paris\nNot all of it is answered: its weather.\nBased on: [1] Places Set/search_places"
+    )
+
+
+async def test_changes_of_a_program_are_told_one_by_one(tmp_path: Path) -> None:
+    text = code(
+        'for title in ("Dune", "Dune", "Emma"):',
+        "    try:",
+        "        await delete_book(title=title)",
+        "    except ToolError:",
+        "        pass",
+        '"Deleted."',
+    )
+    executor = ScriptedExecutor(delete_book=lambda given: (down if given["title"] == "Emma" else ok({}))(given))
+    async with world(tmp_path, executor, text) as made:
+        records = await made.told("Delete the books Dune, Dune and Emma")
+    assert end(records).outcome == "partly"
+    assert end(records).answer.startswith(
+        "Done: delete_book Dune (2 times) [2]\nNot done: delete_book Emma. HTTP 503\n"
+    )
+    assert len(executor.made) == 3
+
+
+async def test_steps_that_are_to_be_approved_first_are_walked(tmp_path: Path) -> None:
+    async def approves(question: PlanQuestion) -> PlanDocument:
+        return question.document
+
+    walk = [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish", "all is served")]
+    async with world(tmp_path, calls(), RIGHT, choose=walk, arguments=[CITY, POINT], answer=[Says("4.5 [2]")]) as made:  # type: ignore[arg-type]
+        made.deps = replace(made.deps, approves=approves)
+        records = await made.told(WEATHER)
+    assert (end(records).outcome, made.written) == ("answered", 0)

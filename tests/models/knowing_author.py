@@ -23,7 +23,7 @@ class KnowingAuthor:
         self._asked = asked
 
     def __call__(self, request: ChatRequest) -> str:
-        prompt = str(request.messages[-1]["content"])
+        prompt = request.prompt
         known = next((one for one in self._asked if one.request in prompt), None)
         if known is None or not known.program:
             return '```python\n{"answered": "no", "missing": "nothing serves this"}\n```'
