@@ -68,7 +68,7 @@ async def run(
     caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made, announcements)
     executor = ReusingExecutor(caller, made)
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
-    today = (past[0].at if past else datetime.now(UTC)).date().isoformat()
+    today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
     whole = _Run(
         request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today, announcements)
     )

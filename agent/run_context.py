@@ -47,7 +47,8 @@ class RunDeps:
     is made; the usual one lets no call through that may change something.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
-    error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy.
+    error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
+    are told, as ``2026-11-23``; empty: that on which the run began.
     """
 
     store: GraphStore
@@ -74,6 +75,7 @@ class RunDeps:
     approver: Approver = field(default_factory=DenyChanges)
     voices: Voices | None = None
     taken_up: bool = False
+    today: str = ""
     phrase: bool = False
 
     @property

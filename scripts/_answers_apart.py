@@ -4,7 +4,7 @@ import asyncio
 import signal
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +26,7 @@ from evaluation.expected import Asked, Change
 from evaluation.kept_verdicts import VerdictFile
 from evaluation.places import Elsewhere, Place
 from playground.child import running_playground
+from playground.worlds.clock import TODAY
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_deps
@@ -67,9 +68,10 @@ class StartedService:
 
     async def deps(self) -> RunDeps:
         hosts = self._container.settings.allow_hosts
-        return await run_deps(
+        deps = await run_deps(
             self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChanges(hosts)
         )
+        return replace(deps, today=TODAY.isoformat())
 
 
 def answers_apart(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +20,7 @@ from agent.run import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report
 from evaluation.expected import Asked
+from playground.worlds.clock import TODAY
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_deps
 
@@ -95,7 +97,8 @@ async def _evaluate(
     executor = await container.executor("http")
 
     async def deps() -> RunDeps:
-        return await run_deps(container, who[0], executor, who[1], approver=AllowChanges({host_of(address)}))
+        deps = await run_deps(container, who[0], executor, who[1], approver=AllowChanges({host_of(address)}))
+        return replace(deps, today=TODAY.isoformat())
 
     async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:

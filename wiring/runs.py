@@ -59,6 +59,7 @@ async def run_deps(
         at_once=container.settings.subtasks_at_once,
         planner=planner,
         approver=_approver(container, approver, caller),
+        today=container.settings.today.isoformat() if container.settings.today else "",
         phrase=container.settings.phrase,
     )
 

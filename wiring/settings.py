@@ -1,5 +1,6 @@
 """Every setting, validated, read once. Environment variables with the prefix ``FOOTPATH_``, a ``.env`` file, or files of secrets."""
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -81,6 +82,9 @@ class Settings(ServerSettings, BaseSettings):
     )
     several_steps: bool = Field(
         default=True, description="A language model may name several steps of a path in one decision."
+    )
+    today: date | None = Field(
+        default=None, description="The day that programs are told it is; by default that on which a run begins."
     )
     phrase: bool = Field(
         default=False, description="What a program answers is said anew by the language model, in one small call more."
