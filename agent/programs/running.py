@@ -275,7 +275,7 @@ class ProgramRunner:
 
     def _note(self, call: _Call, result: StepResult) -> JsonValue | Failure:
         """The program's answer; a result that ends it does so for good."""
-        line = len(self._program.text.encode()[: call.place].splitlines()) or 1
+        line = self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = final(call.tool, result, line) or self.stop
         answer = answer_of(call.tool, result)
         self.calls.append(Called(call.function, call.step, call.site, call.place, result, answer))

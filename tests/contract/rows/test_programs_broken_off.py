@@ -7,9 +7,11 @@ from random import Random
 import pytest
 import pytest_asyncio
 
+from agent.programs import running
 from agent.programs.limits import SandboxLimits
 from agent.programs.sandbox import MontySandbox
-from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
+from domain.errors import ConflictError
+from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramEnded, ProgramFailed
 from server.runs.ledger import LedgerExecutor
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -30,6 +32,10 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "failures caught": (
         "import asyncio\nasync def one(n):\n    try:\n        return (await fail(name=n))['none']\n    except ToolError as error:\n        "
         "await add(name=n)\n        return str(error)\nawait asyncio.gather(one('x'), one('y'))\nawait get(name='y')",
+    ),
+    "many": (
+        "import asyncio\nasync def one(n):\n    return (await get(name=n))['name'] + (await get(name=n + n))['name'][:1]\n"
+        "len(''.join(await asyncio.gather(*[one(str(n)) for n in range(6)]))) * 2",
     ),
     "a repair": (
         "import asyncio\nawait add(name='x')\nfound = await asyncio.gather(*[get(name=n) for n in await names()])\nfound[0]['none']",
@@ -85,6 +91,49 @@ async def test_it_may_be_broken_off_again_and_again(sandbox: MontySandbox, stora
         if isinstance(records[-1].event, ProgramEnded):
             assert sorted(host.changes) == ["ax", "bx", "cx"]
     assert set(ends) == {"program.ended", "program.failed"}
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 20])
+async def test_calls_are_found_by_what_they_are_whatever_their_order(
+    at_once: int, sandbox: MontySandbox, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of, text = await user(storage), PROGRAMS["many"][0]
+    for cut in (3, 9, 14, 20):
+        host, run_id = Host(Random(cut)), (await run(storage, of))[0].id
+        with monkeypatch.context() as patched:
+            patched.setattr(running, "AT_ONCE", 6)
+            work = Work(sandbox, LedgerExecutor(host, storage.effects, run_id), ledger=True)
+            before = await work.records(text, until=cut)
+        monkeypatch.setattr(running, "AT_ONCE", at_once)
+        records = await Work(sandbox, LedgerExecutor(host, storage.effects, run_id), before, ledger=True).records(text)
+        end = records[-1].event
+        assert isinstance(end, ProgramEnded)
+        assert end.answer == "24"
+        begun = [one.event for one in records if isinstance(one.event, CallStarted)]
+        assert len({one.site for one in begun}) == len(begun) == 12
+        assert sorted(one.step for one in begun) == list(range(1, 13))
+        assert len([one for one in records if isinstance(one.event, CallFinished)]) == 12
+
+
+async def test_a_record_that_cannot_be_followed_ends_a_run_that_has_changed_something(
+    sandbox: MontySandbox, storage: Storage
+) -> None:
+    run_id = (await run(storage, await user(storage)))[0].id
+    ledger = LedgerExecutor(Host(), storage.effects, run_id)
+    before = await Work(sandbox, ledger, ledger=True).records("await add(name='x')\nawait get(name='x')\n1")
+    longer = [
+        *before[:3],
+        *(one.model_copy(update={"seq": 3 + n, "event": _elsewhere(one.event)}) for n, one in enumerate(before[1:], 1)),
+    ]
+    with pytest.raises(ConflictError, match="had made calls that change something"):
+        await Work(sandbox, ledger, longer, ledger=True).records("await add(name='x')\nawait get(name='x')\n1")
+
+
+def _elsewhere(event: Event) -> Event:
+    """The same call at another place."""
+    if isinstance(event, CallStarted | CallFinished):
+        return event.model_copy(update={"site": f"{event.site}0", "step": event.step + 2})
+    return event
 
 
 def happened(records: list[EventRecord]) -> Counter[str]:
