@@ -28,7 +28,7 @@ from domain.plan_document import PlanDocument
 from tests.flows.program_world import OffersAs, code, end, the, world
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.flows.small_world_bindings import CITY, POINT
-from tests.models.brain import advance_to, move
+from tests.models.brain import advance_to, bind, move
 from tests.models.openai_replies import Says
 
 WEATHER = "What is the weather forecast for Paris?"
@@ -302,3 +302,16 @@ async def test_steps_that_are_to_be_approved_first_are_walked(tmp_path: Path) ->
         made.deps = replace(made.deps, approves=approves)
         records = await made.told(WEATHER)
     assert (end(records).outcome, made.written) == ("answered", 0)
+
+
+async def test_react_may_call_the_same_tool_as_often_as_it_wants(tmp_path: Path) -> None:
+    cities = [f"City {number}" for number in range(7)]
+    moves = [*[advance_to("search_places")] * 7, move("finish", "all are found")]
+    bound = [bind(("city", city, "request", city)) for city in cities]
+    request = f"How many people live in {', '.join(cities)}?"
+    answer = [Says("So many [1].")]
+    script = {"choose_by_result": moves, "arguments": bound, "answer": answer}
+    async with world(tmp_path, executor := calls(), RIGHT, planner="react", **script) as made:  # type: ignore[arg-type]
+        records = await made.told(request)
+    assert [given["city"] for _, given in executor.made] == cities
+    assert end(records).outcome == "answered"
