@@ -16,12 +16,12 @@ from agent.programs.limits import SandboxLimits
 from agent.programs.offer_text import render_offer
 from agent.programs.protocol import Broken, Failure, PendingCall, Returned
 from agent.programs.sandbox import MontySandbox
-from domain.tool import Parameter, ToolDoc
+from domain.tool import Parameter, ToolDoc, ToolId
 from tests.unit.agent.programs.scripted import driven
 
 SECRET = "s3cr3t-of-the-host"
 TOOL = ToolDoc(
-    id="t.find",
+    id=ToolId("t.find"),
     category="c",
     toolset="t",
     api="find",

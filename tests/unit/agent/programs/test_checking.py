@@ -100,6 +100,7 @@ async def test_slips_are_told(sandbox: MontySandbox, text: str, told: str) -> No
         ("next(x for x in earlier)", "[x for x in earlier][0]"),
         ("if earlier:\n    print(1)\nelse:\n    2", "if earlier:\n    result = 1\nelse:\n    result = 2\nresult"),
         ("async def f(x):\n    return x\nf(1)", "async def f(x):\n    return x\nawait f(1)"),
+        ('f"{earlier[0]} {{ok}} {dict(a=1)["a"]:.1f} {"x"}" + f\'{"it"}\'', "f\"{earlier[0]} {{ok}} {dict(a=1)['a']:.1f} {'x'}\" + f'{\"it\"}'"),
         ("ﬁrst(earlier)", "first(earlier)"),
     ],
 )  # fmt: skip
