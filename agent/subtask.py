@@ -28,6 +28,7 @@ from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
 from agent.run_context import Shared, leave_of
 from agent.scheduler import closing
+from agent.search.state import Path
 from agent.search.walk import walk_deps
 from agent.step_notes import why
 from agent.subtask_outcome import SubtaskOutcome
@@ -72,6 +73,7 @@ class SubtaskRun(SubtaskOutcome):
         self._moves = 0
         self._over = False
         self._first: ProgramEnded | None = None
+        self._first_path: Path | None = None
 
     @property
     def reread(self) -> Given:
@@ -149,7 +151,7 @@ class SubtaskRun(SubtaskOutcome):
                 async for event in events:
                     yield event
             ended = progress.ended
-            if ended is None or not ended.path:
+            if ended is None or not ended.path or ended.path == self._first_path:
                 return
             async with closing(self._carried_out(ended)) as events:
                 async for event in events:
@@ -181,9 +183,15 @@ class SubtaskRun(SubtaskOutcome):
         if ended.how != "finished" or meter.exhausted or not meter.may_reflect:
             return None
         meter.reflections += 1
-        self._first, self._over = end, False
-        progress.state = progress.state.resume(ended.path, len(ended.path), end.missing)
-        judged = Reflection("partial", f"its program lacks: {end.missing}", len(ended.path) + 1)
+        self._first, self._first_path, self._over = end, ended.path, False
+        reason = f"its program lacks: {end.missing}"
+        judged = Reflection("partial", reason, len(ended.path) + 1)
+        if not any(result.status == "ok" for result in progress.done.values()):
+            judged = Reflection("total", reason, noisy=ended.path[:1])  # nothing of the path was of any use
+        state = resumed(progress.state, ended.path, ended, judged)
+        if state is None:
+            return None
+        progress.state = state
         return made(ended.path, judged, goes_on=True)
 
     async def _carried_out(self, ended: PathEnded) -> AsyncIterator[Event]:

@@ -21,7 +21,7 @@ from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 _MARK = re.compile(r"plan \d{4}")
 _ADDS = re.compile(r"async def (\w+)\(title: ")
 
@@ -90,11 +90,11 @@ async def test_killed_at_moments_by_chance(kills: int, seed: int, playground: st
                 request_for,
                 {"policy": "llm", "planner": "program"},
                 variables,
-                longest=10.0,
+                longest=6.0,
             )
             for _ in range(kills):
-                await life.be_killed(new_runs=4)
-            async with asyncio.timeout(300):
+                await life.be_killed(new_runs=2)
+            async with asyncio.timeout(600):
                 whole = await life.come_to_an_end()
     outcomes = await asyncio.to_thread(check, life, whole)
     seen = sum(len(one.seen) for one in life.told)
