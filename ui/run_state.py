@@ -212,7 +212,7 @@ class RunState:
             for call in tried:
                 call.result = told if call is own else _left(call, "It was made again with other values.")
             return
-        self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told))
+        self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told, event.site))
 
     def _ask(self, text: str) -> None:
         try:
