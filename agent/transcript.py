@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent.program_trace import ProgramsTrace
+from agent.program_trace import ProgramsTrace, ProgramTrace
 from agent.search.state import Path
 from agent.step_numbers import Carried, counted_through, renumbered
 from domain.event import (
@@ -12,7 +12,9 @@ from domain.event import (
     EventRecord,
     PathEnded,
     PlanReady,
+    ProgramEnded,
     Programs,
+    ProgramStarted,
     RunFinished,
     RunStarted,
     SubtaskStarted,
@@ -85,21 +87,23 @@ class SubtaskTranscript:
                     self._program(event)
 
     def _program(self, event: Programs) -> None:
-        """The calls of the program that counts are steps; those of the others are set aside."""
-        before = self.programs.last
+        """The calls of the program that counts are the steps."""
         self.programs.add(event)
-        last = self.programs.last
-        if before is None or last is None or last is before:
-            return
-        self._set_aside(before.calls)
-        for step, (site, result) in last.calls.items():
-            self.steps[step], self.sites[step] = result, site
-            self.set_aside.pop(step, None)
+        if isinstance(event, ProgramStarted | ProgramEnded) and (last := self.programs.last) is not None:
+            self._leave(last)
+            for step, (site, result) in last.calls.items():
+                self.steps[step], self.sites[step] = result, site
+                self.set_aside.pop(step, None)
 
-    def _set_aside(self, steps: Iterable[int]) -> None:
-        for step in sorted(steps):
+    def _leave(self, stays: ProgramTrace | None = None) -> None:
+        """The calls of programs are steps no more, but those of one; nor are those of walks, if it is there."""
+        for step in sorted(self.steps):
+            if stays is not None and step in self.sites and step in stays.calls:
+                continue
             if self.sites.pop(step, ""):
                 self.set_aside[step] = self.steps.pop(step)
+            elif stays is not None:
+                self.gone_around.append(self.steps.pop(step))
 
     def _called(self, event: CallFinished) -> None:
         self.steps[event.step] = event.result
@@ -110,22 +114,20 @@ class SubtaskTranscript:
                 self.programs.last.calls[event.step] = (event.site, event.result)
 
     def _plan(self, path: Path) -> None:
-        """A new plan: the results of what it shares with the last one stay, and of a program that served something; failures are set aside."""
-        kept = {step: self.steps[step] for step in self.steps if step in self.sites}
-        walked = [step for step in sorted(self.steps) if step not in self.sites]
+        """A new plan: the results of what it shares with the last one stay, failures are set aside, and what programs called."""
+        self._leave()
+        kept: dict[int, StepResult] = {}
         shared = True
-        for at, step in enumerate(walked, start=1):
-            result = self.steps[step]
+        for step in sorted(self.steps):
+            result, at = self.steps[step], step - self.given
             shared = shared and at <= len(path) and path[at - 1] == result.tool and result.status == "ok"
             if shared:
                 kept[step] = result
             else:
                 self.gone_around.append(result)
-                if at > 1 and result.status != "ok":
+                if 1 < at <= len(self.planned) and result.status != "ok":
                     self.failed_after.append((self.planned[at - 2], result))
         self.planned, self.steps = path, kept
-        if (last := self.programs.last) is not None and not last.useful:
-            self._set_aside(last.calls)
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
         """The last plan's steps come first, in order; failed ones after them."""

@@ -50,21 +50,18 @@ def main(
 
 
 def _with_form_kept(report: "ModelReport", url: str | None, model: str | None) -> "ModelReport":
-    """Note what the model writes programs in, for FOOTPATH_PROGRAM_FORM=auto, where that is not what is taken anyway; and tell so."""
-    from wiring.program_forms import form_for, keep_form, kept_forms
+    """With a word on where it is kept what the model writes programs in, where that is news."""
+    from wiring.program_forms import keep_new_form
 
-    settings = _settings(url, model)
-    form = report.program_form
-    if form is None or settings.program_form != "auto" or form_for(settings, kept_forms(settings)) == form:
-        return report
-    told = f"programs are asked for in {form} from now on, which is kept in {keep_form(settings, form)}"
-    return report.model_copy(update={"advice": (*report.advice, told)})
+    file, form = keep_new_form(_settings(url, model), report.program_form), report.program_form
+    told = f"programs are asked for in {form} from now on, which is kept in {file}"
+    return report.model_copy(update={"advice": (*report.advice, told)}) if file else report
 
 
-def _settings(url: str | None, model: str | None) -> "Settings":
+def _settings(url: str | None, model: str | None, of: str = "model") -> "Settings":
     from wiring.settings import read_settings
 
-    given = {name: value for name, value in (("model_url", url), ("model_name", model)) if value is not None}
+    given = {name: value for name, value in ((f"{of}_url", url), (f"{of}_name", model)) if value is not None}
     return read_settings(**given)
 
 
@@ -89,10 +86,8 @@ async def _check(url: str | None, model: str | None, prices: tuple[float, float]
 
 async def _check_embedding(url: str | None, model: str | None) -> "EmbeddingReport":
     from wiring.embedding_check import check_embedding
-    from wiring.settings import read_settings
 
-    given = {name: value for name, value in (("embedding_url", url), ("embedding_name", model)) if value is not None}
-    return await check_embedding(read_settings(**given))
+    return await check_embedding(_settings(url, model, "embedding"))
 
 
 def _show(report: "ModelReport | EmbeddingReport", table: "Table") -> None:
@@ -131,10 +126,8 @@ def _facts(report: "ModelReport") -> "Table":
         table.add_row("listed", f"{known}, among {len(report.listed)} models")
     if report.chat_seconds is not None:
         table.add_row("one answer", f"{report.chat_seconds:.2f} s; three at once {report.at_once_seconds or 0:.2f} s")
-        streams = (
-            f"yes, first piece after {report.stream_first_seconds or 0:.2f} s" if report.streams else "in one piece"
-        )
-        table.add_row("streaming", streams)
+        first = f"yes, first piece after {report.stream_first_seconds or 0:.2f} s"
+        table.add_row("streaming", first if report.streams else "in one piece")
         table.add_row("counts tokens", "yes" if report.usage_reported else "no")
     for form, taken in report.forms.items():
         table.add_row(form, "yes" if taken else "no")
@@ -144,9 +137,9 @@ def _facts(report: "ModelReport") -> "Table":
         table.add_row(kind, f"{verdict}; {tokens}; {check.seconds:.2f} s")
     for form, programs in report.programs.items():
         served = f"{programs.right} of {programs.samples} samples served, {programs.first} at once"
-        each = f"{programs.prompt_tokens // programs.samples} + {programs.completion_tokens // programs.samples} tokens"
+        each = " + ".join(str(n // programs.samples) for n in (programs.prompt_tokens, programs.completion_tokens))
         cost = "" if programs.cost is None else f"; costs {programs.cost:.6f}"
-        table.add_row(f"programs in {form}", f"{served}; {each} each{cost}; {programs.seconds:.2f} s in all")
+        table.add_row(f"programs in {form}", f"{served}; {each} tokens each{cost}; {programs.seconds:.2f} s in all")
     if report.run_prompt_tokens:
         cost = "" if report.cost is None else f"; costs {report.cost:.6f}"
         table.add_row("a run of two calls", f"{report.run_prompt_tokens} + {report.run_completion_tokens} tokens{cost}")

@@ -54,5 +54,12 @@ def keep_form(settings: Settings, form: ProgramForm) -> Path:
     return file
 
 
+def keep_new_form(settings: Settings, form: ProgramForm | None) -> Path | None:
+    """Keep it where the settings leave it open and something else would be taken; the file, None where nothing was kept."""
+    if form is None or settings.program_form != "auto" or form_for(settings, kept_forms(settings)) == form:
+        return None
+    return keep_form(settings, form)
+
+
 def _key(settings: Settings, model: str) -> str:
     return f"{settings.model_url.rstrip('/').removesuffix('/chat/completions')} {model}"

@@ -173,7 +173,7 @@ def what_asks(call: IntendedCall) -> str:
     """What a user is told besides of a change: that it is one of several, that it comes round again."""
     told: list[str] = []
     if call.batch:
-        told.append(f"It is to be called {len(call.batch)} times; one answer is for all of them.")
+        told.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")
     if call.round:
         told.append(
             f"It stands in a loop: this is round {call.round}, each round asks, "

@@ -225,6 +225,12 @@ class _Reader(ast.NodeVisitor):
         names = frozenset(
             part.id for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)
         )
+        place = self._place
+        parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+        if any(
+            isinstance(one, ast.Await) for part in parts for one in ast.walk(part)
+        ):  # one after the other, as in a loop
+            self._place = replace(place, loops=place.loops | {place.order})
         with self._scope(names):
             for number, one in enumerate(node.generators):
                 if number:
@@ -232,8 +238,10 @@ class _Reader(ast.NodeVisitor):
                 self._bind(one.target, one.iter, anywhere=True)
                 for test in one.ifs:
                     self.visit(test)
-            for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+                self._place = replace(self._place, tests=(*self._place.tests, *one.ifs))
+            for part in parts:
                 self.visit(part)
+        self._place = place
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815  # ast's names
 

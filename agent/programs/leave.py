@@ -31,9 +31,9 @@ class SubtaskLeave:
     said: Sequence[str] = ()
     inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
 
-    def of(self, program: Program, cells: Sequence[str] = ()) -> "ProgramLeave":
-        """Of one cell. ``cells``: the texts before it whose names hold."""
-        return ProgramLeave(self, program, cells)
+    def of(self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId]) -> "ProgramLeave":
+        """Of one cell. ``cells``: the texts before it whose names hold; ``tools``: the functions that those could call."""
+        return ProgramLeave(self, program, cells, {**tools, **program.tools})
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class ProgramLeave:
 
     subtask: SubtaskLeave
     program: Program
-    cells: Sequence[str] = ()
+    cells: Sequence[str]
+    tools: Mapping[str, ToolId]
 
     def tell(self, calls: Iterable[WaitingCall]) -> None:
         """These calls wait to be made."""
@@ -62,5 +63,5 @@ class ProgramLeave:
     @cached_property
     def _sliced(self) -> SlicedProgram:
         inputs = {"today": ToolId("")} | dict(self.subtask.inputs)
-        setting = Setting(self.program.tools, self.program.arguments, self.subtask.said, inputs)
+        setting = Setting(self.tools, self.program.arguments, self.subtask.said, inputs)
         return SlicedProgram([*self.cells, self.program.text], setting)

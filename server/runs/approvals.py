@@ -180,14 +180,13 @@ def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
     origins = {(one.parameter, one.words): one for each in together for one in each.judged.origins}
     told = [one for one in origins.values() if one.kind not in COVERABLE]
     looks = "".join(f" Its {clean(one.parameter, 80)}: {clean(one.words, 400)}." for one in told[:8])
-    often = f" {len(together)} times" if len(together) > 1 else ""
     besides = (
         what_asks(replace(call, batch=tuple(together) if len(together) > 1 else ())),
         DONE_BEFORE if any(one.again for one in together) else "",
         TAINTED if any(one.tainted for one in together) else "",
     )
     more = "".join(f" {one}" for one in besides if one)
-    return f"May {clean(call.tool.api, 80)} be called{often}? {why_asked(call.tool)}{more}{looks}"
+    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{more}{looks}"
 
 
 def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:

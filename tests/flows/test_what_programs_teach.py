@@ -2,15 +2,18 @@
 
 from pathlib import Path
 
-from agent.learning.learner import learn_from
+import pytest
+
 from agent.learning.lesson import lesson
 from agent.memory.from_run import solved
 from agent.plans.from_run import drawn
 from agent.transcript import Transcript
+from domain.errors import NotLinearError
 from domain.event import CallFinished, EventRecord
+from domain.plan_document import Take
 from domain.tool import FINISH
 from tests.flows.program_world import code, end, the, world
-from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, ok
+from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor
 
 WEATHER = "What is the weather forecast for Paris?"
 PLACE = 'place = (await search_places(city="Paris"))["results"][0]'
@@ -55,3 +58,12 @@ async def test_a_fan_out_teaches_no_more_than_one_dependency(tmp_path: Path) -> 
     assert batch is not None
     assert batch.transitions == {(GEOCODE.id, NEW_WEATHER.id): 1, (NEW_WEATHER.id, FINISH): 1}
     assert batch.outcomes.count((GEOCODE.id, "ok")) == 5
+    with pytest.raises(NotLinearError, match="line 3 of its program"):
+        drawn(records)
+
+
+async def test_a_straight_run_is_a_plan(tmp_path: Path) -> None:
+    document, offered = drawn(await ran(tmp_path, code(PLACE, DAYS, SAID)))
+    assert [step.tool for step in document.steps] == [GEOCODE.id, NEW_WEATHER.id]
+    assert document.steps[1].takes["latitude"] == Take(step=1, field="results[0].latitude")
+    assert [(one.name, one.value, one.said) for one in offered] == [("city", "Paris", "Paris")]

@@ -134,6 +134,11 @@ for t in await getTasks():
     assert "depending on `not t['mail']`; `t['late']`" in found.words
 
 
+def test_what_a_list_is_chosen_by_is_a_condition_of_the_calls_in_it() -> None:
+    text = "x = [sendMail(to=t['mail']) for t in mails if t['late']]"
+    assert sliced(text).conditions == ("t['late']",)
+
+
 def test_a_slice_is_told_in_a_sentence() -> None:
     text = 'tasks = await getTasks()\nsum_ = sum(t["cost"] for t in tasks)\nawait sendMail(to="ada", text=f"{sum_} on {today}")'
     assert sliced(text, said=["to Ada"]).words == "your words 'ada'"
@@ -180,6 +185,8 @@ def test_places_are_bytes_and_need_not_be_exact() -> None:
     [
         ("await sendMail(to=today)", False),
         ("for t in mails:\n    await sendMail(to=t)", True),
+        ("x = [await sendMail(to=t) for t in mails]", True),
+        ("x = [sendMail(to=t) for t in mails]", False),
         ("while True:\n    await sendMail(to=today)", True),
         ("async def f(t):\n    await sendMail(to=t)\nfor t in mails:\n    await f(t)", True),
         ("for t in mails:\n    print(t)\nawait sendMail(to=today)", False),
