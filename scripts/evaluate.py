@@ -14,6 +14,7 @@ from _evaluate_learning import learning
 from _evaluate_memory import memory
 from _evaluate_offers import offers
 from _evaluate_planning import planning
+from _evaluate_programs import programs
 from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
@@ -134,6 +135,7 @@ app.command()(changes)
 app.command()(memory)
 app.command()(sequences)
 app.command()(couplings)
+app.command()(programs)
 
 
 if __name__ == "__main__":
