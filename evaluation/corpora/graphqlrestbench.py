@@ -20,17 +20,19 @@ _FIELD = re.compile(r"(\w+)\s*(?:\([^)]*\))?\s*:\s*(\[*)(\w+)")
 _DIRECTIVE = re.compile(r"@\w+\s*\((?:[^()\"]|\"[^\"]*\")*\)")
 _SCALARS = {"Int": "integer", "Float": "number", "Boolean": "boolean"}
 _CALLED = re.compile(r"\b((?:GET|POST|PUT|DELETE|PATCH)_\w+)\s*\(")
+_TYPES = {"dict": "object", "float": "number", "int": "integer", "bool": "boolean", "list": "array"}
 _DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``tools``: the functions of the gold program, as the benchmark lists them."""
+    """``tools``: the functions of the gold ``program``, as the benchmark lists them; ``gold``: its calls."""
 
     id: str
     domain: str
     request: str
     tools: tuple[ToolDoc, ...]
+    program: str
     gold: tuple[CodeCall, ...]
 
 
@@ -69,7 +71,7 @@ def _sample(record: dict[str, Any], name: str) -> Sample:
     gold = code_calls(program, {each: Function(each, listed.get(each, {})) for each in (called | listed.keys())})
     if not gold:
         raise RecordError("its gold program calls no function")
-    return Sample(name, text(record, "domain"), text(record, "utterance"), tools, tuple(gold))
+    return Sample(name, text(record, "domain"), text(record, "utterance"), tools, program, tuple(gold))
 
 
 def _tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
@@ -80,9 +82,11 @@ def _tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
         method=method if method in ("GET", "POST", "PUT", "DELETE", "PATCH") else "GET", url=f"https://api.invalid/{name}",
         description=str(spec.get("description", "")),
         parameters=tuple(
-            Parameter(
-                name=one, type=str(about.get("type", "string")), description=str(about.get("description", "")),
-                required=one in declared.get("required", []),
+            Parameter.model_validate(
+                {
+                    "name": one, "type": _TYPES.get(str(about.get("type")), about.get("type", "string")),
+                    "description": str(about.get("description", "")), "required": one in declared.get("required", []),
+                }
             )
             for one, about in declared["properties"].items()
         ),
