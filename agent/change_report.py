@@ -19,19 +19,24 @@ _MARKS = frozenset({"id", "reference", "confirmation"})
 Made = Sequence[tuple[ToolDoc, StepResult]]
 
 
-def told(steps: Made, called: Made) -> Iterator[str]:
+def told(steps: Made, called: Made, each: Made = ()) -> Iterator[str]:
     """A line for each change that was made, may have been made, or was not made after all.
 
     ``steps``: those that the answer counts, from 1. ``called``: every call of the run, also those of paths that were given up.
+    ``each``: those that were meant one by one: no other of the same tool stands for one that failed, and the same twice is twice.
     """
     place = {_key(result): number for number, (_, result) in enumerate(steps, start=1)}
     latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if not tool.safe}
     done = {result.tool for _, result in latest.values() if result.status == _DONE}
+    meant = {_key(result): 0 for _, result in each}
+    for _, result in each:
+        meant[_key(result)] += result.status == _DONE
     said: set[str] = set()
     for key, (tool, result) in latest.items():
-        if result.status not in (_DONE, _LOST) and result.tool in done:
+        if result.status not in (_DONE, _LOST) and result.tool in done and key not in meant:
             continue
-        line = _line(tool, result)
+        times = f" ({meant[key]} times)" if meant.get(key, 0) > 1 and result.status == _DONE else ""
+        line = f"{_line(tool, result)}{times}"
         if line not in said:
             said.add(line)
             yield f"{line} [{place[key]}]\n" if key in place and result.status in (_DONE, _LOST) else f"{line}\n"

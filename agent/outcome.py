@@ -52,11 +52,13 @@ def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str,
     return tuple(dict.fromkeys((*said, *policy.unserved(question))))
 
 
-def changed(steps: Results, called: Results, undone: Sequence[str], unmade: Sequence[ToolDoc] = ()) -> Iterator[str]:
-    """What a run changed and failed to change, a line each. ``called``: every call. ``undone``: what no call served. ``unmade``: the
+def changed(
+    steps: Results, called: Results, undone: Sequence[str], unmade: Sequence[ToolDoc] = (), each: Results = ()
+) -> Iterator[str]:
+    """What a run changed and failed to change, a line each. ``called``: every call. ``each``: those of programs, each meant for itself. ``undone``: what no call served. ``unmade``: the
     tools of changes that were planned and not made.
     """
-    lines = list(told(steps, called))
+    lines = list(told(steps, called, each))
     yield from lines
     tried = {tool.id for tool, _ in called}
     never = [

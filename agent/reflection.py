@@ -13,6 +13,8 @@ from domain.tool import ToolDoc
 
 PATIENCE = 24
 """Moves of one walk after which it is looked at, wherever it stands: a policy that goes back and forth has lost its way."""
+_NEAR = 0.6
+"""A path serves a clause as far as can be told where it comes so near to the tool that fits it best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,22 @@ class Reflector:
     async def judged(self, ended: PathEnded, state: Frontier) -> Judged:
         """A path with what it is worth; the more the better."""
         return Judged(ended, state, await self._value(ended.path))
+
+    async def in_doubt(self, ended: PathEnded, state: Frontier) -> bool:
+        """Whether facts speak against a path: it has no end, leaves something undone or was found by going back; an input of it comes from
+        nowhere; or another tool fits a part of the request far better than any of it.
+        """
+        if ended.how != "finished" or ended.unserved or state.dead:
+            return True
+        await self._evidence.read(ended.path)
+        path = self._evidence.docs(ended.path)
+        reader, before = self._evidence.reader, self._given
+        if any(reader.fillable(one, self._request, (*before, *path[:at])).missing for at, one in enumerate(path)):
+            return True
+        served = [self._evidence.relevance(one.id) for one in (*before, *path) if self._evidence.has(one.id)]
+        known = [self._evidence.relevance(one.id) for one in self._evidence.all]
+        best = [max(values) for values in zip(*known, strict=True)]
+        return any(max(values) < _NEAR * best[at] for at, values in enumerate(zip(*served, strict=True)))
 
     async def reflect(self, ended: PathEnded, state: Frontier) -> tuple[Path, Reflection]:
         """The path that was looked at, and the policy's judgement: of the path of the walk, else of the best one it has seen."""

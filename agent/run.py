@@ -210,7 +210,9 @@ class _Run:
         """What the run changed and failed to change, a line each."""
         called = tuple((turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called)
         unmade = [tool for turn in turns for tool in turn.unmade]
-        return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade)
+        programs = [turn for turn in turns if turn.progress.by_program]
+        each = tuple((turn.evidence.doc(result.tool), result) for turn in programs for result in turn.done)
+        return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade, each)
 
     def _asked(self) -> str:
         """The request so that it stands alone: one that refers back has said in its subtask what it means."""

@@ -17,11 +17,13 @@ from agent.plans.approval import Approves, PlanQuestion
 from agent.plans.arguments import CarryingOut
 from agent.plans.draft import drafted
 from agent.plans.validation import known
+from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
 from agent.programs.offered import considered, given_names, offered_tools
 from agent.programs.running import Calling, StepCount
 from agent.programs.serving import Asked, Serving
+from agent.programs.verdict import worse
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
 from agent.run_context import Shared
@@ -30,7 +32,7 @@ from agent.search.walk import walk_deps
 from agent.step_notes import why
 from agent.subtask_outcome import SubtaskOutcome
 from agent.subtask_progress import Progress
-from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady
+from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady, ProgramEnded, ReflectionMade
 from domain.plan import Plan, StepResult
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
@@ -57,7 +59,8 @@ class SubtaskRun(SubtaskOutcome):
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
         ids = tuple(tool.id for tool in before)
-        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.name, shared.deps.offers)
+        again = shared.deps.planner == "react"
+        expand = Expander(self._request, evidence, shared.deps.settings, ids, shared.name, shared.deps.offers, again)
         walking = walk_deps(self._request, evidence, shared.deps.settings, self._deps.policy, self._results, expand)
         self._walking = replace(walking, choose=self._choose)
         self._planner = planner_named(shared.deps.planner)
@@ -67,6 +70,7 @@ class SubtaskRun(SubtaskOutcome):
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
         self._over = False
+        self._first: ProgramEnded | None = None
 
     @property
     def reread(self) -> Given:
@@ -126,6 +130,14 @@ class SubtaskRun(SubtaskOutcome):
         return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past)
 
     async def _find_out(self) -> AsyncIterator[Event]:
+        """Paths and what they come to; of several programs the best stands."""
+        async with closing(self._walks()) as events:
+            async for event in events:
+                yield event
+        if self._first is not None and worse(self.progress.program, self._first):
+            yield self._first
+
+    async def _walks(self) -> AsyncIterator[Event]:
         """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
         progress = self.progress
         recalled = await recall(self._request, self._deps, self.evidence, self._past)
@@ -142,7 +154,11 @@ class SubtaskRun(SubtaskOutcome):
                 async for event in events:
                     yield event
             if self._over:
-                return
+                further = self._walks_on(ended)
+                if further is None:
+                    return
+                yield further
+                continue
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
             if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
@@ -154,6 +170,20 @@ class SubtaskRun(SubtaskOutcome):
             if over is not None:
                 yield over
                 return
+
+    def _walks_on(self, ended: PathEnded) -> ReflectionMade | None:
+        """Once, the walk goes on from a path whose program says what it lacks, unless something was changed on it."""
+        progress = self.progress
+        end, meter = progress.program, progress.meter
+        if end is None or end.answered == "yes" or not end.missing or self._first is not None or progress.changes_made:
+            return None
+        if ended.how != "finished" or meter.exhausted or not meter.may_reflect:
+            return None
+        meter.reflections += 1
+        self._first, self._over = end, False
+        progress.state = progress.state.resume(ended.path, len(ended.path), end.missing)
+        judged = Reflection("partial", f"its program lacks: {end.missing}", len(ended.path) + 1)
+        return made(ended.path, judged, goes_on=True)
 
     async def _carried_out(self, ended: PathEnded) -> AsyncIterator[Event]:
         """A path that was found: as its user approves of it, by one program over its tools, or step by step where none comes out."""
@@ -217,6 +247,8 @@ class SubtaskRun(SubtaskOutcome):
                     yield event
             ended = progress.ended
             if ended is None or ended.how == "open" or meter.exhausted or not meter.may_reflect or self.done_already:
+                break
+            if self._deps.writes_programs and not await self._reflector.in_doubt(ended, progress.state):
                 break
             path, reflection = await self._reflector.reflect(ended, progress.state)
             verdict = reflection.verdict

@@ -194,8 +194,8 @@ class ProgramEnded(Model):
 
 
 class CallStarted(Model):
-    """``site``: which call of a program it is, as ``2:57#0``: program, place in its text, how often it came by there before with these arguments;
-    empty elsewhere.
+    """``site``: which call of a program it is, as ``2:57#0-1f0c2a9b3d``: program, place in its text, how often it came by there before with these
+    arguments, and a digest of those; empty elsewhere.
     """
 
     kind: Literal["call.started"] = "call.started"

@@ -1,12 +1,14 @@
 """Which call is which: outside of programs a call is its tool and arguments; a program's is also a place in its text, come by so many times."""
 
 import json
+from hashlib import sha256
 
 from domain.model import JsonObject
 from domain.tool import ToolId
 
 Key = tuple[ToolId, str, str]
 """A call: the tool, its arguments as JSON text, and its identity, which is empty outside of programs."""
+_DIGITS = 10
 
 
 def key_of(tool: ToolId, arguments: JsonObject, identity: str = "") -> Key:
@@ -19,12 +21,13 @@ def unnamed(key: Key) -> Key:
     return key[0], key[1], ""
 
 
-def site_of(program: int, place: int, occurrence: int) -> str:
+def site_of(program: int, place: int, occurrence: int, arguments: JsonObject) -> str:
     """A call of a program, as its subtask's events name it. ``occurrence``: how often it came by there with the same arguments before.
 
-    Counted by arguments, so that calls made side by side have the same names in whatever order their answers come.
+    Counted by arguments, and told apart by them: calls made side by side have the same names in whatever order their answers come.
     """
-    return f"{program}:{place}#{occurrence}"
+    digest = sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
+    return f"{program}:{place}#{occurrence}-{digest[:_DIGITS]}"
 
 
 def identity_of(subtask: int, site: str) -> str:

@@ -32,7 +32,7 @@ def program_of(reply: Reply) -> WrittenProgram:
     if reply.cut:
         return WrittenProgram("", "the reply was cut off: it is longer than FOOTPATH_MODEL_MAX_TOKENS allows")
     said = _THOUGHTS.sub("", _UNOPENED.sub("", reply.text) if "<think" not in reply.text else reply.text).strip()
-    text = _in_json(reply.called) or _in_blocks(said) or _in_json(said) or _bare(said)
+    text = _in_json(reply.called) or _in_blocks(said) or _whole(said) or _in_json(said) or _bare(said)
     if len(text) > LONGEST:
         return WrittenProgram("", f"the program is longer than {LONGEST:,} characters")
     return WrittenProgram(text) if text else WrittenProgram("", clean(said, _SAID) or "the model said nothing")
@@ -44,9 +44,8 @@ def _in_blocks(said: str) -> str:
     One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it.
     """
     blocks = [(match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(said)]
-    texts = [
-        _in_json(text) or _dedented(text) for language, text in blocks if language in _PYTHON or language == "json"
-    ]
+    kept = [_dedented(text) for language, text in blocks if language in _PYTHON or language == "json"]
+    texts = [_whole(text) or _in_json(text) or text for text in kept]
     programs = [text for text in texts if _is_program(text)]
     if programs:
         return _with_what_it_uses([text for text in programs if not _is_value(text)] or programs)
@@ -119,6 +118,11 @@ def _unwrapped(text: str) -> str:
     return _in_blocks(text) or text
 
 
+def _whole(said: str) -> str:
+    """A text that is a program and more than a value: what it holds between braces is its own."""
+    return said if _is_program(said) and not _is_value(said) else ""
+
+
 def _bare(said: str) -> str:
     return said if _is_program(said) else ""
 
@@ -136,11 +140,14 @@ def _is_program(text: str) -> bool:
 
 
 def _is_value(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return False
-    return True
+    """Whether a text is a value and nothing else, as Python or as JSON writes it."""
+    for read in (ast.literal_eval, json.loads):
+        try:
+            read(text)
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+            continue
+        return True
+    return False
 
 
 def _answers(node: ast.AST) -> bool:

@@ -40,8 +40,12 @@ class Expander:
         given: Path = (),
         seed: str = "",
         offers: Offers | None = None,
+        again: bool = False,
     ) -> None:
-        """``given``: the tools of steps that are done already, which come before every path. ``offers``: makes the request's offer."""
+        """``given``: the tools of steps that are done already, which come before every path. ``offers``: makes the request's offer. ``again``:
+        any tool of the path may be called once more, as whoever sees what it gave may want.
+        """
+        self._may_repeat = again
         self._offers = offers
         self._offered: tuple[ToolId, ...] | None = None
         self._seed = seed
@@ -158,6 +162,8 @@ class Expander:
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
+        if self._may_repeat:
+            return tuple(tool for tool in dict.fromkeys(state.path) if tool not in state.banned)
         things = self._evidence.reader.repetitions(self._request)
         return tuple(
             tool

@@ -1,7 +1,7 @@
 """A program is checked before anything is called: what can mean one thing only is put right, the rest is told to its author."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.programs import calling, language
@@ -46,17 +46,17 @@ async def check(
     text, tree = _put_right(*readable, tools, {*_GIVEN, *given})
     found = [*_of_tree(tree, tools, docs, given)]
     lines = {line for line, _ in found}
-    diagnostics = await sandbox.type_errors(text, stubs(offer, given))
-    found += [one for one in type_complaints(diagnostics, tools, docs) if one[0] not in lines]
     made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
+    diagnostics = await sandbox.type_errors(text, stubs([tools[name] for name in made if name in tools], given))
+    found += [one for one in type_complaints(diagnostics, tools, docs) if one[0] not in lines]
     changes = tuple(name for name in made if name in docs and docs[name].effect.kind != "reads")
     return Checked(text, _sentences(found), tuple(ungiven(tree, tools, docs, request)), changes)
 
 
-def stubs(offer: OfferText, given: Mapping[str, str]) -> str:
-    """Everything that a program over an offer may use, declared."""
+def stubs(functions: Iterable[Signature], given: Mapping[str, str]) -> str:
+    """Everything that a program may use, declared: these functions, what every program has, and names that hold values already."""
     names = "".join(f"{name}: {kind}\n" for name, kind in given.items())
-    return "\n".join((PREAMBLE, _DECLARED, DECLARATIONS, names, *(one.stub for one in offer.signatures)))
+    return "\n".join((PREAMBLE, _DECLARED, DECLARATIONS, names, *(one.stub for one in functions)))
 
 
 def _put_right(text: str, tree: ast.Module, tools: Mapping[str, Signature], there: set[str]) -> tuple[str, ast.Module]:

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent.programs.quotes import with_other_quotes
+
 LONGEST = 20_000
 """Characters of a text; what a model writes has some hundreds."""
 _MOST_NODES = 6_000
@@ -26,7 +28,7 @@ def read(text: str) -> tuple[str, ast.Module] | Unreadable:
         return Unreadable(f"The program is longer than {LONGEST} characters: write a shorter one.")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     try:
-        tree = ast.parse(lines)
+        lines, tree = _parsed(lines)
         if _unbounded(tree):
             return Unreadable("The program is too large or too deeply nested: write it more simply.")
         if _ambiguous(lines):
@@ -78,6 +80,16 @@ def bound_names(tree: ast.AST) -> set[str]:
             case _:
                 pass
     return found
+
+
+def _parsed(text: str) -> tuple[str, ast.Module]:
+    try:
+        return text, ast.parse(text)
+    except SyntaxError:
+        requoted = with_other_quotes(text)
+        if requoted == text:
+            raise
+        return requoted, ast.parse(requoted)
 
 
 def _unbounded(tree: ast.Module) -> bool:

@@ -17,6 +17,7 @@ def rewritten(tree: ast.Module, tools: Mapping[str, Signature], there: Collectio
     _unwrap(tree)
     _Calls(tools).visit(tree)
     _end_in_value(tree)
+    ast.fix_missing_locations(tree)
     _await_forgotten(tree, tools)
     ast.fix_missing_locations(tree)
     return ast.dump(tree) != before

@@ -149,7 +149,7 @@ class ProgramRunner:
         self._calling = calling
         self._recorded = recorded or RecordedProgram()
         self._order = {key: at for at, key in enumerate(self._recorded.ended)}
-        self._came_by: Counter[tuple[int, str, str]] = Counter()
+        self._came_by: Counter[tuple[int, str]] = Counter()
         self._air = _Air()
         self._had_turn = False
         calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
@@ -219,8 +219,8 @@ class ProgramRunner:
             given = validate(tool, _without_nothing(tool, given))
         except InvalidArgumentsError as error:
             complaint = str(error)
-        same = (pending.start, pending.function, json.dumps(given, sort_keys=True, default=str))
-        site = site_of(self._number, pending.start, self._came_by[same])
+        same = (pending.start, json.dumps(given, sort_keys=True))
+        site = site_of(self._number, pending.start, self._came_by[same], given)
         self._came_by[same] += 1
         return _Call(pending.id, pending.function, tool, given, site, pending.start, complaint)
 

@@ -17,7 +17,7 @@ from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_complaints, told_failure
-from agent.programs.verdict import Ran, claim_of, judged
+from agent.programs.verdict import Ran, claim_of, judged, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
 from agent.scheduler import closing
@@ -34,7 +34,6 @@ REFUSALS = 2
 
 _NO_LOOK = Broken("TooManyLooks", f"there are at most {MOST_CELLS} cells: this one must come to an end without a look")
 _BEGIN_ANEW = "The names of all cells before it are lost: write the whole program."
-_RANK = {"no": 0, "partly": 1, "yes": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class Serving:
                 async for event in events:
                     yield event
             self.over = True
-            if _worse(self._progress.program, first):
+            if worse(self._progress.program, first):
                 yield first  # it stands
         finally:
             await self._stack.aclose()
@@ -306,7 +305,3 @@ class Serving:
 
 def _contradicted(end: ProgramEnded) -> str:
     return f"It says that the request is answered ({end.answered}), but {end.veto}."
-
-
-def _worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
-    return end is None or _RANK[end.verdict] < _RANK[than.verdict]

@@ -8,13 +8,15 @@ from domain.tool import ToolDoc
 
 _LINE = re.compile(r"(\d+):\d+: \w+\[([a-z-]+)\] (.*)")
 _ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.+)`, found `(.+)`")
-_KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `_(\w+)_(in|out)_\d+`(.*)')
+_KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `(_(\w+)_(in|out)_\d+)`(.*)')
+_FIELD = re.compile(r"[{,]'([^']{1,60})':")
+_SHOWN = 12
 _FORGOTTEN = "CoroutineType["
 _SURE = frozenset({"unresolved-attribute", "not-subscriptable", "not-iterable", "unsupported-operator", "invalid-key"})
 _OPEN = re.compile(r"\b(None|Any|Unknown|Never|object)\b")
 _CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out)_\d+)\b")
 _ANSWER = re.compile(r"`_(\w+?)_out_\d+`")
-_LITERAL = re.compile(r"^Literal\[.*\]$")
+_LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 
 
 def type_complaints(
@@ -28,13 +30,13 @@ def type_complaints(
                 yield line, said
 
 
-def _complaint(rule: str, message: str, tools: Collection[str], docs: Mapping[str, ToolDoc]) -> str:
+def _complaint(rule: str, message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]) -> str:
     if _FORGOTTEN in message:
         return "A call is used before it is awaited: write `await` before it."
     if rule == "invalid-argument-type":
         return _argument(message, tools)
     if rule == "invalid-key":
-        return _key(message, docs)
+        return _key(message, tools, docs)
     if rule in _SURE and not _OPEN.search(message) and " | " not in message and "_in_" not in message:
         return _ANSWER.sub(r"what `\1` answers", message) + "."
     return ""
@@ -53,15 +55,23 @@ def _argument(message: str, tools: Collection[str]) -> str:
     return ""  # scalars are turned into each other where nothing is lost, and refused by the call else
 
 
-def _key(message: str, docs: Mapping[str, ToolDoc]) -> str:
+def _key(message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]) -> str:
+    """A field that no document mentions: surely wrong where the document is a schema, or has one that is written alike."""
     found = _KEY.fullmatch(message)
     if not found:
         return ""
-    key, function, side, rest = found.groups()
+    key, kind, function, side, rest = found.groups()
     alike = re.search(r'did you mean "(.*?)"', rest)
     doc = docs.get(function)
-    whole = side == "in" or bool(doc and doc.response_schema and not doc.learnt_response)
-    if not alike and not whole:
+    if not alike and side == "out" and not (doc and doc.response_schema and not doc.learnt_response):
         return ""
-    place = "What it takes" if side == "in" else f"What `{function}` answers"
-    return f'{place} has no field "{key}"{f": did you mean {alike[1]!r}?" if alike else "."}'
+    place = "what it takes" if side == "in" else f"what `{function}` answers"
+    fields = _fields(kind, tools[function].stub) if function in tools else ""
+    return f'There is no field "{key}" in {place}{f": did you mean {alike[1]!r}?" if alike else fields}'
+
+
+def _fields(kind: str, stub: str) -> str:
+    """What an object has, as its declaration names it."""
+    line = next((line for line in stub.splitlines() if line.startswith(f"{kind} = ")), "")
+    names = [repr(one) for one in _FIELD.findall(line)][:_SHOWN]
+    return f", but {', '.join(names)}." if names else "."

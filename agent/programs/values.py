@@ -70,7 +70,10 @@ def out_of_program(value: object, depth: int = DEEPEST) -> JsonValue:
 
 def arguments(given: Mapping[str, object]) -> JsonObject:
     """A call's arguments. A number that is none is refused here: what is sent is never silently another value."""
-    return {name: out_of_program(_number(name, value)) for name, value in given.items()}
+    for name, value in given.items():
+        if _not_finite(value):
+            raise NoJsonError(f"{name} is or holds a number that is none (nan, inf)")
+    return {name: out_of_program(value) for name, value in given.items()}
 
 
 def shown(value: object) -> JsonValue:
@@ -115,10 +118,16 @@ def _field(name: object) -> str:
             raise NoJsonError(f"a field is named by a value of the type {type(name).__name__}; names are text")
 
 
-def _number(name: str, value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise NoJsonError(f"{name} is {value}, which is no number that can be sent")
-    return value
+def _not_finite(value: object, depth: int = DEEPEST) -> bool:
+    match value:
+        case float():
+            return not math.isfinite(value)
+        case dict() if depth:
+            return any(_not_finite(one, depth - 1) for one in cast(dict[object, object], value).values())
+        case list() | tuple() | set() | frozenset() if depth:
+            return any(_not_finite(one, depth - 1) for one in cast(list[object], value))
+        case _:
+            return False
 
 
 def _text(value: str) -> str:

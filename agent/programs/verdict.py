@@ -11,8 +11,10 @@ from pydantic.types import JsonValue
 from agent.policy.protocol import Results
 from agent.request_reader import Review
 from agent.text import clean, shown
+from domain.event import ProgramEnded
 from domain.program import Answered
 
+_RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
 """Characters of an answer that are told."""
 _NAMED = 3
@@ -55,6 +57,11 @@ class Verdict:
     claim: Claim
     answered: Answered
     veto: str = ""
+
+
+def worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
+    """Whether a program came to less than an earlier one, or to no end at all."""
+    return end is None or _RANK[end.verdict] < _RANK[than.verdict]
 
 
 def claim_of(value: JsonValue) -> Claim:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from subprocess import Popen
 
 import httpx
 
-from domain.event import EventRecord, InputNeeded
+from domain.event import CallFinished, EventRecord, InputNeeded
 from server.services import open_storage
 from server.storage.allowed_tools import reach_of
 from tests.faults.proxy import Exchange
@@ -48,6 +48,7 @@ class Told:
 class Life:
     """One set of rows and its servers. ``air``: changes that were begun and had not ended when a server was killed, by run and call.
 
+    ``request_for``: a run's request by its mark, asked with these ``choices``; ``variables``: of the servers.
     ``said``: what their user said of them, who looks into the playground's ledger, or leaves it open (``left``: of these runs).
     """
 
@@ -55,6 +56,10 @@ class Life:
     home: Path
     headers: dict[str, str]
     chance: Random
+    request_for: Callable[[str], str] = lambda mark: request_for(mark)
+    choices: dict[str, str] = field(default_factory=dict[str, str])
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+    longest: float = LONGEST
     told: list[Told] = field(default_factory=list[Told])
     air: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     under_way: list[int] = field(default_factory=list[int])
@@ -63,11 +68,11 @@ class Life:
 
     async def be_killed(self, new_runs: int) -> None:
         """A server that is asked for more, goes on with what it finds, and is killed at some moment."""
-        async with _serving(self.place, self.home) as (address, process), _client(address, self.headers) as client:
+        async with self._serving() as (address, process), _client(address, self.headers) as client:
             for _ in range(new_runs):
                 await self._ask(client)
             followers = [asyncio.create_task(self._follow(client, one)) for one in self.told if not one.ended]
-            await asyncio.sleep(self.chance.uniform(0, LONGEST))
+            await asyncio.sleep(self.chance.uniform(0, self.longest))
             process.kill()
             await asyncio.gather(*followers)
         self.under_way.append(sum(not one.ended for one in self.told))
@@ -75,7 +80,7 @@ class Life:
 
     async def come_to_an_end(self) -> dict[str, list[EventRecord]]:
         """A server that is left alone: each run's events as they are told from the first, once all have ended."""
-        async with _serving(self.place, self.home) as (address, _), _client(address, self.headers) as client:
+        async with self._serving() as (address, _), _client(address, self.headers) as client:
             whole = [Told(one.run, one.mark) for one in self.told]
             await asyncio.gather(*(self._follow(client, one) for one in whole))
             for one in whole:
@@ -91,8 +96,17 @@ class Life:
                         await self._decide(client, told, record.event)
 
     async def _decide(self, client: httpx.AsyncClient, told: Told, question: InputNeeded) -> None:
+        if question.asks == "call":
+            await client.post(f"/runs/{told.run}/inputs/{question.input}", json={"decision": "allow"})
+            return
         assert question.asks == "unknown_outcome"
-        happened = told.mark in json.dumps((await client.get(f"{self.place.playground}/_ledger")).json())
+        ledger = (await client.get(f"{self.place.playground}/_ledger")).json()
+        happened = sum(_same(one["arguments"], question) for one in ledger) > sum(
+            isinstance(one.event, CallFinished)
+            and one.event.result.status == "ok"
+            and _same(one.event.result.arguments, question)
+            for one in told.seen
+        )
         decision = "leave" if self.chance.random() < _LEFT else "happened" if happened else "did_not_happen"
         if decision == "leave":
             self.left.add(told.run)  # also where the answer to it is lost: it may count
@@ -103,20 +117,25 @@ class Life:
     async def _ask(self, client: httpx.AsyncClient) -> None:
         mark = f"plan {len(self.told):04}"
         conversation = (await client.post("/conversations", json={})).json()["id"]
-        answer = await client.post(f"/conversations/{conversation}/runs", json={"request": request_for(mark)})
+        asked = {"request": self.request_for(mark), **self.choices}
+        answer = await client.post(f"/conversations/{conversation}/runs", json=asked)
         assert answer.status_code == 202, answer.text
         self.told.append(Told(answer.json()["id"], mark))
 
+    @asynccontextmanager
+    async def _serving(self) -> AsyncGenerator[tuple[str, "Popen[str]"]]:
+        """As ``serving``, waited for elsewhere: the proxy and the followers are on this loop."""
+        server = serving(self.place, self.home, **_RUNS, **self.variables)
+        address = await asyncio.to_thread(server.__enter__)
+        try:
+            yield address
+        finally:
+            await asyncio.to_thread(server.__exit__, None, None, None)
 
-@asynccontextmanager
-async def _serving(place: Place, home: Path) -> AsyncGenerator[tuple[str, "Popen[str]"]]:
-    """As ``serving``, waited for elsewhere: the proxy and the followers are on this loop."""
-    server = serving(place, home, **_RUNS)
-    address = await asyncio.to_thread(server.__enter__)
-    try:
-        yield address
-    finally:
-        await asyncio.to_thread(server.__exit__, None, None, None)
+
+def _same(arguments: Mapping[str, object], question: InputNeeded) -> bool:
+    """Whether a change, as it was made, is the one that is asked about."""
+    return all(arguments.get(name) == value for name, value in question.arguments.items())
 
 
 async def _finished(client: httpx.AsyncClient, run: str) -> None:

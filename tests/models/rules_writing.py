@@ -43,7 +43,8 @@ def _fitting(offered: Sequence[Function], request: str) -> list[Function]:
     def score(one: Function) -> float:
         own = len(one.words & asked) + len(telling(one.name) & asked)
         given = any(telling(found.name) & asked for found in one.fields)
-        return own + (2 if given else 0) + (3 if one.changes else 0)
+        chosen = sum(stated(wanted, request, set()) is not None for wanted in one.parameters)
+        return own + 2 * chosen + (2 if given else 0) + (3 if one.changes else 0)
 
     allowed = [one for one in offered if change or not one.changes]
     return sorted((one for one in allowed if score(one) >= _FLOOR), key=lambda one: -score(one))

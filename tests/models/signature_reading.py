@@ -85,7 +85,10 @@ def _parameters(node: ast.AsyncFunctionDef, notes: Mapping[str, str]) -> Iterato
         kind, choices = _type(one.annotation)
         default = node.args.defaults[number - optional] if number >= optional else None
         value = default.value if isinstance(default, ast.Constant) and default.value is not ... else None
-        yield Wanted(one.arg, kind, default is None, choices, value, notes.get(one.arg, ""))
+        note = notes.get(one.arg, "")
+        if note.startswith("one of "):
+            choices = [choice for choice in note.removeprefix("one of ").split(", ") if choice != "…"]
+        yield Wanted(one.arg, kind, default is None, choices, value, note)
 
 
 def _type(annotation: ast.expr | None) -> tuple[str, list[object]]:

@@ -8,8 +8,8 @@ from agent.execution.executor import CallResult
 from domain.errors import ForbiddenAddressError, StoreBusyError
 from domain.model import JsonObject
 from domain.plan import Binding
-from domain.tool import ToolDoc
-from server.runs.ledger import LedgerExecutor
+from domain.tool import ToolDoc, ToolId
+from server.runs.ledger import LedgerExecutor, call_key
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, REMOVE
@@ -18,6 +18,9 @@ DUNE: JsonObject = {"title": "Dune"}
 DONE = CallResult(
     "ok", '{"gone": true}', 200, 2, "a note", 0.25, (Binding(parameter="key", origin="secret", reference="books"),)
 )
+
+
+OLD_KEY = "6d143e2ed8c1aa1820d2be159277a114ba4713118ade1f9f4a39d1f1a31084b2"
 
 
 class Calls:
@@ -103,3 +106,16 @@ async def test_events_are_stored_before_a_change_is_made(storage: Storage) -> No
     await LedgerExecutor(calls, storage.effects, run_id, told).call(REMOVE, DUNE)
     await LedgerExecutor(calls, storage.effects, run_id, told).call(BOOKS, DUNE)
     assert seen == [0]
+
+
+async def test_identical_changes_of_a_program_are_two_and_each_is_made_once(storage: Storage) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    for _ in range(2):
+        for identity in ("1:1:0#0", "1:1:9#0", ""):
+            await LedgerExecutor(calls, storage.effects, run_id).call(REMOVE, DUNE, identity)
+    assert calls.made == 3
+
+
+def test_the_key_of_a_call_of_no_program_is_what_it_always_was() -> None:
+    assert call_key(ToolId("a/b/c"), {"n": 1}) == OLD_KEY
+    assert call_key(ToolId("a/b/c"), {"n": 1}, "1:1:0#0") != OLD_KEY

@@ -169,3 +169,19 @@ async def test_what_the_approver_takes_is_none_of_the_runs_time() -> None:
     meter = Meter(Budget(), Cost(), clock=lambda: now[0])
     await ApprovedExecutor(Calls(), _Slow(now), Provenance(Voices()), meter).call(BOOKS, {"title": "Dune"})
     assert meter.elapsed == 1
+
+
+@pytest.mark.parametrize(
+    ("identity", "again"), [("1:1:9#0", False), ("1:2:0#0", True), ("2:1:0#0", True)], ids=["same", "repair", "other"]
+)
+async def test_what_another_program_has_done_is_not_done_again_unasked(identity: str, again: bool) -> None:
+    calls = Calls()
+    executor, _ = approved(calls, AllowChanges())
+    await executor.call(REMOVE, {"title": "Dune"}, "1:1:0#0")
+    if again:
+        with pytest.raises(NotAllowedError, match="made before in this run"):
+            await executor.call(REMOVE, {"title": "Dune"}, identity)
+    else:
+        await executor.call(REMOVE, {"title": "Dune"}, identity)
+    await executor.call(REMOVE, {"title": "Emma"}, identity)
+    assert len(calls.made) == 3 - again

@@ -117,3 +117,50 @@ async def test_a_success_between_failures_starts_the_count_anew() -> None:
     for number in range(12):
         await executor.call(tool(f"a{number}"), {})
     assert inner.calls == 12
+
+
+async def test_each_identity_is_a_call_of_its_own_for_changes() -> None:
+    inner = constantly()
+    executor = ReusingExecutor(inner)
+    results = [await executor.call(tool("a", "POST"), {}, identity) for identity in ("1:1:0#0", "1:1:9#0", "1:1:0#0")]
+    assert (inner.calls, [result.attempts for result in results]) == (2, [1, 1, 0])
+    assert (await executor.call(tool("a", "POST"), {})).attempts == 0, "a plan that is no program does nothing twice"
+
+
+async def test_what_programs_read_is_fresh_while_nothing_has_changed() -> None:
+    inner = constantly()
+    executor = ReusingExecutor(inner)
+    assert (await executor.call(tool("a"), {}, "1:1:0#0")).attempts == 1
+    assert (await executor.call(tool("a"), {}, "1:1:9#0")).attempts == 0
+    assert (await executor.call(tool("a"), {})).attempts == 0
+    await executor.call(tool("b", "POST"), {})
+    assert (await executor.call(tool("a"), {}, "1:1:20#0")).attempts == 1
+    assert inner.calls == 3
+
+
+async def test_what_was_read_while_something_changed_is_read_anew() -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(number: int) -> CallResult:
+        if number == 1:
+            begun.set()
+            await go_on.wait()
+        return CallResult("ok", str(number))
+
+    executor = ReusingExecutor(Counting(slow))
+    reading = asyncio.create_task(executor.call(tool("a"), {}, "1:1:0#0"))
+    await begun.wait()
+    await executor.call(tool("b", "POST"), {}, "1:1:5#0")
+    go_on.set()
+    assert (await reading).body == "1"
+    assert (await executor.call(tool("a"), {}, "1:1:9#0")).body == "3"
+
+
+async def test_what_was_lived_before_a_break_counts_as_made_now() -> None:
+    inner = constantly()
+    executor = ReusingExecutor(inner)
+    executor.lived(tool("a"), {}, "1:1:0#0", CallResult("ok", "before"))
+    assert (await executor.call(tool("a"), {}, "1:1:9#0")).body == "before"
+    executor.lived(tool("b", "POST"), {}, "1:1:5#0", CallResult("ok", "done"))
+    assert (await executor.call(tool("b", "POST"), {}, "1:1:5#0")).body == "done"
+    assert (await executor.call(tool("a"), {}, "1:1:20#0")).body == "1"

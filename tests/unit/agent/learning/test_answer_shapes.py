@@ -3,6 +3,7 @@
 from agent.learning.answer_shapes import learn_answers
 from agent.learning.learner import learn_from
 from agent.programs.signatures import signature
+from domain.event import ProgramLooked
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.backends.memory import MemoryGraph
@@ -43,3 +44,12 @@ async def test_what_is_answered_from_an_earlier_step_is_no_answer_of_its_own() -
     again = answered(A, '{"id": 1}').model_copy(update={"attempts": 0})
     await learn_answers(records(*executed([again])), graph)
     assert (await graph.get_tools([A]))[A] == document(A)
+
+
+async def test_what_a_program_looked_at_is_known_to_the_next_author_however_the_run_ended() -> None:
+    graph = await store()
+    looked = answered(A, '{"rows": [{"when": "2026-11-23", "level": 3.5}]}')
+    told = [*executed([looked]), ProgramLooked(number=1, shown="{'rows':list}, 1 fields")]
+    await learn_from(records(*told, finished("gave_up")), graph)
+    known = (await graph.get_tools([A]))[A]
+    assert signature(known).text.endswith("-> {'rows':list[{'when':str,'level':float}]}: ...")

@@ -58,6 +58,15 @@ def test_blocks_that_build_on_each_other_are_one_program() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "last", ['{"answered": "yes", "answer": "Deleted."}', '{"input": "x"}', '[{"code": "await y()"}]']
+)
+@pytest.mark.parametrize("form", ["{}", "```python\n{}\n```", "So:\n```\n{}\n```"])
+def test_what_a_program_holds_between_braces_is_its_own(last: str, form: str) -> None:
+    text = f'await delete(title="Dune")\n{last}'
+    assert program_of(reply(form.replace("{}", text))).text == text
+
+
 def test_an_answer_as_json_is_a_program() -> None:
     assert program_of(reply(json.dumps(NO))).text == repr(NO)
     assert program_of(reply(f"```json\n{json.dumps(NO)}\n```")).text == repr(NO)

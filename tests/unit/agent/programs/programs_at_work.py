@@ -18,11 +18,10 @@ from agent.programs.protocol import Broken, Looking, Returned, Sandbox
 from agent.programs.running import Calling, ProgramRunner, StepCount
 from agent.resume import Past
 from agent.scheduler import closing
-from domain.errors import FootpathError
 from domain.event import Event, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, tool_id
 
 
 def tool(name: str, *parameters: str, method: str = "GET") -> ToolDoc:
@@ -161,13 +160,4 @@ def _end(number: int, stop: Looking | Returned | Broken | None) -> ProgramEnded 
 
 async def ran(work: Work, *texts: str) -> Event:
     """The last event."""
-    try:
-        return (await work.records(*texts))[-1].event
-    except FootpathError:
-        assert work.runner is not None
-        raise
-
-
-def told_of(records: Sequence[EventRecord], kind: str) -> list[ToolId]:
-    """The tools of the events of a kind."""
-    return [event.tool for record in records if (event := record.event).kind == kind and hasattr(event, "tool")]  # type: ignore[union-attr]
+    return (await work.records(*texts))[-1].event

@@ -1,0 +1,101 @@
+"""Programs that are broken off after each of their events and go on over their record: they end as they would have, each change made once."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest
+import pytest_asyncio
+
+from agent.programs.limits import SandboxLimits
+from agent.programs.sandbox import MontySandbox
+from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
+from server.runs.ledger import LedgerExecutor
+from server.storage.storage import Storage
+from tests.contract.rows.people import run, user
+from tests.unit.agent.programs.programs_at_work import Host, Work
+
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    "side by side": (
+        "import asyncio\nasync def one(n):\n    had = await get(name=n)\n    await add(name=n + 'x')\n    return (await get(name=n + 'x'))['times']\n"
+        "sorted(await asyncio.gather(*[one(n) for n in await names()]))",
+    ),
+    "identical writes": (
+        "for n in range(3):\n    await add(name='x')\nawait add(name='x')\n(await get(name='x'))['times']",
+    ),
+    "read after change": (
+        "one = await get(name='a')\ntwo = await get(name='a')\nawait add(name='a')\nthree = await get(name='a')\n"
+        "[one['times'], two['times'], three['times']]",
+    ),
+    "failures caught": (
+        "import asyncio\nasync def one(n):\n    try:\n        return (await fail(name=n))['none']\n    except ToolError as error:\n        "
+        "await add(name=n)\n        return str(error)\nawait asyncio.gather(one('x'), one('y'))\nawait get(name='y')",
+    ),
+    "a repair": (
+        "import asyncio\nawait add(name='x')\nfound = await asyncio.gather(*[get(name=n) for n in await names()])\nfound[0]['none']",
+        "await add(name='y')\nsorted(one for one in await names())",
+    ),
+}  # fmt: skip
+
+
+@pytest_asyncio.fixture
+async def sandbox() -> AsyncIterator[MontySandbox]:
+    made = MontySandbox(SandboxLimits(workers=2))
+    yield made
+    await made.close()
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+async def test_a_program_goes_on_after_each_of_its_events(name: str, sandbox: MontySandbox, storage: Storage) -> None:
+    texts, of = PROGRAMS[name], await user(storage)
+
+    async def working(host: Host, run_id: str, *past: EventRecord) -> Work:
+        return Work(sandbox, LedgerExecutor(host, storage.effects, run_id), past, ledger=True)
+
+    plain = Host()
+    whole = await (await working(plain, (await run(storage, of))[0].id)).records(*texts)
+    assert isinstance(whole[-1].event, ProgramEnded)
+    for cut in range(1, len(whole) + 1):
+        host, run_id = Host(Random(cut)), (await run(storage, of))[0].id
+        before = await (await working(host, run_id)).records(*texts, until=cut)
+        in_the_air = any(one.finished_at is None for one in await storage.effects.all(run_id))
+        records = await (await working(host, run_id, *before)).records(*texts)
+        assert records[: len(before)] == before
+        if in_the_air:  # nobody is there to say what became of it
+            assert isinstance(end := records[-1].event, ProgramFailed)
+            assert end.final
+            assert Counter(host.changes) <= Counter(plain.changes)
+            continue
+        assert records[-1].event == whole[-1].event, (cut, records[-1])
+        assert Counter(host.changes) == Counter(plain.changes), cut
+        assert happened(records) == happened(whole), cut
+        steps = [one.event.step for one in records if isinstance(one.event, CallStarted)]
+        assert sorted(steps) == list(range(min(steps), len(steps) + min(steps)))
+
+
+async def test_it_may_be_broken_off_again_and_again(sandbox: MontySandbox, storage: Storage) -> None:
+    of, chance, ends = await user(storage), Random(7), Counter[str]()
+    for life in range(20):
+        host, run_id, records = Host(Random(life)), (await run(storage, of))[0].id, list[EventRecord]()
+        while not records or not isinstance(records[-1].event, ProgramEnded | ProgramFailed):
+            work = Work(sandbox, LedgerExecutor(host, storage.effects, run_id), records, ledger=True)
+            records = await work.records(*PROGRAMS["side by side"], until=len(records) + chance.randint(1, 4))
+        assert all(times == 1 for times in Counter(host.changes).values())
+        ends[records[-1].event.kind] += 1
+        if isinstance(records[-1].event, ProgramEnded):
+            assert sorted(host.changes) == ["ax", "bx", "cx"]
+    assert set(ends) == {"program.ended", "program.failed"}
+
+
+def happened(records: list[EventRecord]) -> Counter[str]:
+    """What was told, each call by its place and arguments, in whatever order."""
+    told: Counter[str] = Counter()
+    for one in records:
+        match one.event:
+            case CallStarted(site=site, tool=tool, arguments=arguments):
+                told[f"begun {site} {tool} {arguments}"] += 1
+            case CallFinished(site=site, result=result):
+                told[f"ended {site} {result.tool} {result.arguments} {result.status}"] += 1
+            case other:
+                told[other.kind] += 1
+    return told

@@ -1,0 +1,130 @@
+"""Programs are checked before anything is called: nothing is said against right ones, slips are put right or told."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from agent.programs.checking import MOST, Checked, check
+from agent.programs.limits import SandboxLimits
+from agent.programs.offer_text import render_offer
+from agent.programs.sandbox import MontySandbox
+from tests.unit.agent.programs.good_programs import PROGRAMS
+from tests.unit.agent.programs.test_signatures_of_catalogues import PLAYGROUND, catalogue
+
+DOCS = catalogue(PLAYGROUND)
+OFFER = render_offer(DOCS)
+BY_ID = {doc.id: doc for doc in DOCS}
+FUNCTIONS = {one.name: BY_ID[one.tool] for one in OFFER.signatures}
+REQUEST = "Book a table for Dagny Aldermoor on 2026-12-01 at eight."
+END = '\n{"answered": "yes", "answer": 1}'
+
+
+@pytest_asyncio.fixture
+async def sandbox() -> AsyncIterator[MontySandbox]:
+    made = MontySandbox(SandboxLimits(workers=1))
+    yield made
+    await made.close()
+
+
+async def checked(sandbox: MontySandbox, text: str) -> Checked:
+    return await check(text, OFFER, FUNCTIONS, REQUEST, sandbox, {"earlier": "list[str]"})
+
+
+async def test_nothing_is_said_against_right_programs(sandbox: MontySandbox) -> None:
+    false_alarms = {text: said for text in PROGRAMS if (said := (await checked(sandbox, text)).complaints)}
+    assert false_alarms == {}
+    assert len(PROGRAMS) == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = (", "Line 1 is no Python"),
+        ("", "no program"),
+        ("# only a remark", "no program"),
+        ("x = " + "-" * 100 + "1", "too deeply nested"),
+        ("x = 1\n" * 9000, "longer than"),
+        ('await searchPersons(name="a")' + END, "There is no `searchPersons`: did you mean `searchPerson`?"),
+        ("await unheardOf(x=1)" + END, "There is no function `unheardOf`"),
+        ("callable(1)" + END, "There is no function `callable`"),
+        ('await searchPerson(nme="a")' + END, "no parameter `nme`: did you mean `name`?"),
+        ("await getCoauthors()" + END, "lacks `person_id`"),
+        ('await getCoauthors(*["a"])' + END, "takes its arguments by name"),
+        ("f = getCoauthors" + END, "can only be called"),
+        ("getCoauthors = 1" + END, "one of the functions"),
+        ("def g():\n    yield 1" + END, "`yield` is not there"),
+        ("class A(Exception):\n    pass" + END, "Classes cannot inherit"),
+        ("import statistics" + END, "`statistics` cannot be imported: compute with sum"),
+        ("import os" + END, "no access to the machine"),
+        ("from math import *" + END, "import what is used by name"),
+        ("eval('1')" + END, "no function `eval`"),
+        ("x = ().__class__\nopen('a')" + END, "no function `open`"),
+        ("with x as y:\n    pass" + END, "`with` is not there"),
+        ("earlier = 1\ndel earlier" + END, "`del` is not there"),
+        ('import asyncio\nawait asyncio.gather(geocode(q="a"), return_exceptions=True)' + END, "catch ToolError in a small async function"),
+        ('def one(q):\n    return (await geocode(q=q))[0]\none("a")', "which is not async"),
+        ('def one(q):\n    found = geocode(q=q)\n    return found[0]\none("a")', "`geocode(...)` is not awaited"),
+        ('for x in earlier:\n    await geocode(q=x)', "ends without an answer"),
+        ("def f():\n    look(1)\nf()\n1", "stands alone on a line"),
+        ("total + 1", "The name `total` has no value"),
+        ('p = await searchPerson(name="a")\np[0]["citations"]', 'no field "citations" in what `searchPerson` answers, but \'person_id\', \'name\''),
+        ('await getCoauthors(person_id=[1])' + END, "takes str, and is given list"),
+        ('await find_company(name="a", sector="foods")' + END, "is given Literal"),
+        ('p = await searchPerson(name="a")\np.items()', "`items`"),
+        ('p = await searchPerson(name="a")\np[0]["name"] + 1', "`+`"),
+    ],
+)  # fmt: skip
+async def test_slips_are_told(sandbox: MontySandbox, text: str, told: str) -> None:
+    said = (await checked(sandbox, text)).complaints
+    assert any(told in one for one in said), said
+    assert len(said) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ('p = geocode(q="a")[0]\np["lat"]', "p = (await geocode(q='a'))[0]\np['lat']"),
+        ('p = geocode(q="a")\np[0]', "p = await geocode(q='a')\np[0]"),
+        ('geocode("a")', "await geocode(q='a')"),
+        ('await geocode(**{"q": "a"})', "await geocode(q='a')"),
+        ('await getTeamSquad(team_id=1)', "await getTeamSquad(teamId=1)"),
+        ('print(await geocode(q="a"))', "await geocode(q='a')"),
+        ('answer = await geocode(q="a")', "answer = await geocode(q='a')\nanswer"),
+        ('return await geocode(q="a")', "await geocode(q='a')"),
+        ("from tools import geocode, look\n1", "1"),
+        ('import asyncio\nasync def main():\n    return await geocode(q="a")\nasyncio.run(main())', "import asyncio\nawait geocode(q='a')"),
+        ('async def main():\n    x = geocode(q="a")\n    print(x)\nif __name__ == "__main__":\n    main()', "x = await geocode(q='a')\nx"),
+        ('import asyncio\nt = asyncio.create_task(geocode(q="a"))\nawait t', "import asyncio\nt = geocode(q='a')\nawait t"),
+        ("next((x for x in earlier if x), None)", "first([x for x in earlier if x], None)"),
+        ("next(x for x in earlier)", "[x for x in earlier][0]"),
+        ("if earlier:\n    print(1)\nelse:\n    2", "if earlier:\n    result = 1\nelse:\n    result = 2\nresult"),
+        ("async def f(x):\n    return x\nf(1)", "async def f(x):\n    return x\nawait f(1)"),
+        ('f"{earlier[0]} {{ok}} {dict(a=1)["a"]:.1f} {"x"}" + f\'{"it"}\'', "f\"{earlier[0]} {{ok}} {dict(a=1)['a']:.1f} {'x'}\" + f'{\"it\"}'"),
+        ("ﬁrst(earlier)", "first(earlier)"),
+    ],
+)  # fmt: skip
+async def test_what_can_mean_one_thing_is_put_right(sandbox: MontySandbox, text: str, right: str) -> None:
+    made = await checked(sandbox, text)
+    assert made.text == right
+    assert made.complaints == ()
+
+
+async def test_a_right_text_stays_as_it_was_written(sandbox: MontySandbox) -> None:
+    text = 'x = [1]   # a remark\n{"answered": "yes", "answer": x}'
+    assert await checked(sandbox, text) == Checked(text)
+
+
+async def test_texts_that_nobody_gave_are_told_where_something_changes(sandbox: MontySandbox) -> None:
+    text = (
+        'name = "Dagny Aldermoor"\nfound = await restaurants_in_city(city="Elsewhere")\n'
+        'x = await reserve_table(restaurant_id=found[0]["restaurant_id"], date="2026-12-01", time="20:00", party_size=2, name=name)\n'
+        'await bookAppointment(slotId="s-1", patientName=name, reason=f"check-up for {name}")\nx["reservation_code"]'
+    )
+    made = await checked(sandbox, text)
+    assert made.complaints == ()
+    assert made.changes == ("reserve_table", "bookAppointment")
+    assert [one.partition(" sends ")[2] for one in made.told] == [
+        '"s-1", which the request does not say.',
+        '"check-up for ", which the request does not say.',
+    ]
