@@ -25,6 +25,7 @@ from evaluation.correctness import Verdict
 from evaluation.expected import Asked, Change
 from evaluation.kept_verdicts import VerdictFile
 from evaluation.places import Elsewhere, Place
+from evaluation.planted_slips import Slipping
 from playground.child import running_playground
 from playground.worlds.clock import TODAY
 from wiring.build import BuildOptions, build
@@ -37,12 +38,15 @@ console = Console(stderr=True)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What is measured. ``schemas`` False: no document tells what a tool answers. ``offer_tokens``: as the setting; None: as that has it."""
+    """What is measured. ``schemas`` False: no document tells what a tool answers. ``offer_tokens``: as the setting; None: as that has it.
+    ``slips``: the share of requests whose first program gets a slip.
+    """
 
     policy: str = "offline"
     planner: str = "dfs"
     schemas: bool = True
     offer_tokens: int | None = None
+    slips: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,11 @@ class StartedService:
 
     async def deps(self) -> RunDeps:
         hosts = self._container.settings.allow_hosts
-        deps = await run_deps(
+        found = await run_deps(
             self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChanges(hosts)
         )
-        return replace(deps, today=TODAY.isoformat())
+        policy = Slipping(found.policy, self._who.slips) if self._who.slips else found.policy
+        return replace(found, policy=policy, today=TODAY.isoformat())
 
 
 def answers_apart(

@@ -14,6 +14,7 @@ from _evaluate_learning import learning
 from _evaluate_memory import memory
 from _evaluate_offers import offers
 from _evaluate_planning import planning
+from _evaluate_programs import programs
 from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
@@ -56,6 +57,9 @@ def answers(
     offer_tokens: Annotated[
         int | None, typer.Option(min=200, help="With --playground: tokens that the functions of an offer may take.")
     ] = None,
+    slips: Annotated[
+        float, typer.Option(min=0, max=1, help="With --playground: share of requests whose first program gets a slip.")
+    ] = 0.0,
     lines: Annotated[str, typer.Option(help="all, even (to tune on) or odd (to report).")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first of them.")] = None,
     results: Annotated[
@@ -80,7 +84,7 @@ def answers(
                 "--playground builds a store of its own; leave --store out, or start the playground yourself"
             )
         if playground:
-            who, pace = Conditions(policy, planner, schemas, offer_tokens), Pace(at_once, patience)
+            who, pace = Conditions(policy, planner, schemas, offer_tokens, slips), Pace(at_once, patience)
             figures, stopped = answers_apart(asked, who, pace, results, show_held_out=show_held_out)
         else:
             figures = evaluated(asked, store, address, policy, planner, show_held_out=show_held_out)
@@ -134,6 +138,7 @@ app.command()(changes)
 app.command()(memory)
 app.command()(sequences)
 app.command()(couplings)
+app.command()(programs)
 
 
 if __name__ == "__main__":

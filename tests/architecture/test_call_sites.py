@@ -84,6 +84,8 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("ui.client", "httpx.Client"): "FOOTPATH_SERVER_ADDRESS: the operator's own server",
     ("scripts._processes", "httpx.Client"): "the page that the same command has started, on loopback",
     ("scripts._evaluate_answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
+    ("scripts._answers_apart", "httpx.AsyncClient"): "the services that the same command has started, on loopback",
+    ("scripts.make_program_requests", "httpx.Client"): "the services that the same command has started, on loopback",
     ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
 }
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""
@@ -96,6 +98,7 @@ NAMED_ONLY = {
     "agent.llm.client.sdk": "errors of the SDK",
     "graph.backends.bolt_errors": "errors of the driver",
     "playground.calls": "types; the client is given",
+    "playground.gold_programs": "types; the client is given",
     "playground.session": "types; the client is given",
     "retriever.backends.qdrant": "models of Qdrant's requests",
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",

@@ -1,19 +1,23 @@
 """Which form a model writes programs in is found out by asking it over a real socket, and kept beside the store."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agent.programs.offer_text import render_offer
+from agent.programs.protocol import ProgramQuestion
 from domain.errors import UsageError
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import EVERYTHING, ModelServer, model_server
 from tests.models.sample_programs import coder, planner
+from wiring.container import open_container
 from wiring.models import chat_model
 from wiring.program_check import ProgramCheck, better_form, check_programs
 from wiring.program_forms import form_for, forms_file, keep_form, kept_forms
-from wiring.program_samples import SAMPLES
+from wiring.program_samples import SAMPLES, TODAY, TOOLS
 from wiring.settings import Settings, read_settings
 
 Line = Callable[[ChatRequest], str]
@@ -79,6 +83,19 @@ def test_what_was_found_out_is_kept_for_that_model_alone(tmp_path: Path) -> None
     assert form_for(settings(tmp_path, program_form="code"), kept) == "code"
     keep_form(chosen, "code")
     assert form_for(chosen, kept_forms(chosen)) == "code"
+
+
+async def test_runs_ask_for_the_form_that_was_found_out(tmp_path: Path) -> None:
+    brain = Brain(program=[coder(0.0)], program_grammar=[planner(0.0)])
+    question = ProgramQuestion(SAMPLES[1].request, render_offer(TOOLS), TODAY)
+    async with model_server(brain) as server:
+        chosen = read_settings(store=tmp_path / "store", model_url=server.url, model_name="rules")
+        await asyncio.to_thread(keep_form, chosen, "grammar")
+        async with open_container(chosen, create=True) as container:
+            assert "population" in (await container.policy("llm").write(question)).text
+        async with open_container(chosen.model_copy(update={"program_form": "code"}), create=True) as container:
+            await container.policy("llm").write(question)
+    assert brain.asked == ["program_grammar", "program"]
 
 
 def test_a_file_that_is_none_of_ours_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,183 @@
+"""The calls of a program in one form, whatever its author named and however it is laid out: for comparing programs by what they call.
+
+A name stands for what it holds: a response is known by its function and how many of that function's came before (``search#0``), an item of a
+list by the list. So order of keyword arguments, names, helper variables, attributes for keys (``a.b`` for ``a["b"]``), ``await``, loops for
+comprehensions and conversions of a whole argument between text and number make no difference.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+_CONVERSIONS = ("str", "int", "float")
+_FIRST = "first"
+"""The helper that programs are given for the first of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """A call. ``arguments``: by parameter, in the one form. ``uses``: the places of the calls whose responses go into them."""
+
+    function: str
+    arguments: Mapping[str, str]
+    uses: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """``name``: as it is compared. ``parameters``: in order, by the names that the program has for them."""
+
+    name: str
+    parameters: Mapping[str, str]
+
+
+def code_calls(text: str, functions: Mapping[str, Function]) -> list[CodeCall]:
+    """The calls of these functions in the order in which they are made, a loop's once. ``functions``: by the names that the program has.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+    reader = _Reader(functions)
+    for statement in ast.parse(text).body:
+        reader.statement(statement)
+    return reader.calls
+
+
+@dataclass(slots=True)
+class _Reader:
+    functions: Mapping[str, Function]
+    calls: list[CodeCall] = field(default_factory=list[CodeCall])
+    _held: dict[str, str] = field(default_factory=dict[str, str])
+    _numbers: Counter[str] = field(default_factory=Counter[str])
+    _places: dict[str, int] = field(default_factory=dict[str, int])
+
+    def statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if _gathered(value) is not None:
+                for name, one in zip(names, _gathered(value) or (), strict=False):
+                    self._name(name, self.form(one))
+            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                self._name(target, self.form(value))
+            case ast.For(target=target, iter=value, body=body, orelse=rest):
+                self._name(target, f"each({self.form(value)})")
+                self._all([*body, *rest])
+            case ast.Return(value=None):
+                pass
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._all(node.body)
+            case _:
+                for part in ast.iter_child_nodes(node):
+                    self._part(part)
+
+    def _part(self, node: ast.AST) -> None:
+        match node:
+            case ast.stmt():
+                self.statement(node)
+            case ast.expr():
+                self.form(node)
+            case _:
+                for inner in ast.iter_child_nodes(node):
+                    self._part(inner)
+
+    def _all(self, body: Sequence[ast.stmt]) -> None:
+        for one in body:
+            self.statement(one)
+
+    def _name(self, target: ast.expr, form: str) -> None:
+        match target:
+            case ast.Name(id=name):
+                self._held[name] = form
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for place, part in enumerate(parts):
+                    self._name(part, f"{form}[{place}]")
+            case _:
+                self.form(target)
+
+    def form(self, node: ast.expr) -> str:
+        """An expression in the one form; the calls in it are noted."""
+        match node:
+            case ast.Await(value=value):
+                return self.form(value)
+            case ast.Name(id=name):
+                return self._held.get(name, name)
+            case ast.Constant(value=value):
+                return repr(value)
+            case ast.Attribute(value=value, attr=name):
+                return f"{self.form(value)}[{name!r}]"
+            case ast.Subscript(value=value, slice=key):
+                return f"{self.form(value)}[{self.form(key)}]"
+            case ast.Call():
+                return self._call(node)
+            case ast.IfExp(test=test, body=body, orelse=ast.Constant(value=None | "" | 0)):
+                self.form(test)
+                return self.form(body)
+            case ast.ListComp(elt=element, generators=loops) | ast.GeneratorExp(elt=element, generators=loops):
+                return self._comprehension(element, loops)
+            case _:
+                return self._other(node)
+
+    def _call(self, node: ast.Call) -> str:
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in self.functions:
+                return self._noted(name, node)
+            case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *_]):
+                return f"{self.form(value)}[{self.form(key)}]"
+            case ast.Call(func=ast.Name(id=name), args=[value, *_]) if name == _FIRST:
+                return f"{self.form(value)}[0]"
+            case _:
+                return self._other(node)
+
+    def _noted(self, name: str, node: ast.Call) -> str:
+        function = self.functions[name]
+        given = dict(zip(function.parameters, node.args, strict=False))
+        given |= {one.arg: one.value for one in node.keywords if one.arg}
+        arguments = {function.parameters.get(own, own): self._argument(value) for own, value in given.items()}
+        own = f"{function.name}#{self._numbers[function.name]}"
+        self._numbers[function.name] += 1
+        uses = {place for known, place in self._places.items() if any(known in value for value in arguments.values())}
+        self.calls.append(CodeCall(function.name, arguments, frozenset(uses)))
+        self._places[f"<{own}>"] = len(self.calls) - 1
+        return f"<{own}>"
+
+    def _argument(self, node: ast.expr) -> str:
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]) if name in _CONVERSIONS:
+                return self._argument(value)
+            case _:
+                return self.form(node)
+
+    def _comprehension(self, element: ast.expr, loops: Collection[ast.comprehension]) -> str:
+        before = dict(self._held)
+        conditions: list[str] = []
+        for loop in loops:
+            self._name(loop.target, f"each({self.form(loop.iter)})")
+            conditions += [self.form(one) for one in loop.ifs]
+        found = f"[{self.form(element)}{''.join(f' if {one}' for one in conditions)}]"
+        self._held = before
+        return found
+
+    def _other(self, node: ast.expr) -> str:
+        """Whatever else: its kind with its parts in order."""
+        parts = [self._inner(part) for part in ast.iter_child_nodes(node)]
+        return f"{type(node).__name__}({', '.join(part for part in parts if part)})"
+
+    def _inner(self, node: ast.AST) -> str:
+        match node:
+            case ast.expr():
+                return self.form(node)
+            case ast.expr_context():
+                return ""
+            case ast.operator() | ast.cmpop() | ast.unaryop() | ast.boolop():
+                return type(node).__name__
+            case _:
+                return f"{type(node).__name__}({', '.join(filter(None, map(self._inner, ast.iter_child_nodes(node))))})"
+
+
+def _gathered(node: ast.expr) -> Sequence[ast.expr] | None:
+    """What ``await asyncio.gather(…)`` is given; None for anything else."""
+    match node:
+        case ast.Await(value=ast.Call(func=ast.Attribute(attr="gather"), args=args)):
+            return args
+        case _:
+            return None

@@ -1,0 +1,114 @@
+"""GraphQLRestBench: requests with the functions that serve them, the structure of what these answer, and a gold program."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from domain.errors import UsageError
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc, tool_id
+from evaluation.code_calls import CodeCall, Function, code_calls
+from graph.importers.lines import read_lines
+from graph.importers.records import RecordError, Skipped, load, text
+
+FILES = ("train.jsonl", "valid.jsonl")
+_TYPE = re.compile(r"type\s+(\w+)\s*\{(.*?)\n\}", re.DOTALL)
+_FIELD = re.compile(r"(\w+)\s*(?:\([^)]*\))?\s*:\s*(\[*)(\w+)")
+_DIRECTIVE = re.compile(r"@\w+\s*\((?:[^()\"]|\"[^\"]*\")*\)")
+_SCALARS = {"Int": "integer", "Float": "number", "Boolean": "boolean"}
+_CALLED = re.compile(r"\b((?:GET|POST|PUT|DELETE|PATCH)_\w+)\s*\(")
+_TYPES = {"dict": "object", "float": "number", "int": "integer", "bool": "boolean", "list": "array"}
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """``tools``: the functions of the gold ``program``, as the benchmark lists them; ``gold``: its calls."""
+
+    id: str
+    domain: str
+    request: str
+    tools: tuple[ToolDoc, ...]
+    program: str
+    gold: tuple[CodeCall, ...]
+
+
+def read_samples(folder: Path) -> tuple[list[Sample], list[Skipped]]:
+    """The rows of both files, and those that cannot be used.
+
+    Raises:
+        UsageError: one of the files is not there.
+    """
+    samples: list[Sample] = []
+    skipped: list[Skipped] = []
+    for name in FILES:
+        path = folder / name
+        if not path.is_file():
+            raise UsageError(f"{path} is not there; --data is the folder that holds {' and '.join(FILES)}")
+        for line in read_lines(path):
+            if isinstance(line, Skipped):
+                skipped.append(line)
+                continue
+            try:
+                samples.append(_sample(load(line.body), f"{path.stem}-{line.number}"))
+            except (RecordError, SyntaxError, ValueError) as error:
+                skipped.append(Skipped(str(path), line.number, str(error)))
+    return samples, skipped
+
+
+def _sample(record: dict[str, Any], name: str) -> Sample:
+    specs: list[dict[str, Any]] = json.loads(text(record, "function_specs"))
+    schemas = dict(response_schemas(str(record.get("GraphQL_schema") or "")))
+    tools = tuple(_tool(spec, schemas.get(str(spec["name"]))) for spec in specs)
+    program = text(record, "output")
+    listed = {tool.api: {one.name: one.name for one in tool.parameters} for tool in tools}
+    called = set(
+        _CALLED.findall(program)
+    )  # some call functions that are not listed: they count, and nobody can find them
+    gold = code_calls(program, {each: Function(each, listed.get(each, {})) for each in (called | listed.keys())})
+    if not gold:
+        raise RecordError("its gold program calls no function")
+    return Sample(name, text(record, "domain"), text(record, "utterance"), tools, program, tuple(gold))
+
+
+def _tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
+    name, declared = str(spec["name"]), spec["parameters"]
+    method = name.partition("_")[0]
+    return ToolDoc(
+        id=tool_id("GraphQLRestBench", "API", name), category="GraphQLRestBench", toolset="API", api=name, function=name,
+        method=method if method in ("GET", "POST", "PUT", "DELETE", "PATCH") else "GET", url=f"https://api.invalid/{name}",
+        description=str(spec.get("description", "")),
+        parameters=tuple(
+            Parameter.model_validate(
+                {
+                    "name": one, "type": _TYPES.get(str(about.get("type")), about.get("type", "string")),
+                    "description": str(about.get("description", "")), "required": one in declared.get("required", []),
+                }
+            )
+            for one, about in declared["properties"].items()
+        ),
+        response_schema=json.dumps(response) if response else None,
+    )  # fmt: skip
+
+
+def response_schemas(graphql: str) -> Iterator[tuple[str, JsonObject]]:
+    """What each query of a GraphQL schema answers, as JSON Schema."""
+    types: dict[str, list[tuple[str, str, str]]] = {}
+    for name, body in _TYPE.findall(graphql):
+        types.setdefault(name, []).extend(_FIELD.findall(_DIRECTIVE.sub("", body)))
+    for name, lists, kind in types.pop("Query", []):
+        yield name, _schema(kind, len(lists), types, 0)
+
+
+def _schema(kind: str, lists: int, types: dict[str, list[tuple[str, str, str]]], depth: int) -> JsonObject:
+    if lists:
+        return {"type": "array", "items": _schema(kind, lists - 1, types, depth)}
+    if kind not in types:
+        return {"type": _SCALARS.get(kind, "string")}
+    if depth == _DEEPEST:
+        return {"type": "object"}
+    fields = {name: _schema(inner, len(more), types, depth + 1) for name, more, inner in types[kind]}
+    return {"type": "object", "properties": {**fields}}

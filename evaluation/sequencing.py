@@ -1,0 +1,78 @@
+"""How near a program is to the gold one: the four metrics of GraphQLRestBench (2024), over calls in one form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+from evaluation.code_calls import CodeCall
+
+Chain = tuple[str, ...]
+METRICS = ("arg_full", "arg_functions", "seq_full", "seq_conn")
+PAPER = {"arg_full": 0.7812, "arg_functions": 0.8701, "seq_full": 0.9687, "seq_conn": 1.0}
+"""The best of the paper's models on its test part, each metric by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """``matched``: for each gold call, whether all of its arguments stand in a call of that function. ``sequence``: the same functions in
+    the same order. ``chains``: the same chains of calls that need one another's responses, whatever their order.
+    """
+
+    matched: tuple[bool, ...]
+    sequence: bool
+    chains: bool
+
+
+def nearness(gold: Sequence[CodeCall], written: Sequence[CodeCall]) -> Nearness:
+    """Of a written program to the gold one. Further arguments, and further calls for the arguments' sake, do not count against it."""
+    left = list(written)
+    matched: list[bool] = []
+    for wanted in gold:
+        found = next((one for one in left if _holds(one, wanted)), None)
+        if found is not None:
+            left.remove(found)
+        matched.append(found is not None)
+    functions = [one.function for one in gold] == [one.function for one in written]
+    return Nearness(tuple(matched), functions, sorted(chains(gold)) == sorted(chains(written)))
+
+
+def nothing_written(gold: Sequence[CodeCall]) -> Nearness:
+    """Of a text that is no program."""
+    return Nearness(tuple(False for _ in gold), sequence=False, chains=False)
+
+
+def chains(calls: Sequence[CodeCall]) -> list[Chain]:
+    """Every way from a call that needs no other to one that none needs, as functions; one that stands alone is a chain."""
+    users: dict[int, list[int]] = {place: [] for place in range(len(calls))}
+    for place, call in enumerate(calls):
+        for used in call.uses:
+            users[used].append(place)
+
+    def from_(place: int) -> list[Chain]:
+        own = calls[place].function
+        return [(own, *rest) for after in users[place] for rest in from_(after)] or [(own,)]
+
+    return [chain for place, call in enumerate(calls) if not call.uses for chain in from_(place)]
+
+
+def metrics(found: Sequence[Nearness]) -> dict[str, float | int]:
+    """The four figures. All but ``arg_functions``, which is over gold calls, are means over programs."""
+    calls = [one for each in found for one in each.matched]
+    return {
+        "n": len(found),
+        "calls": len(calls),
+        "arg_full": _mean([all(one.matched) for one in found]),
+        "arg_functions": _mean(calls),
+        "seq_full": _mean([one.sequence for one in found]),
+        "seq_conn": _mean([one.chains for one in found]),
+    }
+
+
+def _holds(written: CodeCall, wanted: CodeCall) -> bool:
+    return written.function == wanted.function and all(
+        written.arguments.get(name) == value for name, value in wanted.arguments.items()
+    )
+
+
+def _mean(values: Sequence[bool]) -> float:
+    return mean(values) if values else 0.0
