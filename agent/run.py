@@ -10,6 +10,7 @@ from uuid import uuid4
 from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
 from agent.decomposition import decompose
+from agent.execution.announcements import Announcements
 from agent.execution.approval import ApprovedExecutor
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
@@ -63,11 +64,14 @@ async def run(
     provenance = Provenance(deps.voices or Voices(said=(request,)), deps.reader)
     meter.changes = told.changes(ledger=deps.ledger)
     made = told.made(ledger=deps.ledger)
-    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made)
+    announcements = Announcements()
+    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made, announcements)
     executor = ReusingExecutor(caller, made)
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     today = (past[0].at if past else datetime.now(UTC)).date().isoformat()
-    whole = _Run(request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today))
+    whole = _Run(
+        request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today, announcements)
+    )
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
             seq += 1

@@ -1,11 +1,12 @@
 """What a run works with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agent.budget import Meter
 from agent.compression.field_selection import FieldChoices
 from agent.conversation import Earlier
+from agent.execution.announcements import Announcements
 from agent.execution.approval import Approver
 from agent.execution.approvers import DenyChanges
 from agent.execution.call_cache import ReusingExecutor
@@ -17,12 +18,14 @@ from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
+from agent.programs.leave import SubtaskLeave
 from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
 from domain.plan_document import PlanDocument
+from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
@@ -96,7 +99,7 @@ class Shared:
     ``request``: what it was asked.
 
     ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
-    ``turns``: the order in which its subtasks change things. ``today``: the day on which it began.
+    ``turns``: the order in which its subtasks change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
     """
 
     deps: RunDeps
@@ -109,3 +112,11 @@ class Shared:
     request: str = ""
     turns: Turns = field(default_factory=lambda: Turns(1))
     today: str = ""
+    announcements: Announcements = field(default_factory=Announcements)
+
+
+def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
+    """What tells of the calls of a subtask's programs. ``given``: the tools of the steps that it builds on, which are names of its programs."""
+    voices = shared.deps.voices
+    inputs = {f"earlier_{number}": tool.id for number, tool in enumerate(given, start=1)}
+    return SubtaskLeave(shared.announcements, voices.said if voices else (shared.request,), inputs)

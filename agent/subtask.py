@@ -26,7 +26,7 @@ from agent.programs.serving import Asked, Serving
 from agent.programs.verdict import worse
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
-from agent.run_context import Shared
+from agent.run_context import Shared, leave_of
 from agent.scheduler import closing
 from agent.search.state import Path
 from agent.search.walk import walk_deps
@@ -67,7 +67,8 @@ class SubtaskRun(SubtaskOutcome):
         self._planner = planner_named(shared.deps.planner)
         self._today = shared.today
         turn = partial(shared.turns.come, subtask.number)
-        self._calling = Calling(subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn)
+        leave = leave_of(shared, before)
+        self._calling = Calling(subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, leave)
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
         self._over = False

@@ -3,17 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent.program_trace import ProgramsTrace
+from agent.program_trace import ProgramsTrace, ProgramTrace
 from agent.search.state import Path
 from agent.step_numbers import Carried, counted_through, renumbered
 from domain.event import (
     CallFinished,
-    CallStarted,
     Event,
     EventRecord,
     PathEnded,
     PlanReady,
+    ProgramEnded,
     Programs,
+    ProgramStarted,
     RunFinished,
     RunStarted,
     SubtaskStarted,
@@ -79,10 +80,6 @@ class SubtaskTranscript:
                 self._plan(event.plan.path)
             case PathEnded() if not event.path:
                 self._plan(())
-            case CallStarted():
-                self.sites.pop(event.step, None)
-                if event.site:
-                    self.sites[event.step] = event.site
             case CallFinished():
                 self._called(event)
             case _:
@@ -90,45 +87,47 @@ class SubtaskTranscript:
                     self._program(event)
 
     def _program(self, event: Programs) -> None:
-        """The calls of the program that counts are steps; those of the others are set aside."""
-        before = self.programs.last
+        """The calls of the program that counts are the steps."""
         self.programs.add(event)
-        last = self.programs.last
-        if before is None or last is None or last is before:
-            return
-        self._set_aside(before.calls)
-        for step, (site, result) in last.calls.items():
-            self.steps[step], self.sites[step] = result, site
-            self.set_aside.pop(step, None)
+        if isinstance(event, ProgramStarted | ProgramEnded) and (last := self.programs.last) is not None:
+            self._leave(last)
+            for step, (site, result) in last.calls.items():
+                self.steps[step], self.sites[step] = result, site
+                self.set_aside.pop(step, None)
 
-    def _set_aside(self, steps: Iterable[int]) -> None:
-        for step in sorted(steps):
+    def _leave(self, stays: ProgramTrace | None = None) -> None:
+        """The calls of programs are steps no more, but those of one; nor are those of walks, if it is there."""
+        for step in sorted(self.steps):
+            if stays is not None and step in self.sites and step in stays.calls:
+                continue
             if self.sites.pop(step, ""):
                 self.set_aside[step] = self.steps.pop(step)
+            elif stays is not None:
+                self.gone_around.append(self.steps.pop(step))
 
     def _called(self, event: CallFinished) -> None:
         self.steps[event.step] = event.result
-        site, last = self.sites.get(event.step), self.programs.last
-        if site and last is not None:
-            last.calls[event.step] = (site, event.result)
+        self.sites.pop(event.step, None)
+        if event.site:
+            self.sites[event.step] = event.site
+            if self.programs.last is not None:
+                self.programs.last.calls[event.step] = (event.site, event.result)
 
     def _plan(self, path: Path) -> None:
-        """A new plan: the results of what it shares with the last one stay, and of a program that served something; failures are set aside."""
-        kept = {step: self.steps[step] for step in self.steps if step in self.sites}
-        walked = [step for step in sorted(self.steps) if step not in self.sites]
+        """A new plan: the results of what it shares with the last one stay, failures are set aside, and what programs called."""
+        self._leave()
+        kept: dict[int, StepResult] = {}
         shared = True
-        for at, step in enumerate(walked, start=1):
-            result = self.steps[step]
+        for step in sorted(self.steps):
+            result, at = self.steps[step], step - self.given
             shared = shared and at <= len(path) and path[at - 1] == result.tool and result.status == "ok"
             if shared:
                 kept[step] = result
             else:
                 self.gone_around.append(result)
-                if at > 1 and result.status != "ok":
+                if 1 < at <= len(self.planned) and result.status != "ok":
                     self.failed_after.append((self.planned[at - 2], result))
         self.planned, self.steps = path, kept
-        if (last := self.programs.last) is not None and not last.useful:
-            self._set_aside(last.calls)
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
         """The last plan's steps come first, in order; failed ones after them."""
@@ -183,7 +182,7 @@ class Transcript:
     @property
     def steps(self) -> dict[int, StepResult]:
         """The results of the last plans, by step."""
-        numbers = self._numbers()
+        numbers = self.numbers
         return {
             numbers[one.number][step]: renumbered(one.steps[step], numbers[one.number])
             for one in self.walked
@@ -193,7 +192,7 @@ class Transcript:
     @property
     def sites(self) -> dict[int, str]:
         """Of the steps that programs called, which call of them each is."""
-        numbers = self._numbers()
+        numbers = self.numbers
         return {
             numbers[one.number][step]: site
             for one in self.walked
@@ -218,13 +217,15 @@ class Transcript:
             return self.end is not None and self.end.outcome == "answered"
         return subtask.answered and subtask.number not in self.end.unanswered
 
-    def _numbers(self) -> dict[int, dict[int, int]]:
+    @property
+    def numbers(self) -> dict[int, dict[int, int]]:
+        """For each subtask, what its own count of steps is in the count of all."""
         return counted_through([Carried(one.number, one.depends_on, one.steps, one.earlier) for one in self.walked])
 
     def to_json(self) -> JsonObject:
         """The keys of the command contract."""
         end = self.end or RunFinished.model_validate({"outcome": "failed", "answer": "", "usage": {}})
-        usage, numbers = end.usage, self._numbers()
+        usage, numbers = end.usage, self.numbers
         told = [one.to_json(numbers[one.number]) for one in self.walked]
         whole: JsonObject = {"name": self.request, "path": [], "steps": []}
         found: JsonObject = {

@@ -142,6 +142,10 @@ class ConflictError(FootpathError):
     code = "conflict"
 
 
+class NotLinearError(ConflictError):
+    """What a program did cannot be told as a list of steps: it repeats, chooses or computes."""
+
+
 class UnauthenticatedError(FootpathError):
     """Nobody known is asking: no token, or one that does not count any more."""
 

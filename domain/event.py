@@ -7,7 +7,7 @@ from pydantic import Field
 
 from domain.learned import WeightsLearned
 from domain.model import JsonObject, Model
-from domain.origin import ValueOrigin
+from domain.origin import AskedCall, ValueOrigin
 from domain.plan import Binding, Plan, StepResult
 from domain.plan_document import PlanDocument
 from domain.program import Answered, Program
@@ -211,8 +211,9 @@ class InputNeeded(Model):
     made, whether values of one host's answers may go to another (``flow``), or whether a call that was cut off had its effect.
 
     ``input``: the question's id; ``reason``: the question, fit to be shown; ``tool`` and ``arguments``: of the call, ``plan``: of the
-    plan that it is about. ``host``: where the call goes; ``origins``: where each argument really comes from. Told once; the
-    record's subtask is that of the call or plan.
+    plan that it is about. ``host``: where the call goes; ``origins``: where each argument really comes from. ``calls``: all that one answer
+    is about, where they are several calls of one tool; the first is also told as if it were alone. Told once; the record's subtask is that of
+    the call or plan.
     """
 
     kind: Literal["input.needed"] = "input.needed"
@@ -224,6 +225,7 @@ class InputNeeded(Model):
     plan: PlanDocument | None = None
     host: str = ""
     origins: tuple[ValueOrigin, ...] = ()
+    calls: tuple[AskedCall, ...] = ()
 
 
 class RunDelayed(Model):

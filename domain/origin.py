@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from domain.model import Model
+from domain.model import JsonObject, Model
+from domain.slice import Slice
 from domain.tool import ToolId
 
-ValueKind = Literal["said", "document", "field", "written", "prose", "others"]
+ValueKind = Literal["said", "document", "field", "written", "computed", "prose", "others"]
 """``said``: by the user. ``document``: the tool's own default, allowed value or example. ``field``: a whole field of a response.
-``written``: found nowhere, so a model or a rule wrote it. ``prose``: words inside a longer text of a response. ``others``: fixed by the
+``written``: found nowhere, so a model or a rule wrote it. ``computed``: found nowhere, worked out by a program. ``prose``: words inside a longer text of a response. ``others``: fixed by the
 author of a template that is another user's. In the order of how far they are from the user's word."""
 
 COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
@@ -15,7 +16,10 @@ COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
 
 
 class ValueOrigin(Model):
-    """Of one argument. ``words``: the same, fit to be shown; ``tool``, ``host``, ``place``: of the response that holds it."""
+    """Of one argument. ``words``: the same, fit to be shown; ``tool``, ``host``, ``place``: of the response that holds it.
+
+    ``slice``: of a call of a program, what the program made it of.
+    """
 
     parameter: str
     kind: ValueKind
@@ -23,6 +27,24 @@ class ValueOrigin(Model):
     tool: ToolId = ToolId("")
     host: str = ""
     place: str = ""
+    slice: Slice | None = None
+
+
+def in_full(origin: ValueOrigin) -> str:
+    """Where a value comes from and, of a program's that says it nowhere else, what it made it of."""
+    made = origin.slice
+    if made is None or origin.kind in ("written", "computed") or made.literal:
+        return origin.words
+    return f"{origin.words}; {made.words}"
+
+
+class AskedCall(Model):
+    """One of several calls that are asked about together. ``identity``: which call of the run's programs it is."""
+
+    tool: ToolId
+    arguments: JsonObject
+    identity: str
+    origins: tuple[ValueOrigin, ...] = ()
 
 
 class Crossing(Model):

@@ -14,6 +14,7 @@ from agent.run import RunDeps, run
 from domain.event import CallFinished, Event
 from domain.usage import Usage
 from evaluation.correctness import Verdict, judge
+from evaluation.costs import costs
 from evaluation.expected import HELD_OUT, Asked
 from evaluation.recovery import recovered
 
@@ -63,15 +64,7 @@ async def evaluate_answers(
 
     async def ask(one: Asked, working: RunDeps) -> None:
         async with free:
-            said: list[EarlierRun] = []
-            events: list[Event] = []
-            for number, before in enumerate(one.before, start=1):
-                own = replace(await deps(), voices=Voices(said=one.before[:number]))
-                records = [record async for record in run(before, own, budget, earlier=said)]
-                events += [record.event for record in records if isinstance(record.event, CallFinished)]
-                said.append(earlier_run(records))
-            own = replace(working, voices=Voices(said=[*one.before, one.request]))
-            events += [record.event async for record in run(one.request, own, budget, earlier=said)]
+            events = await events_of(one, deps, working, budget)
             verdicts[one.id] = judge(one, events, await services.effects() if one.alone else None)
             if progress:
                 progress(len(verdicts))
@@ -89,6 +82,22 @@ async def evaluate_answers(
     return Evaluation(tuple(verdicts[one.id] for one in asked), unasked)
 
 
+async def events_of(
+    one: Asked, deps: Callable[[], Awaitable[RunDeps]], working: RunDeps, budget: Budget
+) -> list[Event]:
+    """What happens when a request is run; of what is asked before it, the calls. ``working``: what its own run works with."""
+    said: list[EarlierRun] = []
+    events: list[Event] = []
+    for number, before in enumerate(one.before, start=1):
+        own = replace(await deps(), voices=Voices(said=one.before[:number]))
+        records = [record async for record in run(before, own, budget, earlier=said)]
+        events += [record.event for record in records if isinstance(record.event, CallFinished)]
+        said.append(earlier_run(records))
+    own = replace(working, voices=Voices(said=[*one.before, one.request]))
+    events += [record.event async for record in run(one.request, own, budget, earlier=said)]
+    return events
+
+
 def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
     """The figures. ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests.
 
@@ -101,7 +110,8 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
     shown = [one for one in wrong if show_held_out or one.asked.group != HELD_OUT]
     usages = [one.usage for one in verdicts]
     return {
-        "groups": _table((one.asked.group if one.asked.answerable else "unanswerable", one) for one in verdicts),
+        "groups": _table((group_of(one), one) for one in verdicts),
+        "costs": _costs(verdicts),
         "calls": _table((f"{n}+" if (n := min(3, len(one.asked.calls))) == 3 else str(n), one) for one in answerable),
         "overall": {**share(answerable), "interval": interval([one.right for one in answerable])},
         "recovery": recovered(verdicts),
@@ -118,6 +128,19 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
         },
         "seconds_p50": median(usage.total_seconds for usage in usages) if usages else 0.0,
         "answer_characters_p50": median(len(one.answer) for one in verdicts) if verdicts else 0.0,
+    }
+
+
+def group_of(verdict: Verdict) -> str:
+    """What a request is counted with."""
+    return verdict.asked.group if verdict.asked.answerable else "unanswerable"
+
+
+def _costs(verdicts: Sequence[Verdict]) -> Figures:
+    groups = dict.fromkeys(map(group_of, verdicts))
+    return {
+        **{group: costs([one for one in verdicts if group_of(one) == group]) for group in groups},
+        "all": {**share(verdicts), **costs(verdicts)},
     }
 
 

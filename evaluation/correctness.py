@@ -1,8 +1,9 @@
 """Whether a run's answer is right, and if not, why.
 
 Right is: the outcome is ``answered``, every expected value is in the answer, and every expected value is in the response of a
-call that succeeded in this run, so that nothing is guessed, remembered or made up. A request that cannot be answered must end in
-any other outcome. Where it is known what a run changed, that must be what was asked for, once.
+call that succeeded in this run, so that nothing is guessed, remembered or made up; of values that are worked out, what they are worked out of.
+Of a request that cannot be answered the run must say so, and invent nothing. Where it is known what a run changed, that must be
+what was asked for, once.
 """
 
 from collections import Counter
@@ -10,11 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.event import CallFinished, Event, PolicyFellBack, RunFinished
+from domain.event import CallFinished, Event, PolicyFellBack, ProgramFailed, ProgramLooked, ProgramRefused, RunFinished
 from domain.plan import StepResult
 from domain.tool import tool_id_parts
 from domain.usage import Usage
-from evaluation.expected import Asked, Expected
+from evaluation.changes_made import misfits
+from evaluation.dates import states_date
+from evaluation.expected import Asked, Change, Expected
+from evaluation.inventions import invented
 from evaluation.recovery import dead_operations
 from evaluation.values import response_has_number, response_has_text, states_number, states_text
 
@@ -22,7 +26,7 @@ MAX_ANSWER = 2_000
 """Characters. An answer that repeats everything the services know would hold any value."""
 
 Cause = Literal[
-    "run failed", "unasked change", "budget", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
+    "run failed", "unasked change", "wrong change", "budget", "other outcome", "value invented", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
     "answer lacks value", "value not from a response", "answer too long", "answered the unanswerable",
 ]  # fmt: skip
 
@@ -31,7 +35,7 @@ Cause = Literal[
 class Verdict:
     """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok. ``fell_back``: another
     policy decided at least once, so that the verdict is not on the one that was asked for alone. ``dead``: the operations that failed
-    for good on the way.
+    for good on the way. ``repairs``: how often a program was refused or broke off; ``looks``: how often one stopped to look.
     """
 
     asked: Asked
@@ -42,6 +46,8 @@ class Verdict:
     usage: Usage
     fell_back: bool = False
     dead: tuple[str, ...] = ()
+    repairs: int = 0
+    looks: int = 0
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -53,48 +59,93 @@ class Verdict:
         return self.cause is None
 
 
-def judge(asked: Asked, events: Sequence[Event], effects: Sequence[str] | None = None) -> Verdict:
-    """The verdict on a finished run. ``effects``: the operations that changed something in it; None where that is not known."""
+def judge(
+    asked: Asked, events: Sequence[Event], effects: Sequence[str] | None = None, made: Sequence[Change] | None = None
+) -> Verdict:
+    """The verdict on a finished run. ``effects``: the operations that changed something in it, ``made``: the same with their arguments; None
+    where that is not known.
+    """
     calls = [event.result for event in events if isinstance(event, CallFinished)]
     end = next((event for event in events if isinstance(event, RunFinished)), None)
     if end is None:
         return Verdict(asked, "run failed", "the run has no end", "", _path(calls), Usage())
-    cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(end)
-    unasked = Counter(effects or ()) - Counter(asked.effects)
-    if unasked:
-        cause, detail = "unasked change", ", ".join(sorted(unasked.elements()))
+    cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(asked, calls, end)
+    wrong = _wrong_changes(asked, effects, made)
+    if wrong:
+        cause, detail = wrong
     fell_back = any(isinstance(event, PolicyFellBack) for event in events)
-    return Verdict(asked, cause, detail, end.answer, _path(calls), end.usage, fell_back, dead_operations(events))
+    return Verdict(
+        asked, cause, detail, end.answer, _path(calls), end.usage, fell_back, dead_operations(events),
+        sum(isinstance(event, ProgramRefused | ProgramFailed) for event in events),
+        sum(isinstance(event, ProgramLooked) for event in events),
+    )  # fmt: skip
+
+
+def _wrong_changes(
+    asked: Asked, effects: Sequence[str] | None, made: Sequence[Change] | None
+) -> tuple[Cause, str] | None:
+    if made is None:
+        unasked = Counter(effects or ()) - Counter((*asked.effects, *(change.operation for change in asked.changes)))
+        return ("unasked change", ", ".join(sorted(unasked.elements()))) if unasked else None
+    wanted = (*asked.changes, *(Change(operation=name) for name in asked.effects))
+    lacking, unasked = misfits(wanted, made)
+    if unasked:
+        return "unasked change", ", ".join(unasked)
+    return ("wrong change", f"not made: {', '.join(lacking)}") if lacking else None
 
 
 def absent_from_answer(expected: Expected, answer: str) -> list[str]:
     """The expected values that an answer does not state."""
-    numbers = [f"{n:.10g}" for n in expected.numbers if not states_number(answer, n, expected.tolerance)]
-    return numbers + [texts[0] for texts in expected.texts if not any(states_text(answer, wanted) for wanted in texts)]
+    numbers = [
+        f"{n:.10g}"
+        for n in expected.numbers
+        if not states_number(answer, n, expected.tolerance, rounded=expected.computed)
+    ]
+    texts = [texts[0] for texts in expected.texts if not any(states_text(answer, wanted) for wanted in texts)]
+    return [*numbers, *texts, *(str(day) for day in expected.dates if not states_date(answer, day))]
 
 
 def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[str]:
-    """The expected values that no response holds."""
+    """The expected values that no response holds; of those that are worked out, what they are worked out of."""
+    if expected.computed:
+        return [text for text in expected.evidence if not _held(text, responses)]
     numbers = [
         f"{wanted:.10g}"
         for wanted in expected.numbers
         if not any(response_has_number(response, wanted, expected.tolerance) for response in responses)
     ]
-    return numbers + [
-        texts[0]
-        for texts in expected.texts
-        if not any(response_has_text(response, wanted) for response in responses for wanted in texts)
-    ]
+    return (
+        numbers
+        + [
+            texts[0]
+            for texts in expected.texts
+            if not any(response_has_text(response, wanted) for response in responses for wanted in texts)
+        ]
+        + [str(day) for day in expected.dates if not _held(str(day), responses)]
+    )
 
 
-def _unanswerable(end: RunFinished) -> tuple[Cause | None, str]:
-    if end.outcome == "failed":
-        return "run failed", end.error
-    return ("answered the unanswerable", "") if end.outcome == "answered" else (None, "")
+def _held(text: str, responses: Sequence[str]) -> bool:
+    return any(response_has_text(response, text) for response in responses)
+
+
+def _unanswerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
+    if end.outcome == "answered":
+        return "answered the unanswerable", ""
+    if end.outcome == "budget":
+        return "budget", end.error
+    if end.outcome not in ("gave_up", "partly"):
+        return "run failed", end.error or end.outcome
+    if end.outcome == "gave_up":  # what it says then is about itself
+        return None, ""
+    made_up = invented(end.answer, asked.request, [call.response for call in calls if call.status == "ok"])
+    return ("value invented", ", ".join(made_up)) if made_up else (None, "")
 
 
 def _answerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
-    if end.outcome != "answered":
+    if end.outcome == "answered" if asked.partly else end.outcome == "partly":
+        return "other outcome", end.outcome
+    if end.outcome not in ("answered", "partly"):
         return _no_answer(calls, end)
     if len(end.answer) > MAX_ANSWER:
         return "answer too long", f"{len(end.answer)} characters"
@@ -102,7 +153,7 @@ def _answerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tupl
     good = [call for call in calls if call.status == "ok"]
     unfounded = absent_from_responses(asked.expect, [call.response for call in good])
     made_up = [value for value in unfounded if value not in unsaid]
-    if made_up:
+    if made_up and not (asked.expect.computed and unsaid):
         return "value not from a response", ", ".join(made_up)
     if unfounded:
         return _not_found(asked, calls, good)
@@ -124,6 +175,8 @@ def _no_answer(calls: list[StepResult], end: RunFinished) -> tuple[Cause, str]:
 def _not_found(asked: Asked, calls: list[StepResult], good: list[StepResult]) -> tuple[Cause, str]:
     """No response holds a value: other tools than needed, or the right ones with other arguments."""
     wanted = {call.operation for call in asked.calls}
+    if not wanted:
+        return "wrong value", ""
     if calls and _operation(calls[0]) not in wanted:
         return "wrong tool first", _operation(calls[0])
     uncalled = wanted - {_operation(call) for call in good}

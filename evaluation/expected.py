@@ -1,8 +1,9 @@
 """Requests with the values that a right answer holds, and the calls that lead to them: lines of ``playground/requests``."""
 
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -25,12 +26,18 @@ class GoldCall(Model):
 
 class Expected(Model):
     """``numbers``: each must occur, ``tolerance`` apart at most. ``texts``: of each tuple one must occur, whatever its case;
-    the first is how the response writes it.
+    the first is how the response writes it. ``dates``: days, however they are written.
+
+    ``computed``: whoever answers has worked these numbers, texts and dates out (counted, added, compared); no response has to hold them.
+    Responses must hold what they are worked out of instead: each text of ``evidence``.
     """
 
     numbers: tuple[float, ...] = ()
     tolerance: float = Field(default=0.0, ge=0)
     texts: tuple[tuple[str, ...], ...] = ()
+    dates: tuple[date, ...] = ()
+    computed: bool = False
+    evidence: tuple[str, ...] = ()
 
     @field_validator("texts", mode="before")
     @classmethod
@@ -43,7 +50,15 @@ class Expected(Model):
     def values(self) -> tuple[str, ...]:
         """All of them in words, for a report."""
         around = f" ± {self.tolerance:g}" if self.tolerance else ""
-        return (*(f"{number:.10g}{around}" for number in self.numbers), *(" / ".join(text) for text in self.texts))
+        numbers = (f"{number:.10g}{around}" for number in self.numbers)
+        return (*numbers, *(" / ".join(text) for text in self.texts), *map(str, self.dates))
+
+
+class Change(Model):
+    """A change with the arguments that matter, as the service's ledger has them."""
+
+    operation: str = Field(min_length=1)
+    arguments: JsonObject = Field(default_factory=dict)
 
 
 class Asked(Model):
@@ -51,7 +66,11 @@ class Asked(Model):
 
     ``effects``: the operations that change something on the way, one entry for each change. ``entities``: the names and other
     values in it that no trajectory may mention. ``before``: what is asked before it in the same conversation.
-    ``group``: the name of its file.
+    ``group``: the name of its file, unless the line has one.
+
+    ``program``: one way to the answer, as a program over the operations, that ``expect`` and ``changes`` are computed with. ``changes``: every
+    change that must be made, once each, and no other. ``partly``: only some of it can be served; what is expected is that part.
+    ``service``: what it is asked of.
     """
 
     id: str = Field(min_length=1)
@@ -65,14 +84,18 @@ class Asked(Model):
     why: str = ""
     before: tuple[str, ...] = ()
     group: str = ""
+    program: str = ""
+    changes: tuple[Change, ...] = ()
+    partly: bool = False
+    service: Literal["playground", "workshop"] = "playground"
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.answerable and not (self.calls and self.expect.values):
-            raise ValueError("an answerable request needs calls and expected values")
+        if self.answerable and not ((self.calls or self.program) and (self.expect.values or self.changes)):
+            raise ValueError("an answerable request needs calls or a program, and expected values or changes")
         if not self.answerable and (self.expect.values or not self.why):
             raise ValueError("a request that cannot be answered expects no value, and says why in 'why'")
-        if self.effects and not (self.alone and self.answerable):
+        if (self.effects or self.changes) and not (self.alone and self.answerable):
             raise ValueError("a request with effects can be answered and runs alone")
         return self
 
@@ -104,4 +127,4 @@ def _asked(line: Line, path: Path) -> Asked:
         asked = Asked.model_validate_json(line.body)
     except ValidationError as error:
         raise BrokenInputError(what_is_wrong(error), file=str(path), line=line.number) from error
-    return asked.model_copy(update={"group": path.name.split(".")[0]})
+    return asked if asked.group else asked.model_copy(update={"group": path.name.split(".")[0]})

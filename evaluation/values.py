@@ -1,11 +1,16 @@
 """Values in texts: which numbers an answer states, and which values a recorded response holds."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import orjson
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?=[a-z°µ%]{0,4}(?!\w))", re.IGNORECASE)
+from evaluation.number_words import NUMBER_WORDS
+
+_NUMBER = re.compile(
+    r"(?<![\w.])-?\d[\d.,'\u2019]*(?:[\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?=[a-z°µ%]{0,4}(?!\w))", re.IGNORECASE
+)
 _NO_NUMBER = re.compile(
     r"\[\d+\]"  # the mark of a source
     r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates and moments
@@ -13,27 +18,38 @@ _NO_NUMBER = re.compile(
     r"|^\s*\d+[.)]\s",  # the number of an item in a list
     re.MULTILINE,
 )
-_MINUS = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u202f": " "})
+_GROUPS = re.compile(r"-?\d{1,3}(?:(?P<mark>[.,'\u2019\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?")
+_WORD = re.compile(r"\w+")
 _ROUNDING = 1e-9
+_ENOUGH_DIGITS = 3
+"""A whole number of fewer digits is no rounded form of one with decimals."""
 
 
 def numbers_in(text: str) -> list[float]:
-    """The numbers that stand alone or before a unit, thousands separators allowed. Marks of sources (``[2]``), dates, times of
-    day, list numbers and digits inside identifiers are none.
+    """The numbers that stand alone or before a unit, as any language separates thousands and decimals. Where a number can be read in two
+    ways (``1.234``), both are there. Marks of sources (``[2]``), dates, times of day, list numbers and digits inside identifiers are none.
     """
-    plain = _NO_NUMBER.sub(" ", text.translate(_MINUS))
-    return [float(found.replace(",", "")) for found in _NUMBER.findall(plain)]
+    return [number for shown in _shown(text) for number, _ in _readings(shown)]
 
 
-def states_number(text: str, wanted: float, tolerance: float) -> bool:
-    """Whether the text states a number at most ``tolerance`` away."""
-    return any(near(number, wanted, tolerance) for number in numbers_in(text))
+def states_number(text: str, wanted: float, tolerance: float, *, rounded: bool = False) -> bool:
+    """Whether the text states a number at most ``tolerance`` away; a small one may be a word. ``rounded``: or one that ``wanted`` is when it
+    is rounded to the decimals that are shown: one at least, or three digits.
+    """
+    for shown in _shown(text):
+        for number, decimals in _readings(shown):
+            if near(number, wanted, tolerance) or (rounded and _rounds_to(wanted, number, decimals)):
+                return True
+    words = NUMBER_WORDS.get(int(wanted), frozenset()) if wanted == int(wanted) else frozenset[str]()
+    return bool(words) and any(word in words for word in _WORD.findall(text.casefold()))
 
 
 def states_text(text: str, wanted: str) -> bool:
     """Whether the text holds these words, whole, whatever their case and the blanks between them."""
     pattern = r"\s+".join(re.escape(word) for word in wanted.casefold().split())
-    return re.search(rf"(?<!\w){pattern}(?!\w)", text.casefold()) is not None
+    if _unspaced(wanted):  # such scripts have no words to be whole
+        return re.search(pattern, text.casefold()) is not None
+    return re.search(rf"(?<!\w){pattern}(?!\w)", _without_unspaced(text.casefold())) is not None
 
 
 def near(number: float, wanted: float, tolerance: float) -> bool:
@@ -52,6 +68,53 @@ def response_has_number(response: str, wanted: float, tolerance: float) -> bool:
 def response_has_text(response: str, wanted: str) -> bool:
     """Whether a field of the response, or a field's name, holds the text."""
     return any(states_text(leaf, wanted) for leaf in _leaves(response) if isinstance(leaf, str))
+
+
+def plain_digits(text: str) -> str:
+    """The digits and signs of any script as ASCII has them."""
+    return "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else _SIGNS.get(c, c) for c in text)
+
+
+_SIGNS = {"\u2212": "-", "\u066b": ".", "\u066c": ","}
+
+
+def _shown(text: str) -> list[str]:
+    """Numbers as they are written. Letters of scripts that set no blanks beside them end a number."""
+    spaced = _without_unspaced(plain_digits(text))
+    return [found.rstrip(".,'\u2019") for found in _NUMBER.findall(_NO_NUMBER.sub(" ", spaced))]
+
+
+def _readings(shown: str) -> Iterator[tuple[float, int]]:
+    """What a written number may be, with its decimals."""
+    grouped = _GROUPS.fullmatch(shown)
+    if grouped:
+        whole = shown.replace(grouped["mark"], "")
+        yield float(whole.replace(",", ".")), _decimals(whole)
+        if shown.count(grouped["mark"]) > 1 or grouped["mark"] not in ".,":
+            return
+    if re.fullmatch(r"-?\d+(?:[.,]\d+)?", shown):
+        yield float(shown.replace(",", ".")), _decimals(shown)
+    elif not grouped:
+        for part in re.findall(r"-?\d+(?:\.\d+)?", shown):
+            yield float(part), _decimals(part)
+
+
+def _decimals(shown: str) -> int:
+    return len(re.split(r"[.,]", shown)[-1]) if re.search(r"[.,]", shown) else 0
+
+
+def _rounds_to(wanted: float, number: float, decimals: int) -> bool:
+    enough = decimals > 0 or abs(number) >= 10 ** (_ENOUGH_DIGITS - 1)
+    return enough and abs(number - wanted) <= 0.5 * 10**-decimals + _ROUNDING * max(1.0, abs(wanted))
+
+
+def _unspaced(text: str) -> bool:
+    return any(unicodedata.category(c) == "Lo" and not c.isascii() for c in text)
+
+
+def _without_unspaced(text: str) -> str:
+    """Blanks for letters of scripts that know no case, many of which set no blanks either."""
+    return "".join(" " if unicodedata.category(c) == "Lo" else c for c in text)
 
 
 def _leaves(response: str) -> Iterator[float | str]:

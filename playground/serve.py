@@ -9,6 +9,7 @@ import uvicorn
 
 from domain.errors import UnavailableError
 from playground.application import create_app
+from playground.workshop.application import create_app as create_workshop
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -30,15 +31,18 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(host: str, port: int, announce: Callable[[str], None], *, meteo_in_service: bool = False) -> None:
-    """Serve until SIGINT or SIGTERM. ``announce`` is called with the address once connections are accepted.
+def serve(
+    host: str, port: int, announce: Callable[[str], None], *, meteo_in_service: bool = False, workshop: bool = False
+) -> None:
+    """Serve until SIGINT or SIGTERM. ``announce`` is called with the address once connections are accepted. ``workshop``: that
+    service rather than the playground's.
 
     Raises:
         UnavailableError: as :func:`bind`.
     """
     with bind(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        app = create_app(address, meteo_in_service=meteo_in_service)
+        app = create_workshop(address) if workshop else create_app(address, meteo_in_service=meteo_in_service)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
         announce(address)  # the socket listens already: who connects now is served in a moment
         with contextlib.suppress(KeyboardInterrupt):  # uvicorn has shut down by then

@@ -52,9 +52,9 @@ async def build_demo(address: str, store: Path) -> Summary:
         shutil.rmtree(store)
     with TemporaryDirectory() as folder:
         catalogue = Path(folder) / CATALOGUE
-        catalogue.write_bytes(await _document(address))
+        catalogue.write_bytes(await catalogue_at(address))
         options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
-        _, summary = await build(options, _quietly, _settings(address, store))
+        _, summary = await build(options, quietly, _settings(address, store))
     return summary
 
 
@@ -89,7 +89,8 @@ def _settings(address: str, store: Path) -> Settings:
     return Settings(store=store, allow_hosts=frozenset({host_of(address)}))
 
 
-async def _document(address: str) -> bytes:
+async def catalogue_at(address: str) -> bytes:
+    """The OpenAPI document of what runs there."""
     try:
         async with httpx.AsyncClient(base_url=address, timeout=10, trust_env=False) as client:
             return (await client.get("/openapi.json")).raise_for_status().content
@@ -99,7 +100,7 @@ async def _document(address: str) -> bytes:
         ) from error
 
 
-def _quietly(stage: str, done: int, total: int | None) -> None:
+def quietly(stage: str, done: int, total: int | None) -> None:
     """No progress bar: it takes two seconds."""
     del stage, done, total
 

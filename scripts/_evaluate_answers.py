@@ -1,4 +1,4 @@
-"""Answers evaluated against the playground: one that runs already, or one started for the purpose with a store of its own."""
+"""Answers evaluated against a playground that runs already (:mod:`_answers_apart`: against services started for the purpose)."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,8 +18,7 @@ from agent.execution.approvers import AllowChanges
 from agent.run import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report
-from evaluation.expected import Asked, read_asked
-from playground.child import running_playground
+from evaluation.expected import Asked
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_deps
 
@@ -55,28 +54,14 @@ class Playground:
 
 
 def answers(
-    paths: list[Path],
-    store: Path | None,
-    address: str,
-    policy: str,
-    planner: str,
-    *,
-    playground: bool,
-    show_held_out: bool,
+    asked: list[Asked], store: Path | None, address: str, policy: str, planner: str, *, show_held_out: bool
 ) -> dict[str, Any]:
-    """The report. ``playground``: start one, build its store in a temporary folder, and stop it at the end.
+    """The report, against the playground that runs there.
 
     Raises:
-        UsageError: no such file, policy or planner, or a store given with ``playground``. UnavailableError: no store, or no playground there.
-        BrokenInputError: a line of the files cannot be used.
+        UsageError: no such policy or planner. UnavailableError: no store, or no playground there.
     """
-    asked = read_asked(paths)
-    if not playground:
-        return asyncio.run(_with_store(asked, store, address, (policy, planner), show_held_out))
-    if store is not None:
-        raise UsageError("--playground builds a store of its own; leave --store out, or start the playground yourself")
-    with running_playground() as started:
-        return asyncio.run(_with_playground(asked, started, (policy, planner), show_held_out))
+    return asyncio.run(_with_store(asked, store, address, (policy, planner), show_held_out))
 
 
 async def _with_store(
@@ -85,11 +70,6 @@ async def _with_store(
     async with open_container(store=store) as container:
         if host_of(address) not in container.settings.allow_hosts:
             raise UsageError(f"calls to the playground are not allowed; set FOOTPATH_ALLOW_HOSTS={host_of(address)}")
-        return await _evaluate(asked, container, address, who, show_held_out)
-
-
-async def _with_playground(asked: list[Asked], address: str, who: Who, show_held_out: bool) -> dict[str, Any]:
-    async with fresh_store(address) as container:
         return await _evaluate(asked, container, address, who, show_held_out)
 
 
@@ -139,6 +119,7 @@ def show_answers(figures: dict[str, Any]) -> None:
         share = "—" if row["share"] is None else f"{row['share']:.0%}"
         table.add_row(name, str(row["n"]), str(row["right"]), share)
     out.print(table)
+    show_costs(out, figures["costs"])
     if figures["overall"]["interval"]:
         low, high = figures["overall"]["interval"]
         out.print(f"95 % interval {low:.0%} to {high:.0%}; {figures['seconds_p50']:.2f} s a request (median)")
@@ -158,3 +139,19 @@ def show_answers(figures: dict[str, Any]) -> None:
         out.print(f"\n[red]changed by requests that only read[/red]: {', '.join(figures['unasked_changes'])}")
     if figures["failures_withheld"]:
         out.print(f"\n{figures['failures_withheld']} failures of held-out requests are not shown (--show-held-out)")
+
+
+def show_costs(out: Console, costs: dict[str, Any]) -> None:
+    """What the groups cost: a line each."""
+    table = Table(box=None)
+    for column in ("", "model calls p50/mean/max", "tokens p50/mean/max", "repairs", "looks", "seconds p50/mean/max"):
+        table.add_column(column, justify="right" if column else "left")
+    for name, row in costs.items():
+        if "tokens" in row:
+            spread = {
+                what: f"{row[what]['p50']:,.{digits}f} / {row[what]['mean']:,.{digits}f} / {row[what]['max']:,.{digits}f}"
+                for what, digits in (("model_calls", 1), ("tokens", 0), ("seconds", 1))
+            }
+            counts = (f"{row['repairs']} in {row['repaired']}", str(row["looks"]))
+            table.add_row(name, spread["model_calls"], spread["tokens"], *counts, spread["seconds"])
+    out.print(table)

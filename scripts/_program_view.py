@@ -33,7 +33,6 @@ class ProgramView:
         self._console = console
         self._lines = 1_000 if whole else 24
         self._calls = 1_000 if whole else 5
-        self._sites: dict[int, str] = {}
         self._made = Counter[tuple[str, ToolId]]()
 
     def show(self, event: Programs) -> None:
@@ -62,18 +61,12 @@ class ProgramView:
 
     def takes(self, event: CallStarted | CallFinished) -> bool:
         """Write a call of a program, in one line when its answer is there; whether it is one. Of a loop's, the first few."""
-        if isinstance(event, CallStarted):
-            self._sites.pop(event.step, None)
-            if event.site:
-                self._sites[event.step] = event.site.partition("#")[0]
-            return bool(event.site)
-        if event.step not in self._sites:
-            return False
-        place = (self._sites[event.step], event.result.tool)
-        self._made[place] += 1
-        if self._made[place] <= self._calls:
-            self._result(event)
-        return True
+        if isinstance(event, CallFinished) and event.site:
+            place = (event.site.partition("#")[0], event.result.tool)
+            self._made[place] += 1
+            if self._made[place] <= self._calls:
+                self._result(event)
+        return bool(event.site)
 
     def _result(self, event: CallFinished) -> None:
         result = event.result

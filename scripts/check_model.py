@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from wiring.embedding_check import EmbeddingReport
     from wiring.model_check import ModelReport
+    from wiring.settings import Settings
 
 
 def main(
@@ -26,7 +27,7 @@ def main(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Try the model with a dozen small questions (the key is read from FOOTPATH_MODEL_API_KEY or FOOTPATH_EMBEDDING_API_KEY only).
+    """Try the model with some twenty small questions, five of them for programs (the key is read from FOOTPATH_MODEL_API_KEY or FOOTPATH_EMBEDDING_API_KEY only).
 
     Exit codes: 0 it can be used, 1 it answers but not validly, 2 wrong use, 3 it cannot be reached or asked.
     """
@@ -38,6 +39,7 @@ def main(
             vectors = asyncio.run(_check_embedding(url, model))
             _end(vectors, _vectors(vectors), as_json=json)
         report = asyncio.run(_check(url, model, prices))
+        report = _with_form_kept(report, url, model)
     except UsageError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(2) from error
@@ -45,6 +47,22 @@ def main(
         print("stopped", file=sys.stderr)
         raise typer.Exit(130) from None
     _end(report, _facts(report), as_json=json)
+
+
+def _with_form_kept(report: "ModelReport", url: str | None, model: str | None) -> "ModelReport":
+    """With a word on where it is kept what the model writes programs in, where that is news."""
+    from wiring.program_forms import keep_new_form
+
+    file, form = keep_new_form(_settings(url, model), report.program_form), report.program_form
+    told = f"programs are asked for in {form} from now on, which is kept in {file}"
+    return report.model_copy(update={"advice": (*report.advice, told)}) if file else report
+
+
+def _settings(url: str | None, model: str | None, of: str = "model") -> "Settings":
+    from wiring.settings import read_settings
+
+    given = {name: value for name, value in ((f"{of}_url", url), (f"{of}_name", model)) if value is not None}
+    return read_settings(**given)
 
 
 def _end(report: "ModelReport | EmbeddingReport", table: "Table", *, as_json: bool) -> NoReturn:
@@ -62,18 +80,14 @@ def _end(report: "ModelReport | EmbeddingReport", table: "Table", *, as_json: bo
 
 async def _check(url: str | None, model: str | None, prices: tuple[float, float] | None) -> "ModelReport":
     from wiring.model_check import check_model
-    from wiring.settings import read_settings
 
-    given = {name: value for name, value in (("model_url", url), ("model_name", model)) if value is not None}
-    return await check_model(read_settings(**given), prices)
+    return await check_model(_settings(url, model), prices)
 
 
 async def _check_embedding(url: str | None, model: str | None) -> "EmbeddingReport":
     from wiring.embedding_check import check_embedding
-    from wiring.settings import read_settings
 
-    given = {name: value for name, value in (("embedding_url", url), ("embedding_name", model)) if value is not None}
-    return await check_embedding(read_settings(**given))
+    return await check_embedding(_settings(url, model, "embedding"))
 
 
 def _show(report: "ModelReport | EmbeddingReport", table: "Table") -> None:
@@ -112,10 +126,8 @@ def _facts(report: "ModelReport") -> "Table":
         table.add_row("listed", f"{known}, among {len(report.listed)} models")
     if report.chat_seconds is not None:
         table.add_row("one answer", f"{report.chat_seconds:.2f} s; three at once {report.at_once_seconds or 0:.2f} s")
-        streams = (
-            f"yes, first piece after {report.stream_first_seconds or 0:.2f} s" if report.streams else "in one piece"
-        )
-        table.add_row("streaming", streams)
+        first = f"yes, first piece after {report.stream_first_seconds or 0:.2f} s"
+        table.add_row("streaming", first if report.streams else "in one piece")
         table.add_row("counts tokens", "yes" if report.usage_reported else "no")
     for form, taken in report.forms.items():
         table.add_row(form, "yes" if taken else "no")
@@ -123,6 +135,11 @@ def _facts(report: "ModelReport") -> "Table":
         verdict = "right" if check.right else "valid, but wrong" if check.valid else "not valid"
         tokens = f"{check.prompt_tokens} + {check.completion_tokens} tokens"
         table.add_row(kind, f"{verdict}; {tokens}; {check.seconds:.2f} s")
+    for form, programs in report.programs.items():
+        served = f"{programs.right} of {programs.samples} samples served, {programs.first} at once"
+        each = " + ".join(str(n // programs.samples) for n in (programs.prompt_tokens, programs.completion_tokens))
+        cost = "" if programs.cost is None else f"; costs {programs.cost:.6f}"
+        table.add_row(f"programs in {form}", f"{served}; {each} tokens each{cost}; {programs.seconds:.2f} s in all")
     if report.run_prompt_tokens:
         cost = "" if report.cost is None else f"; costs {report.cost:.6f}"
         table.add_row("a run of two calls", f"{report.run_prompt_tokens} + {report.run_completion_tokens} tokens{cost}")

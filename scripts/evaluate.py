@@ -19,7 +19,7 @@ from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
 from rich.console import Console
 
-from domain.errors import FootpathError, UnavailableError
+from domain.errors import FootpathError, UnavailableError, UsageError
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(stderr=True)
@@ -37,7 +37,7 @@ def answers(
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
-    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[str, typer.Option(help="How to plan: program, dfs, react, cot, basic or retrieve.")] = "dfs",
     address: Annotated[str, typer.Option(help="Where the playground runs.")] = "http://127.0.0.1:8765",
     playground: Annotated[
         bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
@@ -45,25 +45,51 @@ def answers(
     show_held_out: Annotated[
         bool, typer.Option("--show-held-out", help="Show failures of held-out requests too; never while tuning.")
     ] = False,
+    at_once: Annotated[int, typer.Option(min=1, max=32, help="With --playground: runs at a time.")] = 4,
+    patience: Annotated[
+        float | None, typer.Option(min=1, help="With --playground: seconds that a model may take for one answer.")
+    ] = None,
+    schemas: Annotated[
+        bool,
+        typer.Option("--schemas/--no-schemas", help="With --playground: whether documents tell what tools answer."),
+    ] = True,
+    offer_tokens: Annotated[
+        int | None, typer.Option(min=200, help="With --playground: tokens that the functions of an offer may take.")
+    ] = None,
+    lines: Annotated[str, typer.Option(help="all, even (to tune on) or odd (to report).")] = "all",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first of them.")] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="With --playground: keep verdicts here, and go on from those that are there.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
-    """How many requests are answered rightly, against the playground: by group, with the cause of each failure."""
+    """How many requests are answered rightly, against the playground: by group, with the cause of each failure, and at what cost."""
+    from _answers_apart import Conditions, Pace, answers_apart, chosen
     from _evaluate_answers import answers as evaluated
     from _evaluate_answers import show_answers
+    from _evaluate_output import scoring
+
+    from evaluation.expected import read_asked
 
     paths = requests or sorted((Path(__file__).parents[1] / "playground" / "requests").glob("*.jsonl"))
-    try:
-        figures = evaluated(paths, store, address, policy, planner, playground=playground, show_held_out=show_held_out)
-    except FootpathError as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
-    except KeyboardInterrupt:
-        console.print("interrupted; nothing was scored")
-        raise typer.Exit(130) from None
+    stopped = False
+    with scoring():
+        asked = chosen(read_asked(paths), lines, limit)
+        if playground and store is not None:
+            raise UsageError(
+                "--playground builds a store of its own; leave --store out, or start the playground yourself"
+            )
+        if playground:
+            who, pace = Conditions(policy, planner, schemas, offer_tokens), Pace(at_once, patience)
+            figures, stopped = answers_apart(asked, who, pace, results, show_held_out=show_held_out)
+        else:
+            figures = evaluated(asked, store, address, policy, planner, show_held_out=show_held_out)
     if as_json:
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")
     else:
         show_answers(figures)
+    if stopped:
+        raise typer.Exit(130)
 
 
 @app.command()

@@ -16,10 +16,16 @@ def main(
     meteo: Annotated[
         bool, typer.Option("--meteo/--no-meteo", help="Keep the retired Meteo Classic service working.")
     ] = False,
+    workshop: Annotated[
+        bool, typer.Option("--workshop", help="Serve the workshop's API instead, which no trajectory knows.")
+    ] = False,
 ) -> None:
     """Serve the playground until Ctrl-C. Its catalogue is at /openapi.json, a page to try it at /docs."""
     try:
-        serve(host, port, lambda address: print(f"playground: {address}", flush=True), meteo_in_service=meteo)
+        serve(
+            host, port, lambda address: print(f"playground: {address}", flush=True),
+            meteo_in_service=meteo, workshop=workshop,
+        )  # fmt: skip
     except UnavailableError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(3) from error

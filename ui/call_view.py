@@ -41,7 +41,10 @@ def draw_repeated(story: RunState, calls: Sequence[Call], line: int) -> None:
 
 def _waits(story: RunState, call: Call) -> str:
     """What is told of a call without a result."""
-    asked = any((call.tool, call.arguments) == (one.tool, one.arguments) for one in story.questions.values())
+    asked = any(
+        call.tool == one.tool and call.arguments in [about.arguments for about in one.together]
+        for one in story.questions.values()
+    )
     return "asked about" if asked else "under way"
 
 

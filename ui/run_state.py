@@ -75,8 +75,17 @@ class Origin(BaseModel):
     words: str
 
 
+class AskedCall(BaseModel):
+    """One of several calls that one answer is about."""
+
+    arguments: JsonObject = Field(default_factory=dict)
+    origins: list[Origin] = Field(default_factory=list[Origin])
+
+
 class Question(BaseModel):
-    """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes."""
+    """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes.
+    ``calls``: all that the answer is about, where they are several.
+    """
 
     input: str
     asks: str = "call"
@@ -85,6 +94,12 @@ class Question(BaseModel):
     reason: str = ""
     host: str = ""
     origins: list[Origin] = Field(default_factory=list[Origin])
+    calls: list[AskedCall] = Field(default_factory=list[AskedCall])
+
+    @property
+    def together(self) -> list[AskedCall]:
+        """The calls that the answer is about."""
+        return self.calls or [AskedCall(arguments=self.arguments, origins=self.origins)]
 
 
 class _Asking(BaseModel):
@@ -197,7 +212,7 @@ class RunState:
             for call in tried:
                 call.result = told if call is own else _left(call, "It was made again with other values.")
             return
-        self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told))
+        self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told, event.site))
 
     def _ask(self, text: str) -> None:
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from shlex import quote
@@ -15,7 +15,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import OfferMaker
 from agent.offer.tool_facts import ReadOnce
 from agent.policy.protocol import Policy
-from agent.programs.protocol import Sandbox
+from agent.programs.protocol import ProgramForm, Sandbox
 from domain.errors import UsageError
 from domain.memory import MemoryStore
 from graph.dataflow import FlowStore
@@ -32,6 +32,7 @@ from wiring.layout import StoreFolder
 from wiring.lazy import Lazy, set_up
 from wiring.memories import RECALL_SECONDS, memories_of, within_reach
 from wiring.planning_stores import copy_flows_to_server, flows_of, kept_fields_of
+from wiring.program_forms import form_for, kept_forms
 from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
@@ -48,7 +49,14 @@ class Container:
     """The objects of one process. Made by :func:`open_container` only."""
 
     def __init__(
-        self, settings: Settings, folder: StoreFolder, graph: LinkedGraph, stack: AsyncExitStack, *, embedded: bool
+        self,
+        settings: Settings,
+        folder: StoreFolder,
+        graph: LinkedGraph,
+        stack: AsyncExitStack,
+        *,
+        embedded: bool,
+        forms: Mapping[str, ProgramForm] | None = None,
     ) -> None:
         self.settings = settings
         self.vectors_on_server = bool(settings.vector_url) and not embedded
@@ -68,6 +76,7 @@ class Container:
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
         self._models: dict[str, SharedModel] = {}
+        self._forms = forms or {}
         self._read = False
 
     @property
@@ -193,7 +202,7 @@ class Container:
         if name not in self._models:
             from wiring.models import SharedModel
 
-            self._models[name] = SharedModel(self.settings, name)
+            self._models[name] = SharedModel(self.settings, name, form_for(self.settings, self._forms, name))
             self._stack.push_async_callback(self._models[name].model.close)
         return self._models[name]
 
@@ -260,7 +269,8 @@ async def open_container(
         graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)
         await graph.setup()
-        yield Container(settings, folder, graph, stack, embedded=store is not None)
+        forms = await asyncio.to_thread(kept_forms, settings)
+        yield Container(settings, folder, graph, stack, embedded=store is not None, forms=forms)
 
 
 def _graph(settings: Settings, folder: StoreFolder, *, embedded: bool) -> LinkedGraph:

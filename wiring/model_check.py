@@ -13,10 +13,12 @@ from agent.llm.client.langchain import LangchainModel
 from agent.llm.client.listing import listed_models
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
+from agent.programs.protocol import ProgramForm
 from domain.errors import InvalidDecisionError, ModelUnavailableError
 from domain.model import Model
 from wiring.model_samples import FORECAST, REQUEST, answer_sample, arguments_sample, choice_sample
 from wiring.models import chat_model
+from wiring.program_check import ProgramCheck, better_form, check_programs
 from wiring.settings import Settings
 
 _READY = (
@@ -45,7 +47,8 @@ class DecisionCheck(Model):
 
 class ModelReport(Model):
     """What was found. Times in seconds. ``forms``: how answers can be constrained; None: not tried. ``cost``: of a typical run of two
-    calls, in the currency of the prices, None without prices. ``failure``: what is wrong, in one word, with ``error`` in full.
+    calls, in the currency of the prices, None without prices. ``programs``: how it writes them, by form; ``program_form``: the better one,
+    None where it writes none. ``failure``: what is wrong, in one word, with ``error`` in full.
     """
 
     url: str
@@ -60,6 +63,8 @@ class ModelReport(Model):
     decisions: dict[str, DecisionCheck] = Field(default_factory=dict)
     run_prompt_tokens: int = 0
     run_completion_tokens: int = 0
+    programs: dict[ProgramForm, ProgramCheck] = Field(default_factory=dict[ProgramForm, ProgramCheck])
+    program_form: ProgramForm | None = None
     cost: float | None = None
     failure: str = ""
     error: str = ""
@@ -72,7 +77,7 @@ class ModelReport(Model):
 
 
 async def check_model(settings: Settings, prices: tuple[float, float] | None = None) -> ModelReport:
-    """Ask the model of the settings a dozen small questions. ``prices``: per million prompt and completion tokens.
+    """Ask the model of the settings some twenty small questions. ``prices``: per million prompt and completion tokens; else the settings'.
 
     Failures of the endpoint are in the report.
 
@@ -80,6 +85,7 @@ async def check_model(settings: Settings, prices: tuple[float, float] | None = N
         UsageError: the settings name no model.
     """
     model = chat_model(settings)
+    prices = prices or _prices(settings)
     report = ModelReport(url=model.endpoint, model=model.name)
     listed = await _listed(settings, model.endpoint)
     if isinstance(listed, tuple):
@@ -88,12 +94,19 @@ async def check_model(settings: Settings, prices: tuple[float, float] | None = N
         report = await _chat(model, report)
         report = await _forms(settings, report)
         report = await _decisions(model, report, prices)
+        programs = await check_programs(model, prices)
+        report = report.model_copy(update={"programs": programs, "program_form": better_form(programs)})
     except ModelUnavailableError as error:
         failed = {"failure": error.kind, "error": str(error), "advice": await _advice(settings, error, listed)}
         return report.model_copy(update=failed)
     finally:
         await model.close()
     return report.model_copy(update={"advice": _remarks(report)})
+
+
+def _prices(settings: Settings) -> tuple[float, float] | None:
+    prompt, completion = settings.model_price_prompt, settings.model_price_completion
+    return None if prompt is None or completion is None else (prompt, completion)
 
 
 async def _listed(settings: Settings, url: str) -> tuple[str, ...] | ModelUnavailableError:
@@ -203,6 +216,12 @@ def _remarks(report: ModelReport) -> tuple[str, ...]:
     bad = [kind for kind, check in report.decisions.items() if not check.right]
     if bad:
         told.append(f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price")
+    if report.program_form is None:
+        told.append("the model writes no programs that serve the samples: use --planner dfs, or a larger model")
+    elif report.program_form == "grammar":
+        told.append(
+            "the model writes plans of the grammar better than Python: FOOTPATH_PROGRAM_FORM=grammar has it asked for these"
+        )
     if not report.usage_reported:
         told.append("the endpoint counts no tokens: they are estimated at four characters each")
     if not report.forms.get("json_schema"):

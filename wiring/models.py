@@ -6,6 +6,7 @@ from agent.llm.structured_output import Allowance
 from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import Policy
+from agent.programs.protocol import ProgramForm
 from domain.errors import UsageError
 from offline.policy import OfflinePolicy
 from wiring.settings import Settings
@@ -44,11 +45,12 @@ def chat_model(settings: Settings, name: str = "") -> LangchainModel:
 class SharedModel:
     """One client and one breaker for all runs of a process that ask the same model."""
 
-    def __init__(self, settings: Settings, name: str = "") -> None:
+    def __init__(self, settings: Settings, name: str = "", form: ProgramForm = "code") -> None:
         self.model = chat_model(settings, name)
+        self._form: ProgramForm = form
         self._breaker = Breaker()
         self._allowance = Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)
 
     def policy(self) -> Policy:
         """A fresh policy for one run, which the offline policy stands in for."""
-        return FallbackPolicy(LlmPolicy(self.model, self._allowance), OfflinePolicy(), self._breaker)
+        return FallbackPolicy(LlmPolicy(self.model, self._allowance, form=self._form), OfflinePolicy(), self._breaker)

@@ -116,6 +116,10 @@ class Settings(ServerSettings, BaseSettings):
         le=100_000,
         description="Tokens that the functions may take in the prompt of a program's author.",
     )
+    program_form: Literal["auto", "code", "grammar"] = Field(
+        default="auto",
+        description="What models write programs in: Python, or the grammar; auto: what check_model.py found out, else Python.",
+    )
     program_seconds: float = Field(
         default=5.0, gt=0, le=600, description="Seconds a program may compute; waiting for its calls does not count."
     )

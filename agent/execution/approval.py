@@ -4,10 +4,11 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from agent.budget import Meter
+from agent.execution.announcements import Announced, Announcements
 from agent.execution.executor import CallResult, Executor
 from agent.execution.identity import Key, key_of, program_of, unnamed
 from agent.execution.provenance import Judged, Provenance
@@ -16,12 +17,21 @@ from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 
+TAINTED = (
+    "The program was written after its author had seen what tools answered, so each of its changes is asked about."
+)
+"""What a user is told of a change whose program foreign text may have had a hand in."""
+
 
 @dataclass(frozen=True, slots=True)
 class IntendedCall:
     """A call that is about to be made. ``judged``: where its arguments come from. ``identity``: which call of a program it is.
 
     ``again``: it changes something, and another program of the run has made the very same call with success: it would be done twice.
+    ``tainted``: its program was written after foreign data was shown to its author: it is asked about whatever was said of its tool.
+    ``batch``: changes that wait together with it and are asked about at once, itself among them; empty where it is alone.
+    ``round``: how often its place in a loop was asked about, this time included; 0: it is in none. ``left``: how many changes the run may
+    still make.
     """
 
     tool: ToolDoc
@@ -29,6 +39,20 @@ class IntendedCall:
     judged: Judged = field(default_factory=Judged)
     identity: str = ""
     again: bool = False
+    tainted: bool = False
+    batch: "tuple[IntendedCall, ...]" = ()
+    round: int = 0
+    left: int = 0
+
+    @property
+    def asks_always(self) -> bool:
+        """Whether it is asked about whatever its user said of its tool."""
+        return self.again or self.tainted
+
+    @property
+    def together(self) -> "tuple[IntendedCall, ...]":
+        """The calls that one answer is about."""
+        return self.batch or (self,)
 
 
 class Approver(Protocol):
@@ -52,13 +76,16 @@ class ApprovedExecutor:
         provenance: Provenance,
         meter: Meter,
         made: Mapping[Key, CallResult] | None = None,
+        announcements: Announcements | None = None,
     ) -> None:
-        """``made``: calls that were made before the run was broken off."""
+        """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made."""
         self.name = executor.name
         self._executor = executor
         self._approver = approver
         self._provenance = provenance
         self._meter = meter
+        self._announced = announcements or Announcements()
+        self._begun = set[str]()
         self._changed: defaultdict[Key, set[str]] = defaultdict(set)
         for key, result in (made or {}).items():
             self._note(key, result)
@@ -66,14 +93,37 @@ class ApprovedExecutor:
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result, once it is approved. ``NotAllowedError`` where it is not, or where the budget of changes is used up."""
         if not tool.safe:
-            self._within_budget(tool)
-        judged = await asyncio.to_thread(self._provenance.judged, tool, arguments)  # long answers are read anew
+            self._within_budget(tool, len(self._to_make(identity)))
+        call = await asyncio.to_thread(self._intended, tool, arguments, identity)  # long answers are read anew
         async with AsyncExitStack() as held:
             with self._meter.stopwatch.standing_still():
-                again = not tool.safe and self._is_made(key_of(tool.id, arguments, identity))
-                call = IntendedCall(tool, arguments, judged, identity, again)
                 await held.enter_async_context(self._approver.approval(call))
             return await (self._executor.call if tool.safe else self._change)(tool, arguments, identity)
+
+    def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> IntendedCall:
+        told = self._announced.of(identity) or Announced(identity, tool, arguments)
+        if told.arguments != arguments:  # what is sent is what is asked about
+            told = replace(told, arguments=arguments, slices=())
+        one = self._judged(told)
+        if tool.safe:
+            return one
+        batch = self._announced.batch(identity)
+        together = tuple(self._judged(other) for other in batch) if len(batch) > 1 else ()
+        return replace(
+            one,
+            batch=together if any(other.arguments == arguments for other in together) else (),
+            round=self._announced.round(identity) if told.in_loop else 0,
+            left=self._meter.budget.changes - self._meter.changes,
+        )
+
+    def _judged(self, told: Announced) -> IntendedCall:
+        judged = self._provenance.judged(told.tool, told.arguments, told.slices)
+        again = not told.tool.safe and self._is_made(key_of(told.tool.id, told.arguments, told.identity))
+        return IntendedCall(told.tool, told.arguments, judged, told.identity, again, told.tainted)
+
+    def _to_make(self, identity: str) -> list[Announced]:
+        """What is still to be made of the batch that a change stands in."""
+        return [one for one in self._announced.batch(identity) if one.identity not in self._begun]
 
     def _note(self, key: Key, result: CallResult) -> None:
         if result.outcome == "ok":
@@ -87,6 +137,7 @@ class ApprovedExecutor:
         """Counted before it is sent, so that calls side by side do not go beyond the budget together."""
         self._within_budget(tool)
         self._meter.changes += 1
+        self._begun.add(identity)
         try:
             result = await self._executor.call(tool, arguments, identity)
         except FootpathError:  # nothing was sent
@@ -97,13 +148,14 @@ class ApprovedExecutor:
         self._note(key_of(tool.id, arguments, identity), result)
         return result
 
-    def _within_budget(self, tool: ToolDoc) -> None:
-        if not self._meter.may_change:
-            bound = self._meter.budget.changes
-            raise NotAllowedError(
-                f"{clean(tool.api, 80)} was not called: a run may make {bound} change{'s' * (bound != 1)} (FOOTPATH_MAX_CHANGES), "
-                "and may make no more."
-            )
+    def _within_budget(self, tool: ToolDoc, wanted: int = 1) -> None:
+        """A batch that goes beyond it is not begun: half of it is what nobody asked for."""
+        bound, made = self._meter.budget.changes, self._meter.changes
+        if made + max(wanted, 1) <= bound:
+            return
+        most = f"a run may make {bound} change{'s' * (bound != 1)} (FOOTPATH_MAX_CHANGES)"
+        more = f"{made} were made and {wanted} are wanted at once" if wanted > 1 else "and may make no more"
+        raise NotAllowedError(f"{clean(tool.api, 80)} was not called: {most}, {more}.")
 
     async def close(self) -> None:
         """Close the executor that makes the calls."""
@@ -115,3 +167,16 @@ def why_asked(tool: ToolDoc) -> str:
     effect = tool.effect
     certain = "changes" if effect.kind == "changes" else "may change"
     return f"It {certain} something: {clean(effect.why, 160)}."
+
+
+def what_asks(call: IntendedCall) -> str:
+    """What a user is told besides of a change: that it is one of several, that it comes round again."""
+    told: list[str] = []
+    if call.batch:
+        told.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")
+    if call.round:
+        told.append(
+            f"It stands in a loop: this is round {call.round}, each round asks, "
+            f"and the run may make {call.left} more change{'s' * (call.left != 1)} (FOOTPATH_MAX_CHANGES)."
+        )
+    return " ".join(told)

@@ -46,7 +46,7 @@ class DenyChanges:
 
 
 class DryRun:
-    """Calls that may change something are shown and not made. ``show``: what shows one."""
+    """Calls that may change something are shown and not made; those that wait together are all shown. ``show``: what shows one."""
 
     def __init__(self, show: Callable[[IntendedCall], None]) -> None:
         self._show = show
@@ -55,7 +55,8 @@ class DryRun:
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         """``NotAllowedError`` for what was shown."""
         if not call.tool.safe:
-            self._show(call)
+            for one in call.together:
+                self._show(one)
             raise NotAllowedError(_not_called(call, "This is a dry run, which makes no changes."))
         yield
 

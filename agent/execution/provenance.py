@@ -19,11 +19,12 @@ from agent.text import clean
 from domain.model import JsonObject
 from domain.origin import Crossing, ValueKind, ValueOrigin
 from domain.plan import StepResult
+from domain.slice import Slice
 from domain.tool import Parameter, ToolDoc, ToolId
 
 Fixed = tuple[ToolId, str, JsonValue]
 """A value that somebody fixed for a parameter of a tool."""
-ORDER: tuple[ValueKind, ...] = ("said", "document", "field", "written", "prose", "others")
+ORDER: tuple[ValueKind, ...] = ("said", "document", "field", "written", "computed", "prose", "others")
 """Further and further from the user's word."""
 _LEAST = 2
 """Characters below which a value says too little to have gone from one host to another."""
@@ -33,6 +34,7 @@ _WORDS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
     "written": "nobody said it: it was worked out on the way",
+    "computed": "nobody said it: the program worked it out",
     "others": "fixed by the author of the template, who is not you",
 }
 
@@ -72,18 +74,22 @@ class Provenance:
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
 
-    def judged(self, tool: ToolDoc, arguments: JsonObject) -> Judged:
-        """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard."""
+    def judged(self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = ()) -> Judged:
+        """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
+
+        ``slices``: what a program made them of. A value that is found nowhere is then one that it computed, and carries what went into it.
+        """
         if tool.safe and not any(_apart(heard.tool, tool) for heard in self._heard):
             return Judged()
         known = {parameter.name: parameter for parameter in tool.parameters}
+        made = {one.parameter: one for one in slices}
         origins: list[ValueOrigin] = []
         crossings: dict[Crossing, None] = {}
         for name, value in arguments.items():
-            leaves = _leaves(value)
-            origins.append(self._worst(tool, name, known.get(name), leaves))
+            leaves, told = _leaves(value), made.get(name)
+            origins.append(_with_slice(self._worst(tool, name, known.get(name), leaves), told))
             for leaf in leaves[:_MOST]:
-                crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf))
+                crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf, told))
             if len(leaves) > _MOST and not self._all_fixed(tool, name, leaves):
                 crossings |= dict.fromkeys(_crossing(one, tool, name) for one in self._heard if _apart(one.tool, tool))
         return Judged(tuple(origins), tuple(crossings))
@@ -154,8 +160,13 @@ class Provenance:
     def _is_said(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> bool:
         return _text(value) in self._fixed.get((tool.id, name), ()) or self._said.says(value, parameter)
 
-    def _crossings(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> Iterator[Crossing]:
-        """A value that the tool's own host or source has told is none of another's; nor is one of few characters, or of the document."""
+    def _crossings(
+        self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue, made: Slice | None = None
+    ) -> Iterator[Crossing]:
+        """A value that the tool's own host or source has told is none of another's; nor is one of few characters, or of the document.
+
+        ``made``: what a program made it of, which may hold more than can be seen in it.
+        """
         if not tool.host or len(plain_value(value)) < _LEAST or self._is_said(tool, name, parameter, value):
             return
         if parameter is not None and (_given(parameter, value) or value in (*parameter.enum, parameter.example)):
@@ -171,7 +182,26 @@ class Provenance:
         recorded = {flow.source for flow in parameter.flows} if parameter is not None else set[ToolId]()
         if any(one.tool.id in recorded for one in holding):
             return
+        holding += [
+            one for one in others if one not in holding and _went_into(one, made) and one.tool.id not in recorded
+        ]
         yield from (_crossing(one, tool, name) for one in holding)
+
+
+def _went_into(heard: Heard, made: Slice | None) -> bool:
+    """Whether something of a response may be in what a program made."""
+    return made is not None and (heard.tool.id in made.tools or not made.traced)
+
+
+def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
+    """The origin with what a program made of the value; what was found nowhere, and is more than a constant of it, is computed."""
+    if made is None:
+        return origin
+    if origin.kind != "written":
+        return origin.model_copy(update={"slice": made})
+    kind: ValueKind = "written" if made.literal else "computed"
+    words = f"{_WORDS[kind]}: {made.words}" if kind == "computed" else "nobody said it: the program's author wrote it"
+    return ValueOrigin(parameter=origin.parameter, kind=kind, words=words, slice=made)
 
 
 def _crossing(heard: Heard, tool: ToolDoc, name: str) -> Crossing:

@@ -15,6 +15,7 @@ from agent.llm.path_judgements import AdoptionAnswer, ScoresAnswer, adoption_tex
 from agent.llm.path_reflection import ReflectionAnswer, reflection_of, reflection_text
 from agent.llm.phrasing import phrase_text, phrased
 from agent.llm.program_reply import program_of
+from agent.llm.program_sentences import SentenceAuthor
 from agent.llm.program_text import program_messages
 from agent.llm.prompts import Fence, instructions
 from agent.llm.rendering import answer_text, arguments_text, fields_text, path_text, situation_text, split_text
@@ -35,7 +36,7 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.protocol import ProgramForm, ProgramQuestion, WrittenProgram
 from agent.text import clean, title
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
@@ -58,10 +59,18 @@ class LlmPolicy:
 
     name = "llm"
 
-    def __init__(self, model: ChatModel, allowance: Allowance | None = None, *, writes: bool = True) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        allowance: Allowance | None = None,
+        *,
+        writes: bool = True,
+        form: ProgramForm = "code",
+    ) -> None:
         self.writes = writes
         self._ask = Asker(model, allowance or Allowance())
         self._fence = Fence()
+        self._sentences = SentenceAuthor(self._ask, self._fence) if form == "grammar" else None
         self.cost = self._ask.cost
         self.notices: list[Notice] = []
 
@@ -117,7 +126,9 @@ class LlmPolicy:
         return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The program in the model's reply, asked for once more where there is none in it."""
+        """The program in the model's reply, asked for once more where there is none in it; or what its sentence of the grammar compiles to."""
+        if self._sentences:
+            return await self._sentences.write(question)
         messages = program_messages(question, await instructions("program"), self._fence)
         written = WrittenProgram("")
         for _ in range(2):

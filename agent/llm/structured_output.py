@@ -21,6 +21,8 @@ A = TypeVar("A", bound=BaseModel)
 _SHOWN_BACK = 2_000
 _MOST_STARTS = 20
 _HARDLY_ANY = 0.1
+_LEFT_OUT = frozenset({"title", "default", "description", "discriminator"})
+_SAID = {"oneOf": "anyOf"}
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 
@@ -140,7 +142,9 @@ class Asker:
 
 
 def form_of(name: str, answer: type[BaseModel]) -> AnswerForm:
-    """The JSON Schema of an answer in the strict subset that endpoints take: every field required, no others, no defaults."""
+    """The JSON Schema of an answer in the strict subset that endpoints take: every field required, no others, no defaults; of several
+    forms one, without a word on how to tell them apart.
+    """
     return AnswerForm(name, cast(JsonObject, _strict(answer.model_json_schema())))
 
 
@@ -150,7 +154,7 @@ def _strict(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     held = cast("dict[str, Any]", node)
-    kept = {key: _strict(value) for key, value in held.items() if key not in ("title", "default", "description")}
+    kept = {_SAID.get(key, key): _strict(value) for key, value in held.items() if key not in _LEFT_OUT}
     if "properties" in held:
         # Fields may be called "title" or "default": their names are no keywords.
         kept["properties"] = {name: _strict(inner) for name, inner in held["properties"].items()}

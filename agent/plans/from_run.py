@@ -9,6 +9,8 @@ from agent.execution.validation import value_schema
 from agent.plans.arguments import FIXED
 from agent.plans.json_place import value_at
 from agent.plans.list_items import found_again
+from agent.plans.straight_program import as_steps
+from agent.step_numbers import renumbered
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.plan import Binding, StepResult
@@ -36,9 +38,12 @@ def drawn(
 
     ``docs``: of the tools, as far as there are any; without them an item of a list is named by its place only (:func:`found_again`), and
     nobody knows which of the same words in a request a value came from.
+
+    Raises:
+        NotLinearError: a program did what steps cannot say.
     """
     transcript, known = Transcript.of(records), docs or {}
-    results = {number: result for number, result in transcript.steps.items() if result.status == "ok"}
+    results = {number: result for number, result in _steps(transcript).items() if result.status == "ok"}
     place = {number: at for at, number in enumerate(results, start=1)}
     steps: list[PlannedStep] = []
     offered: list[Offered] = []
@@ -54,6 +59,17 @@ def drawn(
                 offered.append(replace(one, name=_name(one, offered, steps, known)))
     document = PlanDocument(steps=tuple(steps))
     return found_again(document, tuple(results.values()), known, transcript.request), offered
+
+
+def _steps(transcript: Transcript) -> dict[int, StepResult]:
+    """The steps of a run, those of programs with where their values come from."""
+    steps = transcript.steps
+    for one in transcript.walked:
+        if one.programs.last is not None and one.sites:
+            numbers = transcript.numbers[one.number]
+            told = as_steps(one.programs.last, transcript.request)
+            steps |= {numbers[step]: renumbered(result, numbers) for step, result in told.items() if step in one.steps}
+    return steps
 
 
 def _take(

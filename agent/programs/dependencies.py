@@ -68,7 +68,7 @@ class _Reading:
     def read(self, number: int, program: Program) -> None:
         """One more cell."""
         tree = ast.parse(program.text)
-        self._number, self._tools, self._lines = number, frozenset(program.tools), _starts(program.text)
+        self._number, self._tools, self._lines = number, frozenset(program.tools), line_starts(program.text)
         for statement in tree.body:
             self.answer = self._statement(statement)
 
@@ -124,7 +124,7 @@ class _Reading:
 
     def _assign(self, targets: Sequence[ast.expr], value: ast.expr) -> None:
         for target in targets:
-            parts = _parts(value)
+            parts = unpacked(value)
             if isinstance(target, ast.Tuple | ast.List) and len(parts) == len(target.elts):
                 for one, part in zip(target.elts, [self._value(part) for part in parts], strict=True):
                     self._bind(one, part)
@@ -229,7 +229,7 @@ class _Reading:
         return found
 
 
-def _parts(value: ast.expr) -> Sequence[ast.expr]:
+def unpacked(value: ast.expr) -> Sequence[ast.expr]:
     """What is unpacked one by one: a tuple's items, and the calls of a ``gather``."""
     match value:
         case ast.Tuple(parts) | ast.List(parts):
@@ -240,7 +240,7 @@ def _parts(value: ast.expr) -> Sequence[ast.expr]:
             return ()
 
 
-def _starts(text: str) -> list[int]:
+def line_starts(text: str) -> list[int]:
     """Where each line begins, in UTF-8 bytes; lines as the parser counts them."""
     starts, at = [0], 0
     for line in re.split(r"(?<=\n)|(?<=\r)(?!\n)", text):

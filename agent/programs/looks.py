@@ -79,7 +79,7 @@ def _more(there: int, kept: int) -> list[str]:
 
 
 def _has_words(value: JsonValue) -> bool:
-    """Whether there is any text in a value; names of fields are its structure."""
+    """Whether there is any text in a value. Names of fields are text here: they are those of one answer, and no filter has seen them."""
     stack = [value]
     while stack:
         match stack.pop():
@@ -87,8 +87,8 @@ def _has_words(value: JsonValue) -> bool:
                 return True
             case list() as items:
                 stack.extend(items)
-            case dict() as held:
-                stack.extend(held.values())
+            case dict() as held if held:
+                return True
             case _:
                 continue
     return False

@@ -33,7 +33,8 @@ def render_offer(
 ) -> OfferText:
     """The signatures of tools, best first, within ``budget`` tokens (None: whatever they take).
 
-    As many as fit are shown whole, from the first; the rest by name and parameters; where even that is too much, the last are left out.
+    As many as fit are shown whole, from the first; the rest by name and parameters; where even that is too much, the last are left out,
+    rather than that what is best is told without its structure: half of the budget is for that.
     ``shapes``: what is known of responses besides what documents say.
     """
     made = signatures(docs, shapes)
@@ -48,9 +49,12 @@ def _fitting(made: Sequence[Signature], characters: int | None) -> tuple[Sequenc
     if characters is None:
         return made, len(made)
     left = characters + 1  # the last line has no end
-    shown = made[: _how_many((len(one.short) + 1 for one in made), left)]
-    left -= sum(len(one.short) + 1 for one in shown)
-    return shown, _how_many((len(one.text) - len(one.short) for one in shown), left)
+    best = _how_many((len(one.text) + 1 for one in made), left // 2)
+    left -= sum(len(one.text) + 1 for one in made[:best])
+    more = _how_many((len(one.short) + 1 for one in made[best:]), left)
+    left -= sum(len(one.short) + 1 for one in made[best : best + more])
+    shown = made[: best + more]
+    return shown, best + _how_many((len(one.text) - len(one.short) for one in shown[best:]), left)
 
 
 def _how_many(sizes: Iterable[int], left: int) -> int:

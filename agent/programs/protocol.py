@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic.types import JsonValue
 
 from agent.programs.offer_text import OfferText
 from domain.model import JsonObject
+
+ProgramForm = Literal["code", "grammar"]
+"""What an author writes: Python, or sentences of the grammar, which compile into it."""
 
 MOST_CELLS = 4
 """Cells of one program: all but the last may end in a look."""

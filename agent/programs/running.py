@@ -16,6 +16,7 @@ from agent.execution.identity import Key, identity_of, key_of, site_of
 from agent.execution.validation import validate
 from agent.policy.protocol import Arguments
 from agent.programs.answers import answer_of, final
+from agent.programs.leave import ProgramLeave, SubtaskLeave, WaitingCall
 from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Session, Waiting
 from agent.programs.recorded import RecordedProgram
 from agent.resume import as_called
@@ -53,7 +54,7 @@ class StepCount:
 class Calling:
     """What the calls of all programs of one subtask are made with. ``docs``: the tools by the functions of the program.
 
-    ``turn``: waited for before the first change, so that subtasks change things in their order.
+    ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
     """
 
     subtask: int
@@ -62,6 +63,7 @@ class Calling:
     meter: Meter
     steps: StepCount
     turn: Callable[[], Awaitable[None]]
+    leave: SubtaskLeave | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class _Call:
     arguments: JsonObject
     site: str
     place: int
+    end: int
     complaint: str = ""
     step: int = 0
     task: asyncio.Task[StepResult] | None = None
@@ -140,7 +143,9 @@ class ProgramRunner:
         number: int,
         calling: Calling,
         recorded: RecordedProgram | None = None,
+        leave: ProgramLeave | None = None,
     ) -> None:
+        """``leave``: what tells of its calls whoever gives leave for them."""
         self.stop: Looking | Returned | Broken | None = None
         self.calls: list[Called] = []
         self._session = session
@@ -149,6 +154,7 @@ class ProgramRunner:
         self._calling = calling
         self._recorded = recorded or RecordedProgram()
         self._order = {key: at for at, key in enumerate(self._recorded.ended)}
+        self._leave = leave
         self._came_by: Counter[tuple[int, str]] = Counter()
         self._air = _Air()
         self._had_turn = False
@@ -198,6 +204,7 @@ class ProgramRunner:
         self.stop = stop
 
     def _admit(self, waiting: Waiting) -> None:
+        new: list[_Call] = []
         for pending in waiting.calls:
             if pending.id not in self._air.seen:
                 self._air.seen.add(pending.id)
@@ -205,9 +212,16 @@ class ProgramRunner:
                 if call.complaint:
                     self._air.refused.append(call)
                 else:
-                    self._air.queue.append(call)
+                    new.append(call)
+        self._air.queue += new
+        if self._leave is not None:
+            self._leave.tell(self._waiting(call) for call in new if call.key not in self._order)
         if self._came_by.total() > MOST_CALLS:
             raise BudgetExceededError(f"a program may make {MOST_CALLS} calls, and this one wanted more: ask for less")
+
+    def _waiting(self, call: _Call) -> WaitingCall:
+        identity = identity_of(self._calling.subtask, call.site)
+        return WaitingCall(identity, call.function, call.tool, call.arguments, call.place, call.end)
 
     def _identified(self, pending: PendingCall) -> _Call:
         """The call by its tool's own names and types; its identity is of what is sent."""
@@ -222,7 +236,7 @@ class ProgramRunner:
         same = (pending.start, json.dumps(given, sort_keys=True))
         site = site_of(self._number, pending.start, self._came_by[same], given)
         self._came_by[same] += 1
-        return _Call(pending.id, pending.function, tool, given, site, pending.start, complaint)
+        return _Call(pending.id, pending.function, tool, given, site, pending.start, pending.end, complaint)
 
     async def _told(self, call: _Call) -> CallStarted:
         if not call.tool.safe and not self._had_turn:

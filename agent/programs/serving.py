@@ -207,7 +207,10 @@ class Serving:
         self._cell = []
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
         session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
-        runner = ProgramRunner(session, program, number, calling, self._past.program(number))
+        cells = [one.text for one in self._attempts if one.stands]
+        offered = {name: tool.id for name, tool in self._functions.docs.items()}
+        leave = calling.leave.of(program, cells, offered) if calling.leave is not None else None
+        runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
         began = time.perf_counter()
         async with closing(runner.run(inputs)) as events:
             async for event in events:

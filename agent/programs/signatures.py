@@ -18,7 +18,7 @@ from agent.programs.notes import notes
 from agent.text import clean, estimated_tokens
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.response_shape import response_shape
-from graph.shapes import Shape, shape_of_schema
+from graph.shapes import UNKNOWN, Shape, shape_of_schema
 
 PREAMBLE = "from typing import Any, Literal, NotRequired, TypedDict"
 """What stubs begin with."""
@@ -39,7 +39,8 @@ class Signature:
     """A tool as a function. ``arguments``: names of the function's parameters to those of the tool, required ones first.
 
     ``text``: what is shown: a line of comment and a line of code. ``short``: name and parameters alone. ``stub``: the whole of it for
-    a type checker, nothing cut; it stands behind ``PREAMBLE``.
+    a type checker, nothing cut; it stands behind ``PREAMBLE``. ``takes``: its parameters as the fields of an object, by the function's
+    names. ``returns``: the structure of what it answers.
     """
 
     tool: ToolId
@@ -48,6 +49,8 @@ class Signature:
     text: str
     short: str
     stub: str
+    takes: Shape = UNKNOWN
+    returns: Shape = UNKNOWN
 
     @property
     def tokens(self) -> int:
@@ -107,7 +110,14 @@ def _signature(doc: ToolDoc, name: str, returned: Shape) -> Signature:
         f"{comment}{head}{'' if returns == 'Any' else f' -> {returns}'}: ...",
         f"async def {name}({', '.join(one.shown(0) for one in shown)}): ...{_short_note(doc)}",
         "\n".join((*inputs.lines, *outputs.lines, f"async def {name}({checked}) -> {result}: ...")),
+        _together(arguments),
+        returned,
     )
+
+
+def _together(arguments: Sequence[_Argument]) -> Shape:
+    required = frozenset(one.name for one in arguments if one.parameter.required)
+    return Shape(frozenset({"object"}), {one.name: one.shape for one in arguments}, required=required)
 
 
 def _short_note(doc: ToolDoc) -> str:

@@ -103,7 +103,8 @@ def _structure(result: StepResult) -> str:
     value = read_value(result.response)
     if shape is None:
         return f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
-    empty = ", ".join([clean(name, 40) for name in _empty(value)][:8])
+    named = [name for name in _empty(value) if name in shape.fields]  # others may be no names of fields but words
+    empty = ", ".join([clean(name, 40) for name in named][:8])
     return in_line(shape, _STRUCTURE) + (f"; empty or None: {empty}" if empty else "")
 
 

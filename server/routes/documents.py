@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pydantic.types import JsonValue
 
-from domain.errors import NotFoundError
+from domain.errors import NotFoundError, NotLinearError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
@@ -73,13 +73,21 @@ async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services:
     run = await own(run_id, caller.user.id, services)
     settings = run.settings
     if body.document is not None:
-        proven = (await drawn_from(run, services))[0] if run.status == "finished" else None
+        proven = await _proven(run, services)
         docs = await tools_of(body.document, services)
         await check_document(body.document, docs, services, proven)
         settings = settings_with(body.document, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})
     return await begun(caller, run.conversation_id, run.request, choices, services)
+
+
+async def _proven(run: Run, services: Services) -> PlanDocument | None:
+    """What a run has carried out, as far as it has ended and steps can say it."""
+    try:
+        return (await drawn_from(run, services))[0] if run.status == "finished" else None
+    except NotLinearError:
+        return None
 
 
 async def own(run_id: str, user_id: str, services: Services) -> Run:

@@ -18,7 +18,17 @@ from server.runs.plans import refuse
 from server.services import Services
 from server.storage.runs import Run
 
-_KINDS = ("run.started", "subtask.started", "path.ended", "plan.ready", "step.backtracked", "call.finished")
+_KINDS = (
+    "run.started",
+    "subtask.started",
+    "path.ended",
+    "plan.ready",
+    "step.backtracked",
+    "program.started",
+    "program.failed",
+    "program.ended",
+    "call.finished",
+)
 _JSON_TYPES: dict[type[object], str] = {
     bool: "boolean",
     int: "integer",
@@ -30,7 +40,9 @@ _JSON_TYPES: dict[type[object], str] = {
 
 
 async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[Offered]]:
-    """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed."""
+    """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed; ``NotLinearError`` where
+    steps cannot say it.
+    """
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
     events = await services.storage.events.of_run(run.id, _KINDS)

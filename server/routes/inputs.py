@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
-from domain.origin import ValueKind, ValueOrigin
+from domain.origin import AskedCall, ValueKind, ValueOrigin
 from domain.plan_document import PlanDocument
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
@@ -49,7 +49,9 @@ class DecisionBody(BaseModel):
 
 
 class ShownInput(BaseModel):
-    """``decision`` None: it is open. ``host``: where the call goes; ``origins``: where each of its arguments really comes from."""
+    """``decision`` None: it is open. ``host``: where the call goes; ``origins``: where each of its arguments really comes from. ``calls``: all that
+    one answer is about, where they are several calls of one tool.
+    """
 
     id: str
     asks: InputKind
@@ -59,6 +61,7 @@ class ShownInput(BaseModel):
     plan: PlanDocument | None = None
     host: str = ""
     origins: tuple[ValueOrigin, ...] = ()
+    calls: tuple[AskedCall, ...] = ()
     asked_at: datetime
     decision: Decision | None
     answered_at: datetime | None
@@ -109,7 +112,8 @@ def _question(asked: Input) -> dict[str, Any]:
 
 def _kinds(shown: ShownInput) -> set[ValueKind]:
     """What leave is given for that was asked for with these values: for such, and for what a user says."""
-    return {"said", *(one.kind for one in shown.origins)}
+    each = (shown.origins, *(one.origins for one in shown.calls))
+    return {"said", *(one.kind for origins in each for one in origins)}
 
 
 def _shown(one: Input) -> ShownInput:

@@ -1,25 +1,26 @@
 """Calls that wait for their user: those that change something, and those that carry what one host answered to another.
 
 A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
-the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said and every change of another's
-template ask whatever the list says.
+the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said or that a program computed, changes of
+a program that was written after foreign data was shown to its author, and every change of another's template ask whatever the list says.
+Changes of one tool that a program waits for together are asked about at once.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.execution.approval import IntendedCall, why_asked
+from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
 from agent.execution.approvers import DONE_BEFORE, refused
 from agent.execution.validation import checked
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.origin import COVERABLE, Crossing, ValueKind
+from domain.origin import COVERABLE, AskedCall, Crossing, ValueKind, ValueOrigin, in_full
 from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 from server.runs.ledger import call_key
@@ -111,29 +112,46 @@ class UserApprover:
 
     async def _may_change(self, call: IntendedCall, key: str) -> None:
         tool = call.tool
-        asked = await shielded(self._questions.storage.inputs.get(self._questions.run.id, key))
+        asked = await self._asked(call, key)
         if asked is None and await self._has_leave(call):
             return
         if asked is not None and _moved(asked, tool):
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
             )
-        question = InputNeeded(
-            input=key,
-            asks="call",
-            tool=tool.id,
-            arguments=call.arguments,
-            host=tool.host,
-            origins=call.judged.origins,
-            reason=_reason(call) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
-        )
-        besides = {"reach": reach_of(tool).model_dump()}
-        if (await self._questions.answered(question, besides))["decision"] != "allow":
+        answer = asked.answer if asked is not None else None
+        if answer is None:
+            answer = await self._answer(call, key if asked is None else asked.key)
+        if cast("dict[str, Any]", answer)["decision"] != "allow":
             raise NotAllowedError("You did not allow this call, so it was not made.")
+
+    async def _asked(self, call: IntendedCall, key: str) -> Input | None:
+        """The question that was asked about this very call, alone or together with others."""
+        storage, run = self._questions.storage, self._questions.run
+        alone = await shielded(storage.inputs.get(run.id, key))
+        if alone is not None or not call.identity:
+            return alone
+        return next((one for one in await shielded(storage.inputs.all(run.id)) if _is_about(one, call)), None)
+
+    async def _answer(self, call: IntendedCall, key: str) -> dict[str, Any]:
+        """What its user says, of it and of those that wait together with it and have no leave yet."""
+        together = [one for one in call.batch if one is call or not await self._has_leave(one)]
+        several = len(together) > 1
+        question = InputNeeded(
+            input=_batch_key(together) if several else key,
+            asks="call",
+            tool=call.tool.id,
+            arguments=call.arguments,
+            host=call.tool.host,
+            origins=_told(call),
+            calls=tuple(_as_asked(one) for one in together) if several else (),
+            reason=_reason(call, together if several else [call]) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
+        )
+        return await self._questions.answered(question, {"reach": reach_of(call.tool).model_dump()})
 
     async def _has_leave(self, call: IntendedCall) -> bool:
         """By the user's list, or by a plan of theirs, the first time; that holds no words out of a response's prose that its user did not see as such."""
-        if call.again:
+        if call.asks_always:
             return False
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
         if not self._by_another and await self._is_listed(call, kinds):
@@ -157,12 +175,42 @@ class UserApprover:
         ]
 
 
-def _reason(call: IntendedCall) -> str:
+def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
     """The question, with what asks whatever the list says."""
-    told = [one for one in call.judged.origins if one.kind not in COVERABLE]
-    before = f" {DONE_BEFORE}" if call.again else ""
-    looks = "".join(f" Its {clean(one.parameter, 80)}: {one.words}." for one in told[:8])
-    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{before}{looks}"
+    origins = {(one.parameter, one.words): one for each in together for one in each.judged.origins}
+    told = [one for one in origins.values() if one.kind not in COVERABLE]
+    looks = "".join(f" Its {clean(one.parameter, 80)}: {clean(one.words, 400)}." for one in told[:8])
+    besides = (
+        what_asks(replace(call, batch=tuple(together) if len(together) > 1 else ())),
+        DONE_BEFORE if any(one.again for one in together) else "",
+        TAINTED if any(one.tainted for one in together) else "",
+    )
+    more = "".join(f" {one}" for one in besides if one)
+    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{more}{looks}"
+
+
+def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
+    """Where its values come from, in words that tell all of it."""
+    return tuple(one.model_copy(update={"words": in_full(one)}) for one in call.judged.origins)
+
+
+def _as_asked(call: IntendedCall) -> AskedCall:
+    return AskedCall(tool=call.tool.id, arguments=call.arguments, identity=call.identity, origins=_told(call))
+
+
+def _is_about(asked: Input, call: IntendedCall) -> bool:
+    """Whether a question of several calls is about this very one."""
+    told = cast("dict[str, Any]", asked.question)
+    calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
+    return any(
+        (one["tool"], one["identity"], one["arguments"]) == (call.tool.id, call.identity, call.arguments)
+        for one in calls
+    )
+
+
+def _batch_key(together: Sequence[IntendedCall]) -> str:
+    keys = [call_key(one.tool.id, one.arguments, one.identity) for one in together]
+    return sha256("\n".join(keys).encode()).hexdigest()
 
 
 def _moved(asked: Input, tool: ToolDoc) -> bool:

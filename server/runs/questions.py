@@ -52,9 +52,8 @@ class Questions:
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
         """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
-        told = question.model_dump(
-            mode="json", include={"tool", "arguments", "reason", "plan", "host", "origins"}, exclude_none=True
-        )
+        shown = {"tool", "arguments", "reason", "plan", "host", "origins", "calls"}
+        told = question.model_dump(mode="json", include=shown, exclude_none=True)
         kept = told | (besides or {})
         asked = await shielded(self.storage.inputs.ask(self.run.id, question.input, question.asks, kept))
         if asked.answered_at is None:

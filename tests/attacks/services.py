@@ -47,12 +47,15 @@ class Operation:
 
 @dataclass
 class Service:
-    """``asked``: path with its query, and body, of every request that came, in order."""
+    """``asked``: path with its query, and body, of every request that came, in order. ``instead``: by operation, the status and text that are
+    answered in place of what the operation gives.
+    """
 
     title: str
     operations: Sequence[Operation]
     port: int = 0
     asked: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    instead: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
 
     @property
     def host(self) -> str:
@@ -102,8 +105,9 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
             service.asked.append((self.path, json.loads(sent) if sent else None))
             called = urlsplit(self.path).path.removeprefix("/")
             answer = next((one.answer for one in service.operations if one.name == called), None)
-            body = json.dumps(answer).encode()
-            self.send_response(404 if answer is None else 200)
+            status, text = service.instead.get(called, (404 if answer is None else 200, json.dumps(answer)))
+            body = text.encode(errors="surrogatepass")
+            self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

@@ -11,6 +11,7 @@ import pytest
 from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import WEB_PAGE, ChatRequest, Reply, scripted
 from tests.models.openai_server import EVERYTHING, model_server, model_server_in_thread
+from tests.models.sample_programs import coder, planner
 from wiring.model_check import ModelReport, check_model
 from wiring.settings import read_settings
 
@@ -39,8 +40,13 @@ def good(request: ChatRequest) -> Reply | str:
     )(request)
 
 
+def writes(request: ChatRequest) -> Reply | str:
+    """Writes programs as well."""
+    return coder(0.0)(request) if "short Python program" in request.prompt else good(request)
+
+
 def test_a_good_endpoint_with_what_it_costs() -> None:
-    with model_server_in_thread(good, api_key="sk-local") as server:
+    with model_server_in_thread(writes, api_key="sk-local") as server:
         prices = ("--price-in", "1", "--price-out", "2")
         done = script(
             "check_model.py", "--json", *prices, model_url=server.url, model_name="rules", model_api_key="sk-local"
@@ -53,9 +59,30 @@ def test_a_good_endpoint_with_what_it_costs() -> None:
     assert [(name, check["valid"], check["right"]) for name, check in told["decisions"].items()] == [
         (name, True, True) for name in ("choose", "arguments", "answer")
     ]
+    assert (told["program_form"], told["programs"]["code"]["right"]) == ("code", 5)
     tokens = told["run_prompt_tokens"] + 2 * told["run_completion_tokens"]
     assert told["cost"] == pytest.approx(tokens / 1_000_000)
     assert "sk-local" not in done.stdout + done.stderr
+
+
+def test_a_model_that_plans_in_the_grammar_is_asked_for_that_from_then_on(tmp_path: Path) -> None:
+    def small(request: ChatRequest) -> Reply | str:
+        planning = str(request.messages[0]["content"]).startswith("You write one plan")
+        return planner(0.0)(request) if planning else good(request)
+
+    with model_server_in_thread(small) as server:
+        named = {"model_url": server.url, "model_name": "rules", "store": str(tmp_path / "store")}
+        shown = script("check_model.py", "--price-in", "1", "--price-out", "2", **named)
+        again = script("check_model.py", "--json", model_price_prompt="1", model_price_completion="2", **named)
+    assert shown.returncode == 0, shown.stderr
+    assert "programs in grammar" in shown.stdout
+    assert "5 of 5 samples served, 5 at once" in shown.stdout
+    assert "program_forms.json" in "".join(shown.stdout.split())
+    assert "FOOTPATH_PROGRAM_FORM" in shown.stdout
+    assert json.loads((tmp_path / "program_forms.json").read_text()) == {f"{server.url} rules": "grammar"}
+    told = json.loads(again.stdout)
+    assert told["program_form"] == "grammar"
+    assert told["programs"]["grammar"]["cost"] > 0
 
 
 async def checked(url: str, model: str = "rules", key: str = "", **given: str) -> ModelReport:

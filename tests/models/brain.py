@@ -10,7 +10,7 @@ from pydantic.types import JsonValue
 from tests.models.openai_replies import ChatRequest, Reply
 
 PURPOSES = (
-    "decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer", "program", "phrase",
+    "decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer", "program", "program_grammar", "phrase",
 )  # fmt: skip
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""
@@ -49,6 +49,7 @@ class Brain:
             "decompose": [WHOLE],
             "reflect": [content],
             "program": ["I write no programs."],
+            "program_grammar": ["Nor plans."],
         }
         self._script |= {purpose: list(lines) for purpose, lines in script.items()}
         self.asked: list[str] = []

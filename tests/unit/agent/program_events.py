@@ -62,7 +62,7 @@ def call(
         response=response if outcome == "ok" else "",
     )
     started = CallStarted(step=step, tool=TOOLS[function], arguments=arguments, site=f"{number}:{place}#{time}")
-    return [started, CallFinished(step=step, result=told)]
+    return [started, CallFinished(step=step, result=told, site=started.site)]
 
 
 def calls(of_each: int = 3, *, first: int = 1, text: str = TEXT, number: int = 1) -> list[Event]:

@@ -8,6 +8,7 @@ from domain.event import CallFinished, CallStarted, Event, EventRecord, RunStart
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult, StepStatus
 from domain.tool import ToolId
+from tests.unit.agent.program_events import COLLEAGUES, SEARCH, calls, ended, program, run_of
 
 BEGUN = SubtaskStarted(subtask=1, name="a", description="What is the population of Paris?")
 
@@ -82,3 +83,9 @@ def test_what_is_told_of_the_conversation_says_where_it_is() -> None:
     steps = ((4, call("a", {}).result), (9, call("b", {}).result))
     told = Earlier((EarlierRun("r1", "?", steps), EarlierRun("r2", "?", steps[:1]))).told()
     assert [(one.run, one.seq, one.tool) for one in told] == [("r1", 4, "a"), ("r1", 9, "b"), ("r2", 4, "a")]
+
+
+def test_a_loop_does_not_drive_out_what_it_began_with() -> None:
+    kept = earlier_run(run_of([program(), *calls(40), ended()])).steps
+    assert [result.tool for _, result in kept[:2]] == [SEARCH, COLLEAGUES]
+    assert [result.arguments["person_id"] for _, result in kept[2:]] == list(range(34, 40))

@@ -78,17 +78,20 @@ def test_refused_texts_and_looks_are_counted() -> None:
     assert alone == {"text": "", "refused": 1, "repairs": 0, "looks": 0}
 
 
-def test_a_walk_for_what_is_missing_goes_on_after_what_the_program_found() -> None:
+def test_a_walk_leaves_behind_what_programs_called_and_their_end_takes_it_up_again() -> None:
     tool = TOOLS["colleagues"]
     walked = [
         PathEnded(path=(tool,), how="finished", reason="that is all"),
         PlanReady(plan=Plan(path=(tool,), complete=True)),
-        CallFinished(step=2, result=StepResult(tool=tool, status="ok", attempts=1)),
+        CallFinished(step=1, result=StepResult(tool=tool, status="ok", attempts=1)),
     ]
-    made = call(1, "search", {"name": "Henrik Grimaldo"})
-    transcript = Transcript.of(run_of([program(), *made, ended("partly", missing="the colleagues"), *walked]))
-    assert transcript.path == (SEARCH, COLLEAGUES)
-    assert transcript.subtasks[1].answered
-    transcript = Transcript.of(run_of([program(), *made, broken(), *walked]))
+    end = ended("partly", missing="the colleagues")
+    first = [program(), *call(1, "search", {"name": "Henrik Grimaldo"}), end]
+    transcript = Transcript.of(run_of([*first, *walked]))
     assert transcript.path == (COLLEAGUES,)
     assert [result.tool for result in transcript.failed] == [SEARCH]
+    assert transcript.subtasks[1].answered
+    transcript = Transcript.of(run_of([*first, *walked, end], "partly"))
+    assert transcript.path == (SEARCH,)
+    assert [result.tool for result in transcript.failed] == [COLLEAGUES]
+    assert not transcript.subtasks[1].answered

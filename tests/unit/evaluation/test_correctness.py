@@ -81,7 +81,7 @@ def test_another_tool_may_give_the_value() -> None:
 def test_what_cannot_be_answered_must_not_be() -> None:
     hopeless = Asked(id="x", request="My wedding?", answerable=False, why="no date")
     assert judge(hopeless, [end("", "gave_up")]).right
-    assert judge(hopeless, [end("", "budget")]).right
+    assert judge(hopeless, [end("", "budget")]).cause == "budget", "it has not said that it cannot be done"
     assert judge(hopeless, [end("In 3 days.")]).cause == "answered the unanswerable"
     assert judge(hopeless, [end("", "failed", "internal: x")]).cause == "run failed"
     assert judge(hopeless, []).cause == "run failed"

@@ -40,7 +40,7 @@ def test_one_that_cannot_be_answered(tmp_path: Path) -> None:
         (b"{", "JSON"),
         ({**LINE, "surprise": 1}, "surprise"),
         ({**LINE, "calls": []}, "needs calls"),
-        ({**LINE, "expect": {}}, "needs calls and expected values"),
+        ({**LINE, "expect": {}}, "needs calls or a program"),
         ({**LINE, "expect": {"numbers": ["many"]}}, "expect.numbers.0"),
         ({**LINE, "expect": {"numbers": [1], "tolerance": -1}}, "expect.tolerance"),
         ({"id": "b", "request": "x", "answerable": False}, "says why"),

@@ -7,7 +7,7 @@ from evaluation.values import numbers_in, response_has_number, response_has_text
     ("text", "numbers"),
     [
         ("It is 9.6 °C, felt 7.9°C, at 18km/h.", [9.6, 7.9, 18]),
-        ("1,284,000 people and 3,5 of them", [1284000, 3, 5]),
+        ("1,284,000 people and 3,5 of them", [1284000, 3.5]),
         ("down to -4.5 and \u22122 degrees", [-4.5, -2]),
         ("a 3-day stay, 10-12 guests", [3, 10, 12]),
         ("rated 4.33/5 (87 %)", [4.33, 5, 87]),
@@ -51,3 +51,34 @@ def test_a_response_that_is_no_json() -> None:
     assert response_has_number("city;people\nVelmora;1200", 1200, 0)
     assert response_has_text("<b>Velmora</b>", "Velmora")
     assert not response_has_text("", "Velmora")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("It costs 1.234,50 EUR.", 1234.5),
+        ("It costs 1'234.50 CHF.", 1234.5),
+        ("Cela fait 1\u202f234,5 euros", 1234.5),
+        ("7,3 Grad", 7.3),
+        ("全部で32席です", 32),
+        ("عددهم ١٢", 12),
+        ("there are three of them", 3),
+        ("es sind zwölf", 12),
+        ("jest ich pięć", 5),
+    ],
+)
+def test_numbers_as_languages_write_them(text: str, number: float) -> None:
+    assert states_number(text, number, 0)
+
+
+def test_a_computed_number_may_be_rounded_to_what_is_shown() -> None:
+    assert states_number("about 27.7 years", 27.727272, 0, rounded=True)
+    assert states_number("1,235 on average", 1234.56, 0, rounded=True)
+    assert not states_number("about 27.7 years", 27.727272, 0), "where it is not computed, it is as the response has it"
+    assert not states_number("about 28", 27.727272, 0, rounded=True), "too few digits to be anything"
+    assert not states_number("about 27.8", 27.727272, 0, rounded=True)
+
+
+def test_a_text_between_letters_of_scripts_without_blanks() -> None:
+    assert states_text("最年少はIna Voglerです", "Ina Vogler")
+    assert states_text("東京都にあります", "東京都")

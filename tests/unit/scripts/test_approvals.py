@@ -6,12 +6,13 @@ import os
 import pty
 import sys
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from agent.execution.approval import IntendedCall
+from agent.execution.approval import TAINTED, IntendedCall
 from agent.execution.provenance import Judged
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
@@ -75,7 +76,7 @@ async def test_yes_and_no_hold_for_one_call(typist: Typist) -> None:
     assert typist.answers == []
 
 
-@pytest.mark.parametrize("kind", ["written", "prose", "others"])
+@pytest.mark.parametrize("kind", ["written", "computed", "prose", "others"])
 async def test_all_covers_no_values_that_nobody_gave(typist: Typist, kind: ValueKind) -> None:
     """Where an answer of a tool asks for another change, that is asked about, whatever was allowed before."""
     approver = asking(typist)
@@ -114,3 +115,32 @@ async def test_a_value_that_is_too_long_says_how_much_is_left_out(typist: Typist
     typist.answers = ["n\n"]
     await is_allowed(asking(typist), call(arguments={"title": "x" * 5_000}))
     assert "(and 3002 characters more)" in typist.getvalue()
+
+
+def batch(*titles: str, tainted: bool = False) -> list[IntendedCall]:
+    """Calls of a program that wait together, each with all of them."""
+    origin = ValueOrigin(parameter="title", kind="field", words="a field")
+    alone = [
+        IntendedCall(REMOVE, {"title": one}, Judged((origin,)), f"1:1:7#0-{one}", tainted=tainted) for one in titles
+    ]
+    return [replace(one, batch=tuple(alone)) for one in alone]
+
+
+async def test_a_batch_is_asked_about_once_and_shown_whole(typist: Typist) -> None:
+    approver, calls = asking(typist), batch("Dune", "Emma", "Faust")
+    typist.answers = ["y\n"]
+    assert [await is_allowed(approver, one) for one in calls] == [True, True, True]
+    told = typist.getvalue()
+    assert "called 3 times: one answer is for all of them" in told
+    assert [f'title = "{title}"' in told for title in ("Dune", "Emma", "Faust")] == [True, True, True]
+    typist.answers = ["n\n"]
+    assert not await is_allowed(approver, batch("Ivanhoe", "Dune")[0])
+
+
+async def test_all_covers_no_change_of_a_tainted_program(typist: Typist) -> None:
+    approver = asking(typist)
+    typist.answers = ["a\n", "n\n"]
+    assert await is_allowed(approver, batch("Dune")[0])
+    assert await is_allowed(approver, batch("Emma")[0])
+    assert not await is_allowed(approver, batch("Faust", tainted=True)[0])
+    assert TAINTED in " ".join(typist.getvalue().split())

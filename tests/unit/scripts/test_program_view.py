@@ -58,4 +58,4 @@ def test_a_call_of_no_program_is_shown_by_others() -> None:
     assert isinstance(started, CallStarted)
     assert isinstance(finished, CallFinished)
     assert not view.takes(started.model_copy(update={"site": ""}))
-    assert not view.takes(finished)
+    assert not view.takes(finished.model_copy(update={"site": ""}))

@@ -1,7 +1,7 @@
 """What can be said to what a run asks."""
 
 from domain.event import InputNeeded
-from domain.origin import ValueOrigin
+from domain.origin import AskedCall, ValueOrigin
 from domain.tool import ToolId
 from tests.unit.ui.telling import told
 from ui.run_state import run_state
@@ -34,10 +34,28 @@ def test_a_question_shows_where_the_call_goes_and_where_each_value_comes_from() 
         input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"), host="b.example", origins=(origin,)
     )
     (question,) = run_state([told(1, asked)]).questions.values()
-    assert whence(question) == [
+    assert whence(question, question.together[0]) == [
         "goes to b.example",
         "account: words inside a text that read of a.example answered",
     ]
     before = InputNeeded(input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"))
     (question,) = run_state([told(1, before)]).questions.values()
-    assert whence(question) == []
+    assert whence(question, question.together[0]) == []
+
+
+def test_a_question_about_several_calls_shows_them_all() -> None:
+    tool = ToolId("a/b/c")
+    origins = [ValueOrigin(parameter="id", kind="computed", words=f"worked out {number}") for number in (1, 2)]
+    calls = tuple(
+        AskedCall(tool=tool, arguments={"id": number}, identity=f"1:1:{number}#0", origins=(origin,))
+        for number, origin in enumerate(origins, start=1)
+    )
+    asked = InputNeeded(input="k", asks="call", reason="May they?", tool=tool, arguments={"id": 1}, calls=calls)
+    (question,) = run_state([told(1, asked)]).questions.values()
+    assert [one.arguments for one in question.together] == [{"id": 1}, {"id": 2}]
+    assert [whence(question, one) for one in question.together] == [["id: worked out 1"], ["id: worked out 2"]]
+    assert [one.label for one in answers_to("call", several=True)] == [
+        "Allow all of them",
+        "Always allow",
+        "Do not allow",
+    ]

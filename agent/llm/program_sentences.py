@@ -1,0 +1,57 @@
+"""Programs from models that write no code: sentences of the grammar, asked for under its schema and compiled."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent.llm.client.chat import Message
+from agent.llm.program_text import program_messages
+from agent.llm.prompts import Fence, instructions
+from agent.llm.structured_output import Asker
+from agent.programs import text_names
+from agent.programs.grammar.compiling import Compiled, compiled
+from agent.programs.grammar.sentence import Sentence
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
+
+_NONE = "the model gave no plan that can be used"
+_SAID = 400
+
+
+class SentenceAuthor:
+    """Made for one run. It keeps which sentence each text came from, since its model is shown sentences and no code."""
+
+    def __init__(self, asker: Asker, fence: Fence) -> None:
+        self._ask = asker
+        self._fence = fence
+        self._sentences: dict[str, str] = {}
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        """The text of the sentence that the model gives; none where it gives none that compiles, twice."""
+        standing = text_names.made(one.text for one in question.attempts if one.stands)
+        given = {*question.given, *standing}
+        made = Compiled("")
+
+        def complaint(sentence: Sentence) -> str:
+            nonlocal made
+            made = compiled(sentence, question.offer, given)
+            return "; ".join(made.complaints)
+
+        answer, _ = await self._ask.decide("program_grammar", await self._messages(question), Sentence, complaint)
+        if answer is None:
+            return WrittenProgram("", f"{_NONE}: {'; '.join(made.complaints)}"[:_SAID] if made.complaints else _NONE)
+        self._sentences[made.text] = answer.model_dump_json()
+        return WrittenProgram(made.text)
+
+    async def _messages(self, question: ProgramQuestion) -> list[Message]:
+        """As for code, but what was written before is shown as the sentence that it came from."""
+        messages = program_messages(question, await instructions("program_grammar"), self._fence)
+        return [*messages[: len(messages) - 2 * len(question.attempts)], *self._earlier(question, messages)]
+
+    def _earlier(self, question: ProgramQuestion, messages: Sequence[Message]) -> Iterator[Message]:
+        told = messages[len(messages) - 2 * len(question.attempts) :]
+        for attempt, said, answer in zip(question.attempts, told[::2], told[1::2], strict=True):
+            own = self._sentences.get(attempt.text)
+            if own is None:
+                yield from (said, answer)
+            else:
+                became = f"Your plan became this program:\n{self._fence.block('program', attempt.text)}\n\n"
+                yield from (replace(said, text=own), replace(answer, text=became + answer.text))

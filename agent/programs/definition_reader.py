@@ -1,0 +1,371 @@
+"""Reads a program's definitions out of its syntax, cell after cell."""
+
+import ast
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from agent.programs.definitions import Definition, Definitions, Function, Name, Place, Scope, parameters
+
+_CHANGES = frozenset(
+    ("add", "append", "appendleft", "difference_update", "extend", "extendleft", "insert", "intersection_update")
+) | {"setdefault", "symmetric_difference_update", "update"}
+"""Methods that put their arguments into what they are called on."""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+
+
+def read_definitions(cells: Sequence[ast.Module]) -> Definitions:
+    """Of a program's cells, the earliest first."""
+    found = Definitions()
+    reader = _Reader(found)
+    for number, cell in enumerate(cells):
+        reader.cell(number, cell)
+    reader.bind_parameters()
+    found.spread()
+    return found
+
+
+class _Reader(ast.NodeVisitor):
+    """Walks cells, with the scopes, blocks, loops and tests around where it is."""
+
+    def __init__(self, found: Definitions) -> None:
+        self._found = found
+        self._scopes: list[tuple[Scope, frozenset[str]]] = [((), frozenset())]
+        self._place: Place = Place(0, 0)
+        self._orders = self._scope_count = self._block_count = self._first = 0
+        self._calls: list[tuple[ast.Call, Place]] = []
+
+    def cell(self, number: int, module: ast.Module) -> None:
+        """Its statements follow those of the cells before it, in one block with them."""
+        self._place = Place(number, self._orders)
+        self._list(module.body, self._place, block=0, first=self._first)
+        self._first += len(module.body)
+
+    # Statements
+
+    def _list(self, body: Sequence[ast.stmt], around: Place, *, block: int | None = None, first: int = 0) -> None:
+        if block is None:
+            self._block_count += 1
+            block = self._block_count
+        before, tests = self._place, around.tests
+        for at, statement in enumerate(body, start=first):
+            self._orders += 1
+            blocks = (*around.blocks, (block, at))
+            self._place = replace(around, order=self._orders, blocks=blocks, tests=tests)
+            self.visit(statement)
+            if isinstance(statement, ast.If) and any(_leaves(one) for one in (statement.body, statement.orelse)):
+                tests = (*tests, statement.test)  # what follows is done where it did not leave
+        self._place = before
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        inside = replace(self._place, tests=(*self._place.tests, node.test))
+        self._list(node.body, inside)
+        self._list(node.orelse, inside)
+
+    def visit_While(self, node: ast.While) -> None:
+        place = self._place
+        self._place = replace(place, loops=place.loops | {place.order})
+        self.visit(node.test)
+        self._list(node.body, replace(self._place, tests=(*place.tests, node.test)))
+        self._place = place
+        self._list(node.orelse, place)
+
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
+        place = self._place
+        self.visit(node.iter)
+        self._bind(node.target, node.iter)
+        around = replace(place, loops=place.loops | {place.order}, rounds=(*place.rounds, node.iter))
+        self._list(node.body, around)
+        self._list(node.orelse, place)
+
+    visit_AsyncFor = visit_For  # noqa: N815  # ast's names
+
+    def visit_Try(self, node: ast.Try) -> None:
+        place = self._place
+        self._list(node.body, place)
+        for handler in node.handlers:
+            if handler.name:
+                self._define(handler.name, Definition(tuple(node.body), place, raised=True, anywhere=True))
+            self._list(handler.body, place)
+        self._list(node.orelse, place)
+        self._list(node.finalbody, place)
+
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
+        for item in node.items:
+            self.visit(item.context_expr)
+            if item.optional_vars is not None:
+                self._bind(item.optional_vars, item.context_expr)
+        self._list(node.body, self._place)
+
+    visit_AsyncWith = visit_With  # noqa: N815  # ast's names
+
+    def visit_Match(self, node: ast.Match) -> None:
+        place = self._place
+        self.visit(node.subject)
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                held = getattr(part, "rest", None) or getattr(part, "name", None)
+                if isinstance(held, str):
+                    self._define(held, Definition((node.subject,), place, whole=False))
+            tests = (node.subject, *([case.guard] if case.guard else []))
+            if case.guard:
+                self.visit(case.guard)
+            self._list(case.body, replace(place, tests=(*place.tests, *tests)))
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self._define((alias.asname or alias.name).partition(".")[0], Definition((), self._place))
+
+    visit_ImportFrom = visit_Import  # noqa: N815  # ast's names
+
+    # Functions
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        returned = tuple(one.value for one in _own(node.body) if isinstance(one, ast.Return) and one.value)
+        self._define(node.name, Definition(returned, self._place))
+        self._found.functions[self._name(node.name)] = node
+        with self._function(node):
+            self._list(node.body, self._place)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815  # ast's names
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        with self._function(node):
+            self._place = replace(self._place, order=self._orders)
+            self.visit(node.body)
+
+    @contextmanager
+    def _function(self, node: Function) -> Generator[None]:
+        """Inside of it; its defaults are seen outside."""
+        defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one]
+        for default in defaults:
+            self.visit(default)
+        place, names = self._place, frozenset(one.arg for one in parameters(node))
+        body = node.body if isinstance(node.body, list) else [node.body]
+        with self._scope(names | _assigned(body)) as scope:
+            self._found.scopes[node] = scope
+            for name in names if defaults else ():
+                self._define(name, Definition(tuple(defaults), place, anywhere=True))
+            self._place = Place(place.cell, place.order, function=scope)
+            yield
+        self._place = place
+
+    @contextmanager
+    def _scope(self, names: frozenset[str]) -> Generator[Scope]:
+        self._scope_count += 1
+        scope = (*self._scopes[-1][0], self._scope_count)
+        self._scopes.append((scope, names))
+        yield scope
+        self._scopes.pop()
+
+    def bind_parameters(self) -> None:
+        """Give the program's functions what they are called with; one that is passed on gets what stands beside it."""
+        for call, place in self._calls:
+            if function := self._found.function(call.func):
+                self._found.callers[self._found.scopes[function]].append(place)
+                self._bind_parameters(function, _given(function, call), place)
+            values = [*call.args, *(one.value for one in call.keywords)]
+            for value in values:
+                passed = value if isinstance(value, ast.Lambda) else self._found.function(value)
+                if passed is not None:
+                    self._found.callers[self._found.scopes[passed]].append(place)
+                    beside = [one for one in (call.func, *values) if one is not value]
+                    self._bind_parameters(passed, ((one.arg, beside) for one in parameters(passed)), place)
+
+    def _bind_parameters(self, function: Function, given: Iterator[tuple[str, list[ast.expr]]], place: Place) -> None:
+        for parameter, values in given:
+            told = Definition(tuple(values), place, whole=False, anywhere=True)
+            self._found.add((self._found.scopes[function], parameter), told)
+
+    # Expressions
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._found.places[node] = self._place
+            self._found.names[node] = self._name(node.id)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        self._found.places[node] = self._place
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self._found.places[node] = self._place
+        self._calls.append((node, self._place))
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            values = (*node.args, *(one.value for one in node.keywords))
+            self._change(node.func.value, values)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self._bind(target, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self._bind(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            self._define(node.target.id, Definition((node.value,), self._place, whole=False, in_place=True))
+        else:
+            self._bind(node.target, node.value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self._define(node.target.id, Definition((node.value,), self._place, whole=False, anywhere=True))
+
+    def _comprehension(self, node: Any) -> None:
+        self.visit(node.generators[0].iter)
+        names = frozenset(
+            part.id for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)
+        )
+        place = self._place
+        parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+        if any(
+            isinstance(one, ast.Await) for part in parts for one in ast.walk(part)
+        ):  # one after the other, as in a loop
+            self._place = replace(place, loops=place.loops | {place.order})
+        with self._scope(names):
+            for number, one in enumerate(node.generators):
+                if number:
+                    self.visit(one.iter)
+                self._bind(one.target, one.iter, anywhere=True)
+                for test in one.ifs:
+                    self.visit(test)
+                self._place = replace(self._place, tests=(*self._place.tests, *one.ifs))
+            for part in parts:
+                self.visit(part)
+        self._place = place
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815  # ast's names
+
+    # Names
+
+    def _name(self, name: str) -> Name:
+        """Which one it means here."""
+        scope = next((scope for scope, names in reversed(self._scopes) if name in names), ())
+        return scope, name
+
+    def _define(self, name: str, definition: Definition) -> None:
+        self._found.add(self._name(name), definition)
+
+    def _bind(self, target: ast.expr, value: ast.expr, *, anywhere: bool = False) -> None:
+        match target:
+            case ast.Name():
+                told = Definition((value,), self._place, anywhere=anywhere)
+                self._define(target.id, told)
+                if isinstance(value, ast.Lambda):
+                    self._found.functions[self._name(target.id)] = value
+            case ast.Tuple() | ast.List():
+                parts = _parts(value, len(target.elts)) if not _starred(target.elts) else None
+                for number, one in enumerate(target.elts):
+                    self._bind(one, parts[number] if parts else value, anywhere=anywhere)
+            case ast.Starred():
+                self._bind(target.value, value, anywhere=anywhere)
+            case ast.Subscript():
+                self.visit(target)
+                self._change(target.value, (value, target.slice))
+            case ast.Attribute():
+                self.visit(target)
+                self._change(target.value, (value,))
+            case _:
+                self.visit(target)
+
+    def _change(self, held: ast.expr, values: tuple[ast.expr, ...]) -> None:
+        """Something is put into what an expression stands for."""
+        for name in _roots(held):
+            self._define(name.id, Definition(values, self._place, whole=False, in_place=True))
+
+
+def _roots(held: ast.expr) -> Iterator[ast.Name]:
+    """The names of that which an expression is a part of."""
+    match held:
+        case ast.Name():
+            yield held
+        case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.Await(value=inner):
+            yield from _roots(inner)
+        case ast.Call(func=ast.Attribute(value=inner)):
+            yield from _roots(inner)
+        case ast.IfExp(body=one, orelse=other):
+            yield from (*_roots(one), *_roots(other))
+        case ast.BoolOp(values=values):
+            yield from (name for value in values for name in _roots(value))
+        case _:
+            return
+
+
+def _parts(value: ast.expr, count: int) -> list[ast.expr] | None:
+    """The single values of what is taken apart, where the text shows them: of a tuple, and of calls that are gathered."""
+    match value:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            found = parts
+        case ast.Await(value=ast.Call(func=ast.Attribute(attr="gather"), args=parts, keywords=[])):
+            found = parts
+        case _:
+            return None
+    return found if len(found) == count and not _starred(found) else None
+
+
+def _starred(parts: Sequence[ast.expr]) -> bool:
+    return any(isinstance(one, ast.Starred) for one in parts)
+
+
+def _given(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.expr]]]:
+    """What each parameter gets in a call."""
+    own = [one.arg for one in parameters(function)]
+    for number, value in enumerate(call.args):
+        at = own[number : number + 1] if not _starred(call.args) else own
+        yield from ((name, [value]) for name in at or own[-1:])
+    for keyword in call.keywords:
+        at = [keyword.arg] if keyword.arg in own else own if keyword.arg is None else own[-1:]
+        yield from ((name, [keyword.value]) for name in at if name)
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    return any(isinstance(one, _LEAVING) for one in _own(body))
+
+
+def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All that stands in a body, without the bodies of functions in it."""
+    left = list(body)
+    while left:
+        one = left.pop()
+        yield one
+        if not isinstance(one, _FUNCTIONS):
+            left += ast.iter_child_nodes(one)
+
+
+def _assigned(body: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that are a function's own."""
+    found, outer = set[str](), set[str]()
+    left: list[ast.AST] = list(body)
+    while left:
+        one = left.pop()
+        match one:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                outer.update(names)
+            case _ if isinstance(one, _COMPREHENSIONS):
+                inner = {
+                    part.id for gen in one.generators for part in ast.walk(gen.target) if isinstance(part, ast.Name)
+                }
+                found |= {part.target.id for part in ast.walk(one) if isinstance(part, ast.NamedExpr)} - inner
+                continue
+            case _:
+                pass
+        left += ast.iter_child_nodes(one)
+    return frozenset(found - outer)

@@ -1,0 +1,157 @@
+"""Where the names of a program get their values: every assignment, loop, parameter and change in place, and which of them reach a use.
+
+What is certainly written over is left out; everything else counts.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+Scope = tuple[int, ...]
+"""The numbers of the functions and comprehensions around a place; empty: the module, whose names all cells share."""
+Name = tuple[Scope, str]
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A statement. ``order``: statements are counted through all cells. ``blocks``: the lists of statements around it, each with its place in
+    them. ``loops`` around it, by order. ``tests`` and ``rounds``: the conditions and loops that decide whether it is done. ``function``: whose
+    body it is in.
+    """
+
+    cell: int
+    order: int
+    blocks: tuple[tuple[int, int], ...] = ()
+    loops: frozenset[int] = frozenset()
+    tests: tuple[ast.expr, ...] = ()
+    rounds: tuple[ast.expr, ...] = ()
+    function: Scope = ()
+
+    def decides(self, other: "Place") -> bool:
+        """Whether whatever reaches the other has been here since it came into this block."""
+        depth = len(self.blocks) - 1
+        if self.function != other.function or len(other.blocks) <= depth or self.blocks[:depth] != other.blocks[:depth]:
+            return False
+        (block, at), (beside, later) = self.blocks[depth], other.blocks[depth]
+        return block == beside and at < later
+
+    def may_precede(self, other: "Place") -> bool:
+        """Whether it can be done before the other."""
+        return self.function != other.function or self.order < other.order or bool(self.loops & other.loops)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """``made_of``: the expressions whose values go in. ``whole``: the name holds nothing else afterwards. ``in_place``: what the name holds
+    is changed, whoever else holds it. ``raised``: it is the error of what is called there. ``anywhere``: it reaches every use.
+    """
+
+    made_of: tuple[ast.AST, ...]
+    place: Place
+    whole: bool = True
+    in_place: bool = False
+    raised: bool = False
+    anywhere: bool = False
+
+    def overwritten_by(self, later: "Definition", use: Place) -> bool:
+        """Whether nothing of this is left at a use, because of another."""
+        if self.anywhere or later is self or not later.whole or self.place.function != use.function:
+            return False
+        if not later.place.decides(use):
+            return False
+        around = self.place.loops & use.loops
+        again = bool(around) and self.place.order >= use.order  # it is done in one round and used in the next
+        return around <= later.place.loops and (self.place.order < later.place.order or again)
+
+
+class Definitions:
+    """Of a program's cells, as a reader finds them (:func:`agent.programs.definition_reader.read_definitions`).
+
+    ``places``: of the names, calls and constants. ``names``: which one each use means. ``functions``: those that the program itself defines, with
+    their ``scopes``; ``callers``: where each is called.
+    """
+
+    def __init__(self) -> None:
+        self.places: dict[ast.AST, Place] = {}
+        self.names: dict[ast.Name, Name] = {}
+        self.functions: dict[Name, Function] = {}
+        self.scopes: dict[Function, Scope] = {}
+        self.callers: defaultdict[Scope, list[Place]] = defaultdict(list)
+        self._of: defaultdict[Name, list[Definition]] = defaultdict(list)
+
+    def add(self, name: Name, definition: Definition) -> None:
+        """One more way in which the name gets a value."""
+        self._of[name].append(definition)
+
+    def known(self, name: Name) -> bool:
+        """Whether the program itself gives the name a value."""
+        return name in self._of
+
+    def function(self, called: ast.expr) -> Function | None:
+        """The program's own function that an expression names."""
+        name = self.names.get(called) if isinstance(called, ast.Name) else None
+        return self.functions.get(name) if name else None
+
+    def reaching(self, use: ast.Name, site: Place) -> list[Definition]:
+        """What a name may hold where it is used for a call at ``site``."""
+        place = self.places[use]
+        here = [
+            one
+            for one in self._of.get(self.names[use], ())
+            if one.anywhere or one.place.may_precede(site if one.in_place else place)
+        ]
+        return [one for one in here if not any(one.overwritten_by(other, place) for other in here)]
+
+    def deciding(self, site: Place) -> list[Place]:
+        """A place, and those where the functions around it are called."""
+        found, left, seen = [site], [site.function], set[Scope]()
+        while left:
+            function = left.pop()
+            if function and function not in seen:
+                seen.add(function)
+                found += self.callers[function]
+                left += [place.function for place in self.callers[function]]
+        return found
+
+    def spread(self) -> None:
+        """A change in place is seen through every name that may hold the same thing. Called once all is read."""
+        changes = [(name, one) for name, found in self._of.items() for one in found if one.in_place]
+        for name, change in changes:
+            for other in self._held_by(name) - {name}:
+                self._of[other].append(change)
+
+    def _held_by(self, name: Name) -> set[Name]:
+        """The names out of which a name may have got what it holds."""
+        found, left = set[Name](), [name]
+        while left:
+            one = left.pop()
+            if one not in found:
+                found.add(one)
+                parts = [part for definition in self._of.get(one, ()) for part in definition.made_of]
+                left += [self.names[use] for part in parts for use in self._shared(part) if use in self.names]
+        return found
+
+    def _shared(self, whole: ast.AST) -> Iterator[ast.Name]:
+        """The names whose things, or parts of them, may be in a value: not those that are only compared, written or sent."""
+        left = [whole]
+        while left:
+            match left.pop():
+                case ast.Name() as name:
+                    yield name
+                case ast.Compare() | ast.JoinedStr() | ast.Constant():
+                    continue
+                case ast.Subscript(value=value):
+                    left.append(value)
+                case ast.Await(value=ast.Call(func=ast.Name() as called)):
+                    left += [called] if self.function(called) else []
+                case other:
+                    left += ast.iter_child_nodes(other)
+
+
+def parameters(function: Function) -> Sequence[ast.arg]:
+    """All of them."""
+    told = function.args
+    more = [one for one in (told.vararg, told.kwarg) if one]
+    return [*told.posonlyargs, *told.args, *told.kwonlyargs, *more]

@@ -1,0 +1,81 @@
+"""A sentence as the text of a program."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from agent.programs.grammar.paths import Path, pieces
+from agent.programs.grammar.scope import Scope
+from agent.programs.grammar.sentence import Look, Sentence
+from agent.programs.grammar.steps import written
+from agent.programs.grammar.texts import text, value
+from agent.programs.offer_text import OfferText
+from domain.errors import InvalidDecisionError
+
+_MOST_TOLD = 5
+_RESULT = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """``text``: of the program; empty where there are ``complaints``, each fit to be told to who wrote the sentence."""
+
+    text: str
+    complaints: tuple[str, ...] = ()
+
+
+def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = ()) -> Compiled:
+    """The program of a sentence over the functions of an offer. ``given``: names that hold earlier results already.
+
+    A step that needs something which may not be there (the first of an empty list, a field that is null) guards all that follow it: where
+    it is not, the program answers *no*.
+    """
+    scope = Scope({one.name: one for one in offer.signatures}, given)
+    complaints: list[str] = []
+    for number, step in enumerate(sentence.steps, start=1):
+        try:
+            written(step, scope)
+        except InvalidDecisionError as error:
+            complaints.append(f"step {number} ({step.name}): {error}")
+            scope.give_up(step.name)
+        if isinstance(step, Look) and number < len(sentence.steps):
+            complaints.append(f"step {number} ({step.name}): a look is the last step")
+    if not (sentence.steps and isinstance(sentence.steps[-1], Look)):
+        complaints += _end(sentence, scope)
+    if complaints:
+        return Compiled("", tuple(complaints[:_MOST_TOLD]))
+    return Compiled(_whole(sentence, scope))
+
+
+def _end(sentence: Sentence, scope: Scope) -> list[str]:
+    """Write what the program comes to; what is wrong with it."""
+    if sentence.answered == "yes" and sentence.answer in ("", []):
+        return ['answer is empty: where nothing can be answered, `answered` is "no"']
+    try:
+        answer = value(sentence.answer, scope.find)
+        missing = text(sentence.missing if sentence.answered != "yes" else "", scope.find)
+    except InvalidDecisionError as error:
+        return [f"answer: {error}"]
+    scope.need((*answer.needs, *missing.needs))
+    told = f"{{'answered': {sentence.answered!r}, 'answer': {answer.text}, 'missing': {missing.text}}}"
+    scope.line(f"{_RESULT} = {told}" if scope.depth else told)
+    return []
+
+
+def _whole(sentence: Sentence, scope: Scope) -> str:
+    before: list[str] = []
+    after: list[str] = []
+    if scope.at_once:
+        before.append("import asyncio")
+    if scope.depth:
+        otherwise = {"answered": "no", "answer": "", "missing": _otherwise(sentence)}
+        before.append(f"{_RESULT} = {otherwise}")
+        after.append(_RESULT)
+    return "\n".join((*before, *scope.lines, *after)) + "\n"
+
+
+def _otherwise(sentence: Sentence) -> str:
+    """What is told where a step finds nothing: no value may be in it, since none is there for certain."""
+    parts = pieces(sentence.missing)
+    if sentence.missing.strip() and not any(isinstance(part, Path) for part in parts):
+        return "".join(map(str, parts))
+    return "nothing was found that fits"

@@ -1,0 +1,67 @@
+"""What whoever gives leave is told of a program's calls before they are made: of what, where and together with which."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from agent.execution.announcements import Announced, Announcements
+from agent.programs.slices import Setting, SlicedProgram
+from domain.model import JsonObject
+from domain.program import Program
+from domain.tool import ToolDoc, ToolId
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCall:
+    """A call that a program waits for, by its tool's own names. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes."""
+
+    identity: str
+    function: str
+    tool: ToolDoc
+    arguments: JsonObject
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskLeave:
+    """Of a subtask's programs. ``said``: what the user said. ``inputs``: names that hold values already, each with the tool that it came from."""
+
+    announcements: Announcements
+    said: Sequence[str] = ()
+    inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
+
+    def of(self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId]) -> "ProgramLeave":
+        """Of one cell. ``cells``: the texts before it whose names hold; ``tools``: the functions that those could call."""
+        return ProgramLeave(self, program, cells, {**tools, **program.tools})
+
+
+@dataclass(frozen=True)
+class ProgramLeave:
+    """Of one cell that is run."""
+
+    subtask: SubtaskLeave
+    program: Program
+    cells: Sequence[str]
+    tools: Mapping[str, ToolId]
+
+    def tell(self, calls: Iterable[WaitingCall]) -> None:
+        """These calls wait to be made."""
+        self.subtask.announcements.tell(self._announced(call) for call in calls)
+
+    def _announced(self, call: WaitingCall) -> Announced:
+        place = call.start, call.end
+        return Announced(
+            call.identity,
+            call.tool,
+            call.arguments,
+            self._sliced.slices(call.function, *place),
+            tainted=self.program.tainted,
+            in_loop=self._sliced.in_loop(*place),
+        )
+
+    @cached_property
+    def _sliced(self) -> SlicedProgram:
+        inputs = {"today": ToolId("")} | dict(self.subtask.inputs)
+        setting = Setting(self.tools, self.program.arguments, self.subtask.said, inputs)
+        return SlicedProgram([*self.cells, self.program.text], setting)

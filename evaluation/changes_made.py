@@ -1,0 +1,54 @@
+"""What a run changed, held against what it was to change."""
+
+import re
+from collections.abc import Sequence
+
+from pydantic.types import JsonValue
+
+from evaluation.expected import Change
+
+
+def misfits(wanted: Sequence[Change], made: Sequence[Change]) -> tuple[list[str], list[str]]:
+    """The changes that were wanted and not made, and those that were made and not wanted, in words. Each fits one other at most."""
+    left = list(made)
+    lacking: list[str] = []
+    for change in wanted:
+        found = next((one for one in left if _fits(change, one)), None)
+        if found is None:
+            lacking.append(_told(change))
+        else:
+            left.remove(found)
+    return lacking, [_told(one) for one in left]
+
+
+def _fits(wanted: Change, made: Change) -> bool:
+    """Whether it is the same operation, with all arguments that matter; others are free."""
+    return wanted.operation == made.operation and all(
+        _alike(value, made.arguments.get(name)) for name, value in wanted.arguments.items()
+    )
+
+
+def _alike(one: JsonValue, other: JsonValue) -> bool:
+    """The same value: texts whatever their case, blanks and last mark, times whatever their zero seconds, lists in any order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return all(_alike(value, other.get(name)) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        rest = list(other)
+        for value in one:
+            found = next((at for at, item in enumerate(rest) if _alike(value, item)), None)
+            if found is None:
+                return False
+            rest.pop(found)
+        return not rest
+    if isinstance(one, str) and isinstance(other, str):
+        return _plain(one) == _plain(other)
+    return one == other
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"(T\d\d:\d\d):00$", r"\1", " ".join(text.split())).rstrip(".!").casefold()
+
+
+def _told(change: Change) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in change.arguments.items())
+    return f"{change.operation}({values})"

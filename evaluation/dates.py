@@ -1,0 +1,50 @@
+"""Dates in texts, as people of several languages write them."""
+
+import re
+from datetime import date
+
+from evaluation.values import plain_digits
+
+_MONTHS = (
+    ("january", "januar", "jänner", "janvier", "enero", "stycznia", "gennaio", "يناير"),
+    ("february", "februar", "février", "febrero", "lutego", "febbraio", "فبراير"),
+    ("march", "märz", "mars", "marzo", "marca", "مارس"),
+    ("april", "avril", "abril", "kwietnia", "aprile", "أبريل"),
+    ("may", "mai", "mayo", "maja", "maggio", "مايو"),
+    ("june", "juni", "juin", "junio", "czerwca", "giugno", "يونيو"),
+    ("july", "juli", "juillet", "julio", "lipca", "luglio", "يوليو"),
+    ("august", "août", "agosto", "sierpnia", "أغسطس"),
+    ("september", "septembre", "septiembre", "września", "settembre", "سبتمبر"),
+    ("october", "oktober", "octobre", "octubre", "października", "ottobre", "أكتوبر"),
+    ("november", "novembre", "noviembre", "listopada", "نوفمبر"),
+    ("december", "dezember", "décembre", "diciembre", "grudnia", "dicembre", "ديسمبر"),
+)
+_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
+_SHORT = {name[:3]: number for number, names in enumerate(_MONTHS, start=1) for name in names[:1]}
+_NAME = "|".join(sorted(map(re.escape, {*_NUMBERS, *_SHORT}), key=len, reverse=True))
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:[-/.]|年\s*)(\d{1,2})(?:[-/.]|月\s*)(\d{1,2})(?!\d)")
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
+_DAY_MONTH = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?({_NAME})\b\.?(?:,?\s+(?:de\s+)?(\d{{4}}))?"
+)
+_MONTH_DAY = re.compile(rf"\b({_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?")
+
+
+def states_date(text: str, wanted: date) -> bool:
+    """Whether the text states this day. Of ``04/07/2026`` both readings count; with a month's name the year may be left out."""
+    plain = plain_digits(text).casefold()
+    return (
+        any((int(y), int(m), int(d)) == _parts(wanted) for y, m, d in _YEAR_FIRST.findall(plain))
+        or any(int(y) == wanted.year and {int(a), int(b)} == {wanted.day, wanted.month} for a, b, y in _YEAR_LAST.findall(plain))
+        or any(_named(wanted, d, m, y) for d, m, y in _DAY_MONTH.findall(plain))
+        or any(_named(wanted, d, m, y) for m, d, y in _MONTH_DAY.findall(plain))
+    )  # fmt: skip
+
+
+def _parts(day: date) -> tuple[int, int, int]:
+    return day.year, day.month, day.day
+
+
+def _named(wanted: date, day: str, month: str, year: str) -> bool:
+    number = _NUMBERS.get(month) or _SHORT[month]
+    return (number, int(day)) == (wanted.month, wanted.day) and year in ("", str(wanted.year))

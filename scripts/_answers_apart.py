@@ -1,0 +1,186 @@
+"""Answers evaluated apart: services started for the purpose, one for each run that is going on, over a store built for it."""
+
+import asyncio
+import signal
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx
+from _demo import build_demo, catalogue_at, host_of, quietly
+from rich.console import Console
+from rich.progress import Progress
+
+from agent.execution.approvers import AllowChanges
+from agent.execution.executor import Executor
+from agent.run import RunDeps
+from domain.errors import UsageError
+from domain.event import Event
+from evaluation.answers import Evaluation, report
+from evaluation.apart import evaluate_apart
+from evaluation.correctness import Verdict
+from evaluation.expected import Asked, Change
+from evaluation.kept_verdicts import VerdictFile
+from evaluation.places import Elsewhere, Place
+from playground.child import running_playground
+from wiring.build import BuildOptions, build
+from wiring.container import Container, open_container
+from wiring.runs import budget_of, run_deps
+from wiring.settings import Settings
+
+console = Console(stderr=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What is measured. ``schemas`` False: no document tells what a tool answers. ``offer_tokens``: as the setting; None: as that has it."""
+
+    policy: str = "offline"
+    planner: str = "dfs"
+    schemas: bool = True
+    offer_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """``patience``: seconds that one answer of a model may take, and twenty times that for a run; None: as the settings have it."""
+
+    at_once: int = 4
+    patience: float | None = None
+
+
+class StartedService:
+    """One child process with its switches, for one run at a time."""
+
+    def __init__(self, client: httpx.AsyncClient, container: Container, executor: Executor, who: Conditions) -> None:
+        self._client, self._container, self._executor, self._who = client, container, executor, who
+
+    async def reset(self) -> None:
+        (await self._client.post("/_reset")).raise_for_status()
+
+    async def made(self) -> list[Change]:
+        effects = (await self._client.get("/_ledger")).raise_for_status().json()
+        return [Change(operation=effect["tool"], arguments=effect["arguments"]) for effect in effects]
+
+    async def deps(self) -> RunDeps:
+        hosts = self._container.settings.allow_hosts
+        return await run_deps(
+            self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChanges(hosts)
+        )
+
+
+def answers_apart(
+    asked: Sequence[Asked], who: Conditions, pace: Pace, results: Path | None, *, show_held_out: bool
+) -> tuple[dict[str, Any], bool]:
+    """The report, and whether it was interrupted, in which case it is of what was done. ``results``: where verdicts are kept; what
+    is there already is not asked again.
+
+    Raises:
+        UsageError: no such policy or planner, or ``results`` of other conditions. UnavailableError: a service did not start.
+    """
+    kept = VerdictFile(results, asdict(who))
+    done = kept.read(asked)
+    stopped = asyncio.run(_ask([one for one in asked if one.id not in done], who, pace, kept, done))
+    verdicts = tuple(done[one.id] for one in asked if one.id in done)
+    figures = report(Evaluation(verdicts), show_held_out=show_held_out)
+    return {**asdict(who), "asked": len(asked), "done": len(verdicts), **figures}, stopped
+
+
+async def _ask(
+    asked: Sequence[Asked], who: Conditions, pace: Pace, kept: VerdictFile, done: dict[str, Verdict]
+) -> bool:
+    """Run what is left; whether it was interrupted."""
+    if not asked:
+        return False
+    async with _places(asked, who, pace) as (places, budget):
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+            task = bars.add_task("requests", total=len(asked))
+
+            def noted(verdict: Verdict, events: list[Event]) -> None:
+                kept.add(verdict, events)
+                done[verdict.asked.id] = verdict
+                bars.advance(task)
+
+            work = asyncio.ensure_future(evaluate_apart(asked, places, budget, noted, pace.at_once))
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, work.cancel)
+            try:
+                await work
+            except asyncio.CancelledError:
+                return True
+    return False
+
+
+@asynccontextmanager
+async def _places(
+    asked: Sequence[Asked], who: Conditions, pace: Pace
+) -> AsyncGenerator[tuple[dict[str, list[Place]], Any]]:
+    """As many running services of each kind as can be in use at once, over one store of each kind."""
+    with ExitStack() as children, TemporaryDirectory(prefix="footpath-evaluation-") as folder:
+        async with AsyncExitStack() as opened:
+            places: dict[str, list[Place]] = {}
+            budget: Any = None
+            for service in sorted({one.service for one in asked}):
+                count = min(pace.at_once, sum(one.service == service for one in asked))
+                workshop = service == "workshop"
+                started = [children.enter_context(running_playground(workshop=workshop)) for _ in range(count)]
+                store = Path(folder) / service
+                await (_build_bare(started[0], store) if workshop else build_demo(started[0], store))
+                container = await opened.enter_async_context(
+                    open_container(_settings(started, store, who, pace), store)
+                )
+                if not who.schemas:
+                    await without_schemas(container)
+                places[service] = [await _place(opened, container, started[0], one, who) for one in started]
+                budget = budget_of(container)
+            yield places, budget
+
+
+async def _place(
+    opened: AsyncExitStack, container: Container, named: str, address: str, who: Conditions
+) -> StartedService:
+    client = await opened.enter_async_context(httpx.AsyncClient(base_url=address, timeout=10, trust_env=False))
+    executor = Elsewhere(await container.executor("http"), named, address)
+    return StartedService(client, container, executor, who)
+
+
+def _settings(addresses: Iterable[str], store: Path, who: Conditions, pace: Pace) -> Settings:
+    chosen: dict[str, Any] = {}
+    if pace.patience is not None:
+        chosen = {"model_timeout": pace.patience, "max_seconds": 20 * pace.patience}
+    if who.offer_tokens is not None:
+        chosen["offer_tokens"] = who.offer_tokens
+    return Settings(store=store, allow_hosts=frozenset(map(host_of, addresses)), **chosen)
+
+
+async def _build_bare(address: str, store: Path) -> None:
+    """A store of the service's own document, and nothing else."""
+    with TemporaryDirectory() as folder:
+        catalogue = Path(folder) / "openapi.json"
+        catalogue.write_bytes(await catalogue_at(address))
+        await build(BuildOptions(tools=(catalogue,), store=store), quietly)
+
+
+async def without_schemas(container: Container) -> None:
+    """Take away what documents say, and what calls have taught, of the responses of all tools."""
+    bare = [
+        doc.model_copy(update={"response_schema": None, "example_response": None, "learnt_response": None})
+        async for doc in container.graph.documents()
+    ]
+    await container.graph.put_tools(bare)
+
+
+def chosen(asked: Sequence[Asked], lines: str, limit: int | None) -> list[Asked]:
+    """The requests of even or odd lines, counted from 1 over all files, at most ``limit``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if lines not in ("all", "even", "odd"):
+        raise UsageError(f"--lines is all, even or odd, not {lines!r}")
+    found = [one for at, one in enumerate(asked, start=1) if lines == "all" or (at % 2 == 0) == (lines == "even")]
+    if not found[:limit]:
+        raise UsageError("no request is left to ask")
+    return found[:limit]

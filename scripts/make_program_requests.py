@@ -1,0 +1,87 @@
+"""Computes what requests of programs expect: runs the program of each line against a service that it starts, and writes the line anew.
+
+A program's last expression is a dict with ``numbers``, ``texts`` and ``dates``, and, where these are worked out, ``evidence``: what responses hold.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import _environment as _environment  # first: it tells where the packages are missing
+import httpx
+import typer
+
+from domain.errors import FootpathError, UsageError
+from evaluation.expected import Asked, Change, Expected, read_asked
+from playground.child import running_playground
+from playground.gold_programs import CallRefusedError, GoldService, value_of
+
+
+def main(
+    files: Annotated[list[Path], typer.Argument(help="Files of requests with programs; written in place.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 where a line would be another.")
+    ] = False,
+) -> None:
+    """Fill in the expected values and changes. Of changes that a line has already, the arguments that it names are kept and no others."""
+    try:
+        asked = read_asked(files)
+        found = computed(asked)
+    except FootpathError as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(2) from error
+    if check:
+        other = [line.id for line, one in zip(asked, found, strict=True) if line != one]
+        print(f"{len(asked) - len(other)} of {len(asked)} lines expect what their programs find", *other, sep="\n")
+        raise typer.Exit(bool(other))
+    by_id = {one.id: one for one in found}
+    for file in files:
+        lines = [by_id[line.id] for line in read_asked([file])]
+        file.write_text("".join(f"{line_of(one)}\n" for one in lines), encoding="utf-8")
+    print(f"{len(found)} requests in {len(files)} files")
+
+
+def computed(asked: list[Asked]) -> list[Asked]:
+    """The requests with what their programs say, in order."""
+    done = {one.id: one for one in asked if not one.program}
+    for service in sorted({one.service for one in asked if one.program}):
+        with (
+            running_playground(workshop=service == "workshop") as address,
+            httpx.Client(base_url=address, timeout=20, trust_env=False) as client,
+        ):
+            running = GoldService(client)
+            for one in asked:
+                if one.program and one.service == service:
+                    done[one.id] = with_expectations(one, running)
+    return [done[one.id] for one in asked]
+
+
+def with_expectations(asked: Asked, service: GoldService) -> Asked:
+    """The request with what its program says: expected values and changes. Of the changes that a line has, it keeps the arguments that are there.
+
+    Raises:
+        UsageError: its program breaks off, or says nothing that can be expected.
+    """
+    service.reset()
+    try:
+        value = asyncio.run(value_of(asked.program, service.operations()))
+        expected = Expected.model_validate({"computed": "evidence" in value, **value})
+    except (CallRefusedError, ArithmeticError, LookupError, TypeError, ValueError, SyntaxError, NameError) as error:
+        raise UsageError(f"the program of {asked.id} does not work: {type(error).__name__}: {error}") from error
+    made = [Change(operation=operation, arguments=arguments) for operation, arguments in service.made()]
+    if len(asked.changes) == len(made):
+        made = [
+            Change(operation=one.operation, arguments={name: one.arguments.get(name) for name in before.arguments})
+            for one, before in zip(made, asked.changes, strict=True)
+        ]
+    return asked.model_copy(update={"expect": expected, "changes": tuple(made), "alone": bool(made)})
+
+
+def line_of(asked: Asked) -> str:
+    """A line of the file: what is not as usual. The group is the file's name."""
+    return asked.model_dump_json(exclude_defaults=True, exclude={"group"})
+
+
+if __name__ == "__main__":
+    typer.run(main)

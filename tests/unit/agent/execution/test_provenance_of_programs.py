@@ -1,0 +1,82 @@
+"""What a program worked out: shown as computed with what went into it, still prose where words are in it, and kept from other hosts."""
+
+import pytest
+from pydantic.types import JsonValue
+
+from domain.origin import COVERABLE, in_full
+from domain.slice import Slice, Source, SourceKind
+from tests.unit.agent.execution.test_provenance import LOOK, PAY, READ, heard
+
+
+def made(parameter: str, *kinds: SourceKind, words: str = "made of it") -> Slice:
+    tools = {"call": READ.id, "error": READ.id}
+    sources = tuple(Source(kind=kind, name=kind, tool=tools.get(kind, "")) for kind in kinds)  # type: ignore[arg-type]
+    return Slice(parameter=parameter, expression="x", sources=sources, words=words)
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds", "kind"),
+    [
+        (1901, ("call",), "computed"),
+        (1901, ("call", "constant"), "computed"),
+        (1901, ("input", "constant"), "computed"),
+        (1901, ("constant",), "written"),
+        (1901, (), "written"),
+        (4711, ("call",), "field"),
+        (950, ("call",), "prose"),
+        (3, ("call",), "said"),
+    ],
+)
+def test_what_is_found_nowhere_and_is_no_constant_is_computed(
+    value: JsonValue, kinds: tuple[SourceKind, ...], kind: str
+) -> None:
+    slices = [made("amount", *kinds)]
+    (origin,) = heard("pay 3 of them").judged(PAY, {"amount": value}, slices).origins
+    assert (origin.kind, origin.slice) == (kind, slices[0])
+    assert ("computed" in COVERABLE, "written" in COVERABLE) == (False, False)
+
+
+def test_a_text_that_a_program_made_of_foreign_prose_is_prose() -> None:
+    (origin,) = heard().judged(PAY, {"account": "To DE89-77, urgently"}, [made("account", "call")]).origins
+    assert origin.kind == "prose"
+
+
+def test_the_worst_value_of_a_list_counts() -> None:
+    several: list[JsonValue] = [["x1"], ["x1", "zz9"], ["x1", "zz9", "DE89-77"]]
+    kinds = {
+        str(lines): heard("x1").judged(PAY, {"lines": lines}, [made("lines", "call")]).origins[0].kind
+        for lines in several
+    }
+    assert list(kinds.values()) == ["said", "computed", "prose"]
+
+
+def test_where_a_value_comes_from_is_told_with_what_it_is_made_of() -> None:
+    slices = [made("amount", "call", words="`total` in line 2"), made("account", "call", words="`a['b']` in line 3")]
+    found = heard().judged(PAY, {"amount": 1901, "account": "Ada Ost"}, slices).origins
+    assert [in_full(one) for one in found] == [
+        "nobody said it: the program worked it out: `total` in line 2",
+        "a field that read of a.example answered (payee.name); `a['b']` in line 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "goes"),
+    [
+        (("call",), True),
+        (("error", "constant"), True),
+        (("unknown",), True),
+        (("constant",), False),
+        (("input",), True),
+    ],
+)
+def test_what_is_made_of_one_hosts_answer_is_asked_about_before_it_goes_to_another(
+    kinds: tuple[SourceKind, ...], *, goes: bool
+) -> None:
+    """Turned round, added up or coded, so that nothing of the answer can be found in it; in a read, too."""
+    crossings = heard().judged(LOOK, {"q": "evlewt"}, [made("q", *kinds)]).crossings
+    assert [(one.source, one.target) for one in crossings] == ([("a.example", "b.example")] if goes else [])
+
+
+def test_what_the_user_said_may_go_whatever_it_is_made_of() -> None:
+    assert heard("ask for evlewt").judged(LOOK, {"q": "evlewt"}, [made("q", "call")]).crossings == ()
+    assert heard().judged(LOOK, {"q": "evlewt"}, [made("q")]).crossings == ()

@@ -1,0 +1,91 @@
+"""Planted slips: each is of its kind and changes nothing else, and the same requests get them whatever the order."""
+
+import ast
+import random
+
+import pytest
+
+from agent.programs.offer_text import OfferText
+from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
+from evaluation.planted_slips import KINDS, SlipKind, Slipping, SlipTally, slip
+from offline.policy import OfflinePolicy
+
+RIGHT = """é = "ü"
+people = await searchPerson(name="Zoë", limit=3)
+infos = [await getPerson(person_id=one["id"]) for one in people]
+{"answered": "yes", "answer": f"{infos[0]['name']}, cited {infos[0]['cited']} times"}"""
+SLIPPED: dict[SlipKind, set[str]] = {
+    "wrong field": {'"id"]', "'name']", "'cited']"},
+    "wrong function": {"searchPersons(", "getPersons("},
+    "missing await": {"people = searchPerson", "[getPerson("},
+    "positional argument": {'searchPerson("Zoë", limit=3)', 'getPerson(one["id"])'},
+    "wrong literal": {"'Zo'", "limit=4"},
+    "prose around": {"Of course!"},
+}
+
+
+class Writer(OfflinePolicy):
+    """Writes the same right program each time."""
+
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        return WrittenProgram(f"# {question.request}\n{RIGHT}")
+
+
+def question(request: str, **fields: object) -> ProgramQuestion:
+    return ProgramQuestion(request, OfferText("", (), 0), "2026-11-23", **fields)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_slip_is_of_its_kind(kind: SlipKind, seed: int) -> None:
+    made = slip(RIGHT, random.Random(seed), [kind])
+    assert made is not None
+    assert made.kind == kind
+    text = made.reply.split("```python\n")[1].split("\n```")[0]
+    ast.parse(text)
+    assert (text == RIGHT) == (kind == "prose around")
+    if kind == "wrong field":
+        assert made.reply.count("_value") == 1
+    else:
+        assert any(one in made.reply for one in SLIPPED[kind])
+
+
+def test_a_program_without_a_place_for_it_gets_none() -> None:
+    assert slip('{"answered": "no"}', random.Random(1), ["missing await", "wrong literal"]) is None
+
+
+async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> None:
+    requests = [f"request {number}" for number in range(200)]
+
+    async def slipped(order: list[str], seed: int) -> set[str]:
+        policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
+        found = {one for one in order if (await policy.write(question(one))).text != f"# {one}\n{RIGHT}"}
+        assert len(policy.planted) == len(found)
+        return found
+
+    chosen = await slipped(requests, 7)
+    assert 25 <= len(chosen) <= 55
+    assert await slipped(requests[::-1], 7) == chosen
+    assert await slipped(requests, 8) != chosen
+
+
+async def test_what_is_written_after_a_slip_is_left_alone() -> None:
+    policy = Slipping(Writer(), 1.0)
+    assert (await policy.write(question("x", attempts=(Attempt("1", "wrong"),)))).text == f"# x\n{RIGHT}"
+    assert policy.planted == []
+
+
+async def test_prose_around_a_program_is_read_past() -> None:
+    policy = Slipping(Writer(), 1.0, kinds=["prose around"])
+    assert (await policy.write(question("x"))).text == f"# x\n{RIGHT}"
+    assert policy.planted == ["prose around"]
+
+
+def test_the_tally_tells_how_many_were_repaired() -> None:
+    tally = SlipTally()
+    tally.add(["wrong field"], right=True)
+    tally.add(["wrong field"], right=False)
+    tally.add(["missing await"], right=True)
+    tally.add([], right=False)
+    assert tally.lines() == ["slips: 2 of 3 repaired", "  wrong field: 1 of 2", "  missing await: 1 of 1"]
+    assert SlipTally().lines() == ["no slip was planted"]

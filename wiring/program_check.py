@@ -1,0 +1,147 @@
+"""How a model writes programs, found out on samples: as Python first, then as sentences of the grammar."""
+
+import time
+
+from agent.llm.client.chat import ChatModel
+from agent.llm.policy import LlmPolicy
+from agent.policy.protocol import Policy
+from agent.programs import text_names
+from agent.programs.checking import check
+from agent.programs.limits import SandboxLimits
+from agent.programs.looks import shown
+from agent.programs.offer_text import render_offer
+from agent.programs.protocol import (
+    Attempt,
+    Broken,
+    Looking,
+    ProgramForm,
+    ProgramQuestion,
+    Returned,
+    Sandbox,
+    Session,
+    Stop,
+    Waiting,
+)
+from agent.programs.sandbox import MontySandbox
+from agent.programs.telling import told_complaints, told_failure
+from agent.programs.verdict import claim_of
+from domain.model import Model
+from wiring.program_samples import SAMPLES, TODAY, TOOLS, Sample, answer
+
+ENOUGH = 0.8
+"""The share of samples that a form must serve to be good enough without a look at the next."""
+_TEXTS = 3
+_OFFER = render_offer(TOOLS)
+_DOCS = {one.name: doc for one, doc in zip(_OFFER.signatures, TOOLS, strict=True)}
+
+
+class ProgramCheck(Model):
+    """One form. ``right``: samples that came out right, of ``samples``; ``first``: those of them without a repair. Tokens and seconds
+    are of all samples together; ``cost`` is of one program, in the currency of the prices, None without prices.
+    """
+
+    right: int
+    first: int
+    samples: int
+    model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    cost: float | None = None
+
+
+async def check_programs(model: ChatModel, prices: tuple[float, float] | None) -> dict[ProgramForm, ProgramCheck]:
+    """Try the forms, the usual one first; the other only where that is not good enough.
+
+    Raises:
+        ModelUnavailableError: the model gave no answer.
+    """
+    sandbox = MontySandbox(SandboxLimits(workers=1))
+    found: dict[ProgramForm, ProgramCheck] = {}
+    forms: tuple[ProgramForm, ...] = ("code", "grammar")
+    try:
+        for form in forms:
+            found[form] = await _tried(model, form, sandbox, prices)
+            if found[form].right >= ENOUGH * len(SAMPLES):
+                break
+    finally:
+        await sandbox.close()
+    return found
+
+
+def better_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
+    """The form that serves more samples, the first tried where both serve as many; None where neither serves half of them."""
+    able: list[ProgramForm] = [form for form, one in checks.items() if 2 * one.right >= one.samples]
+    best: ProgramForm | None = None
+    for form in able:
+        if best is None or checks[form].right > checks[best].right:
+            best = form
+    return best
+
+
+async def _tried(
+    model: ChatModel, form: ProgramForm, sandbox: Sandbox, prices: tuple[float, float] | None
+) -> ProgramCheck:
+    right = first = calls = prompt = completion = 0
+    began = time.perf_counter()
+    for sample in SAMPLES:
+        policy = LlmPolicy(model, form=form)
+        tries = await _Trial(policy, sandbox, sample).served()
+        right += tries > 0
+        first += tries == 1
+        calls += policy.cost.model_calls
+        prompt += policy.cost.prompt_tokens
+        completion += policy.cost.completion_tokens
+    cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 / len(SAMPLES) if prices else None
+    return ProgramCheck(
+        right=right, first=first, samples=len(SAMPLES), model_calls=calls, prompt_tokens=prompt, completion_tokens=completion,
+        seconds=time.perf_counter() - began, cost=cost,
+    )  # fmt: skip
+
+
+class _Trial:
+    """One sample: a text, its check, its run, and what goes back, as in a run but over recorded answers."""
+
+    def __init__(self, policy: Policy, sandbox: Sandbox, sample: Sample) -> None:
+        self._policy, self._sandbox, self._sample = policy, sandbox, sample
+        self._attempts: list[Attempt] = []
+
+    async def served(self) -> int:
+        """How many texts it took to serve the sample; 0: it was not served."""
+        async with self._sandbox.session() as session:
+            for number in range(1, _TEXTS + 1):
+                question = ProgramQuestion(self._sample.request, _OFFER, TODAY, attempts=tuple(self._attempts))
+                written = await self._policy.write(question)
+                if not written.text:
+                    return 0
+                if await self._right(written.text, session):
+                    return number
+        return 0
+
+    async def _right(self, text: str, session: Session) -> bool:
+        """Whether a text serves the sample; what its author is told is noted where it does not come to an end."""
+        standing = text_names.made(one.text for one in self._attempts if one.stands)
+        given = dict.fromkeys(standing, "Any")
+        checked = await check(text, _OFFER, _DOCS, self._sample.request, self._sandbox, given)
+        if checked.complaints:
+            self._attempts.append(Attempt(text, told_complaints(checked.complaints)))
+            return False
+        stop = await _run(session, checked.text)
+        match stop:
+            case Returned(value):
+                return self._sample.right(claim_of(value))
+            case Looking(values):
+                self._attempts.append(Attempt(text, shown(*values).text, stands=True))
+            case Broken():
+                self._attempts.append(Attempt(text, told_failure(stop, checked.text, ()).text))
+            case Waiting():
+                raise RuntimeError("a program that waits has been answered")
+        return False
+
+
+async def _run(session: Session, text: str) -> Stop:
+    """A cell to its end, its calls answered as they were recorded."""
+    stop = await session.start(text, {"today": TODAY})
+    while isinstance(stop, Waiting):
+        stop = await session.resume({call.id: answer(call) for call in stop.calls})
+    return stop

@@ -1,0 +1,65 @@
+"""What ``check_model.py`` found models to write programs in: a small file beside the store, by endpoint and model."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from agent.programs.protocol import ProgramForm
+from domain.errors import UsageError
+from wiring.settings import Settings
+
+_MOST_BYTES = 100_000
+
+
+def forms_file(settings: Settings) -> Path:
+    """Where they are kept."""
+    return settings.store.parent / "program_forms.json"
+
+
+def kept_forms(settings: Settings) -> Mapping[str, ProgramForm]:
+    """What was found out, by endpoint and model; empty where nothing was.
+
+    Raises:
+        UsageError: the file is none of ours.
+    """
+    file = forms_file(settings)
+    if not file.is_file():
+        return {}
+    try:
+        held = json.loads(file.read_bytes()[:_MOST_BYTES])
+    except ValueError:
+        held = None
+    known = {"code", "grammar"}
+    if not isinstance(held, dict) or not all(one in known for one in cast("dict[str, Any]", held).values()):
+        raise UsageError(f"{file} cannot be read: delete it, and scripts/check_model.py makes it anew")
+    return cast("dict[str, ProgramForm]", held)
+
+
+def form_for(settings: Settings, kept: Mapping[str, ProgramForm], model: str = "") -> ProgramForm:
+    """What a model of the settings is to write programs in. ``model``: another than the usual one."""
+    if settings.program_form != "auto":
+        return settings.program_form
+    return kept.get(_key(settings, model or settings.model_name), "code")
+
+
+def keep_form(settings: Settings, form: ProgramForm) -> Path:
+    """Keep what was found out of the model of the settings; the file."""
+    file = forms_file(settings)
+    held = {**kept_forms(settings), _key(settings, settings.model_name): form}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    made = file.with_suffix(".new")
+    made.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    made.replace(file)
+    return file
+
+
+def keep_new_form(settings: Settings, form: ProgramForm | None) -> Path | None:
+    """Keep it where the settings leave it open and something else would be taken; the file, None where nothing was kept."""
+    if form is None or settings.program_form != "auto" or form_for(settings, kept_forms(settings)) == form:
+        return None
+    return keep_form(settings, form)
+
+
+def _key(settings: Settings, model: str) -> str:
+    return f"{settings.model_url.rstrip('/').removesuffix('/chat/completions')} {model}"
