@@ -1,9 +1,11 @@
 """Requests that are served by programs: at once, after complaints, errors and looks, with a wider offer, by the walk, or not at all."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic.types import JsonValue
 
 from agent.budget import Budget
 from agent.conversation import earlier_run
@@ -28,7 +30,7 @@ from domain.plan_document import PlanDocument
 from tests.flows.program_world import OffersAs, code, end, the, world
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.flows.small_world_bindings import CITY, POINT
-from tests.models.brain import advance_to, bind, move
+from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import Says
 
 WEATHER = "What is the weather forecast for Paris?"
@@ -197,7 +199,8 @@ async def test_a_used_up_budget_ends_it(tmp_path: Path) -> None:
 
 
 async def test_a_follow_up_goes_by_earlier_results(tmp_path: Path) -> None:
-    follow = {"reason": "it refers back", "subtasks": [{"name": "forecast", "description": WEATHER, "depends_on": [], "earlier": [1]}]}  # fmt: skip
+    parts: list[JsonValue] = [{"name": "forecast", "description": WEATHER, "depends_on": [], "earlier": [1]}]
+    follow: Mapping[str, JsonValue] = {"reason": "it refers back", "subtasks": parts}
     text = code(DAYS.replace('place["l', 'earlier_1["results"][0]["l'), SAID)
     async with world(tmp_path, executor := calls(), code(PLACE, "place['city']"), text, decompose=[follow]) as made:
         first = await made.told("Where is Paris?")
@@ -214,12 +217,11 @@ async def test_a_run_that_was_broken_off_writes_and_calls_nothing_twice(tmp_path
     async with world(tmp_path, executor := calls(), code(PLACE, "look(place)"), code(DAYS, SAID)) as made:
         whole = await made.told(WEATHER)
         for cut in range(1, len(whole)):
-            made.brain = type(made.brain)(program=[code(PLACE, "look(place)"), code(DAYS, SAID)])
-            made.server.respond = made.brain
-            executor.made.clear()
             written = sum(isinstance(one.event, ProgramStarted) for one in whole[:cut])
-            if written:
-                made.brain._script["program"] = [code(DAYS, SAID)]
+            made.brain = made.server.respond = Brain(
+                program=[code(PLACE, "look(place)"), code(DAYS, SAID)][min(written, 1) :]
+            )
+            executor.made.clear()
             called = sum(isinstance(one.event, CallFinished) for one in whole[:cut])
             rest = await made.told(WEATHER, past=whole[:cut])
             assert end(rest).answer == ANSWER, cut
