@@ -13,6 +13,7 @@ from subprocess import Popen
 
 import httpx
 
+from agent.execution.approvers import DONE_BEFORE
 from domain.event import CallFinished, EventRecord, InputNeeded
 from server.services import open_storage
 from server.storage.allowed_tools import reach_of
@@ -97,6 +98,7 @@ class Life:
 
     async def _decide(self, client: httpx.AsyncClient, told: Told, question: InputNeeded) -> None:
         if question.asks == "call":
+            assert DONE_BEFORE not in question.reason
             await client.post(f"/runs/{told.run}/inputs/{question.input}", json={"decision": "allow"})
             return
         assert question.asks == "unknown_outcome"
