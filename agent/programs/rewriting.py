@@ -4,6 +4,7 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 
 from agent.programs.awaiting import asynchronous, forgotten, function_of, parents
+from agent.programs.idioms import call_methods_in_lambdas, import_what_is_used
 from agent.programs.reading import bound_names, called
 from agent.programs.signatures import Signature
 
@@ -16,9 +17,11 @@ def rewritten(tree: ast.Module, tools: Mapping[str, Signature], there: Collectio
     _without_needless_imports(tree, {*tools, *there})
     _unwrap(tree)
     _Calls(tools).visit(tree)
+    call_methods_in_lambdas(tree)
     _end_in_value(tree)
     ast.fix_missing_locations(tree)
     _await_forgotten(tree, tools)
+    import_what_is_used(tree, {*tools, *there})
     ast.fix_missing_locations(tree)
     return ast.dump(tree) != before
 

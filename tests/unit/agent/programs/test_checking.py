@@ -102,6 +102,14 @@ async def test_slips_are_told(sandbox: MontySandbox, text: str, told: str) -> No
         ("async def f(x):\n    return x\nf(1)", "async def f(x):\n    return x\nawait f(1)"),
         ('f"{earlier[0]} {{ok}} {dict(a=1)["a"]:.1f} {"x"}" + f\'{"it"}\'', "f\"{earlier[0]} {{ok}} {dict(a=1)['a']:.1f} {'x'}\" + f'{\"it\"}'"),
         ("ﬁrst(earlier)", "first(earlier)"),
+        ("c = {'a': 1}\nmax(c, key=c.get)", "c = {'a': 1}\nmax(c, key=lambda item_: c.get(item_))"),
+        ("sorted(earlier, key=str.lower)", "sorted(earlier, key=lambda item_: item_.lower())"),
+        ("list(map(str.strip, earlier))", "list(map(lambda item_: item_.strip(), earlier))"),
+        ("re.sub('a', 'b', earlier[0])", "import re\nre.sub('a', 'b', earlier[0])"),
+        ("datetime.date.fromisoformat(today).year", "import datetime\ndatetime.date.fromisoformat(today).year"),
+        ("datetime.fromisoformat(today).year", "from datetime import datetime\ndatetime.fromisoformat(today).year"),
+        ("timedelta(days=1).days", "from datetime import timedelta\ntimedelta(days=1).days"),
+        ("asyncio = {'a': 1}\nasyncio.get('a')", "asyncio = {'a': 1}\nasyncio.get('a')"),
     ],
 )  # fmt: skip
 async def test_what_can_mean_one_thing_is_put_right(sandbox: MontySandbox, text: str, right: str) -> None:
