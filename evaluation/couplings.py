@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlsplit
 
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import ToolDoc, ToolId
+from evaluation.corpora.graphqlrestbench import rows
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, load, text
 from graph.links import Feed
 
-FILES = ("train.jsonl", "valid.jsonl")
 VERDICTS: tuple[str, ...] = ("needed", "possible", "wrong")
 """Of an edge: a value that calls are made for; a valid value that nobody would look up; no value of the parameter."""
 
@@ -76,20 +76,14 @@ def read_programs(folder: Path) -> tuple[list[Program], list[Skipped]]:
     """
     programs: list[Program] = []
     skipped: list[Skipped] = []
-    row = 0
-    for name in FILES:
-        path = folder / name
-        if not path.is_file():
-            raise UsageError(f"{path} is not there; --data is the folder that holds {' and '.join(FILES)}")
-        for line in read_lines(path):
-            if isinstance(line, Skipped):
-                skipped.append(line)
-                continue
-            try:
-                programs.append(Program(row % 2, frozenset(dependencies(text(load(line.body), "output")))))
-            except RecordError as error:
-                skipped.append(Skipped(str(path), line.number, str(error)))
-            row += 1
+    for row, (path, line) in enumerate(rows(folder)):
+        if isinstance(line, Skipped):
+            skipped.append(line)
+            continue
+        try:
+            programs.append(Program(row % 2, frozenset(dependencies(text(load(line.body), "output")))))
+        except RecordError as error:
+            skipped.append(Skipped(str(path), line.number, str(error)))
     return programs, skipped
 
 

@@ -11,7 +11,7 @@ from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
 from evaluation.code_calls import CodeCall, Function, code_calls
-from graph.importers.lines import read_lines
+from graph.importers.lines import Line, read_lines
 from graph.importers.records import RecordError, Skipped, load, text
 
 FILES = ("train.jsonl", "valid.jsonl")
@@ -44,19 +44,28 @@ def read_samples(folder: Path) -> tuple[list[Sample], list[Skipped]]:
     """
     samples: list[Sample] = []
     skipped: list[Skipped] = []
-    for name in FILES:
-        path = folder / name
+    for path, line in rows(folder):
+        if isinstance(line, Skipped):
+            skipped.append(line)
+            continue
+        try:
+            samples.append(_sample(load(line.body), f"{path.stem}-{line.number}"))
+        except (RecordError, SyntaxError, ValueError) as error:
+            skipped.append(Skipped(str(path), line.number, str(error)))
+    return samples, skipped
+
+
+def rows(folder: Path) -> Iterator[tuple[Path, Line | Skipped]]:
+    """The lines of both files in order, each with its file.
+
+    Raises:
+        UsageError: one of the files is not there.
+    """
+    for path in (folder / name for name in FILES):
         if not path.is_file():
             raise UsageError(f"{path} is not there; --data is the folder that holds {' and '.join(FILES)}")
         for line in read_lines(path):
-            if isinstance(line, Skipped):
-                skipped.append(line)
-                continue
-            try:
-                samples.append(_sample(load(line.body), f"{path.stem}-{line.number}"))
-            except (RecordError, SyntaxError, ValueError) as error:
-                skipped.append(Skipped(str(path), line.number, str(error)))
-    return samples, skipped
+            yield path, line
 
 
 def _sample(record: dict[str, Any], name: str) -> Sample:
