@@ -64,7 +64,7 @@ class RunDeps:
     reader: RequestReader = field(default_factory=PlainReader)
     offers: Offers | None = None
     sandbox: Sandbox | None = None
-    offer_tokens: int = 2000
+    offer_tokens: int = 1000
     recalled: int = 8
     at_once: int = 3
     planner: str = "dfs"

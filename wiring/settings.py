@@ -115,7 +115,7 @@ class Settings(ServerSettings, BaseSettings):
     )
 
     offer_tokens: int = Field(
-        default=2000,
+        default=1000,
         ge=200,
         le=100_000,
         description="Tokens that the functions may take in the prompt of a program's author.",
