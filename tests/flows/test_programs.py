@@ -317,3 +317,13 @@ async def test_react_may_call_the_same_tool_as_often_as_it_wants(tmp_path: Path)
         records = await made.told(request)
     assert [given["city"] for _, given in executor.made] == cities
     assert end(records).outcome == "answered"
+
+
+async def test_changes_that_stand_are_told_to_whoever_writes_the_text_anew(tmp_path: Path) -> None:
+    slips = code('gone = await delete_book(title="Dune")', 'gone["count"]')
+    async with world(tmp_path, executor := calls(), slips, code('"Dune is deleted."')) as made:
+        records = await made.told("Delete the book Dune")
+    told = made.server.requests[1].messages[-1]["content"]
+    assert "Changes that were made:\n- delete_book(title='Dune') gave {'deleted':int}" in told
+    assert "never make them again" in told
+    assert (len(executor.made), end(records).outcome) == (1, "answered")
