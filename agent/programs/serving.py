@@ -82,6 +82,7 @@ class Serving:
         self._calls: list[tuple[str, StepResult]] = []
         self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
+        self._standing: list[int] = []
         self._repairs = 0
         self._lost = False
         self.over = False
@@ -133,6 +134,7 @@ class Serving:
             case Looking(values) if self._stood + 1 < MOST_CELLS:
                 seen = shown(*values)
                 self._calls += self._cell
+                self._standing.append(number)
                 self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
                 return ProgramLooked(number=number, shown=seen.text)
             case Returned(value):
@@ -203,13 +205,13 @@ class Serving:
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
         if not goes_on:
             self._before += self._calls
-            self._calls = []
+            self._calls, self._standing = [], []
         self._cell = []
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
         session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
         cells = [one.text for one in self._attempts if one.stands]
         offered = {name: tool.id for name, tool in self._functions.docs.items()}
-        leave = calling.leave.of(program, cells, offered) if calling.leave is not None else None
+        leave = calling.leave.of(program, cells, offered, self._standing) if calling.leave is not None else None
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
         began = time.perf_counter()
         async with closing(runner.run(inputs)) as events:
@@ -296,6 +298,7 @@ class Serving:
         if self._program is not None:
             told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now."
             if self._stood + 1 < MOST_CELLS:
+                self._standing.append(end.number)
                 self._attempts.append(Attempt(self._program.text, told, foreign=True, stands=True))
             else:
                 self._attempts.append(self._unmade(self._program, told, self._cell, foreign=True))

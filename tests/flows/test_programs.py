@@ -327,3 +327,19 @@ async def test_changes_that_stand_are_told_to_whoever_writes_the_text_anew(tmp_p
     assert "Changes that were made:\n- delete_book(title='Dune') gave {'deleted':int}" in told
     assert "never make them again" in told
     assert (len(executor.made), end(records).outcome) == (1, "answered")
+
+
+async def test_a_change_is_not_made_in_other_words_by_the_text_written_anew(tmp_path: Path) -> None:
+    slips = code('gone = await delete_book(title="Dune")', 'gone["count"]')
+    other = code('gone = await delete_book(title="dune")', '"Deleted."')
+    async with world(tmp_path, executor := calls(), slips, other) as made:
+        await made.told("Delete the book Dune")
+    assert executor.made == [("delete_book", {"title": "Dune"})]
+
+
+async def test_a_further_cell_changes_more_with_the_same_tool(tmp_path: Path) -> None:
+    look = code('gone = await delete_book(title="Dune")', "look(gone)")
+    further = code('gone = await delete_book(title="Emma")', '"Both are deleted."')
+    async with world(tmp_path, executor := calls(), look, further) as made:
+        records = await made.told("Delete the books Dune and Emma")
+    assert (len(executor.made), end(records).outcome) == (2, "answered")

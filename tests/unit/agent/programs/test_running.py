@@ -2,13 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from random import Random
 
 import pytest
 import pytest_asyncio
 
 from agent.budget import Budget
+from agent.execution.approval import IntendedCall
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.programs.limits import SandboxLimits
@@ -176,12 +178,25 @@ async def test_a_repair_does_not_do_unasked_what_was_done(sandbox: MontySandbox)
     assert host.changes == ["x"]
 
 
-async def test_a_repair_makes_other_changes_and_reads_anew(sandbox: MontySandbox) -> None:
-    host = Host()
+class _AllowsAll:
+    """Says yes to whatever is asked. ``again``: of each change, whether it may be done already."""
+
+    def __init__(self) -> None:
+        self.again: list[bool] = []
+
+    @asynccontextmanager
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+        if not call.tool.safe:
+            self.again.append(call.again)
+        yield
+
+
+async def test_a_repair_asks_before_other_changes_and_reads_anew(sandbox: MontySandbox) -> None:
+    host, user = Host(), _AllowsAll()
     first = "await get(name='x')\nmade = await add(name='x')\nmade['none']"
-    end = await ran(Work(sandbox, host), first, "await add(name='y')\n(await get(name='x'))['times']")
+    end = await ran(Work(sandbox, host, approver=user), first, "await add(name='y')\n(await get(name='x'))['times']")
     assert isinstance(end, ProgramEnded)
-    assert (end.answer, host.changes) == ("1", ["x", "y"])
+    assert (end.answer, host.changes, user.again) == ("1", ["x", "y"], [False, True])
 
 
 async def test_a_program_that_wants_too_much_is_ended(sandbox: MontySandbox) -> None:
