@@ -127,8 +127,13 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "no", hollow)
     lost = _lost(ran.calls)
     if lost:
-        made = any(not tool.safe and result.status == "ok" for tool, result in (*ran.before, *ran.calls))
-        return Verdict(claim, "partly" if made else "no", f"not all of its changes were made: {_named(lost)}")
+        of_use = any(
+            result.status == "ok" and (claim.answered == "partly" or not tool.safe)
+            for tool, result in (*ran.before, *ran.calls)
+        )
+        if of_use and claim.answered == "partly":
+            return Verdict(claim, "partly")
+        return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
 
