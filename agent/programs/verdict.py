@@ -140,11 +140,16 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
 
 def _hollow(claim: Claim, ran: Ran) -> str:
     """Why there is nothing behind a claim; empty where there is."""
-    if claim.empty:
+    if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
         return "no call that succeeded stands behind its answer"
     return ""
+
+
+def _ends_in_change(ran: Ran) -> bool:
+    """Whether the last thing it did was a change, and all of them were made: many answer nothing, and there may be nothing to say."""
+    return any(not tool.safe and result.status == "ok" for tool, result in ran.calls[-1:]) and not _lost(ran.calls)
 
 
 def _lost(calls: Results) -> list[str]:

@@ -350,3 +350,11 @@ async def test_a_further_cell_changes_more_with_the_same_tool(tmp_path: Path) ->
     async with world(tmp_path, executor := calls(), look, further) as made:
         records = await made.told("Delete the books Dune and Emma")
     assert (len(executor.made), end(records).outcome) == (2, "answered")
+
+
+async def test_a_change_that_answers_nothing_is_done(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(delete_book=ok(""))
+    async with world(tmp_path, executor, code('await delete_book(title="Dune")')) as made:
+        records = await made.told("Delete the book Dune")
+    assert (end(records).outcome, made.written, len(executor.made)) == ("answered", 1, 1)
+    assert end(records).answer.startswith("Done: delete_book Dune")

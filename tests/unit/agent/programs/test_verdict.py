@@ -85,6 +85,13 @@ def test_a_part_that_was_read_stays_one_where_the_change_failed() -> None:
     assert judged(PARTLY, Ran("1", (call(REMOVE, "failed"),))).answered == "no"
 
 
+def test_a_change_may_answer_nothing() -> None:
+    nothing, gone = claim_of(None), call(REMOVE, response="")
+    assert judged(nothing, Ran("1", (gone,))).answered == "yes"
+    assert judged(nothing, Ran("1", (gone, READ))).answered == "no"
+    assert judged(nothing, Ran("1", (gone, call(REMOVE, "failed", title="a")))).answered == "no"
+
+
 def test_a_value_that_is_not_there_is_seen_in_a_text() -> None:
     said = claim_of("Dune has None pages")
     assert judged(said, Ran("f'{title} has {pages} pages'", (READ,))).answered == "partly"
