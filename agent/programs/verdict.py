@@ -13,6 +13,7 @@ from agent.request_reader import Review
 from agent.text import clean, shown
 from domain.event import ProgramEnded
 from domain.program import Answered
+from domain.tool import ToolId
 
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
@@ -153,9 +154,17 @@ def _ends_in_change(ran: Ran) -> bool:
 
 
 def _lost(calls: Results) -> list[str]:
-    """The changes that failed, or whose outcome nobody knows; each call counts as it went last."""
+    """The changes that failed, or whose outcome nobody knows; each call counts as it went last.
+
+    A tool that was tried until it succeeded, once, has made its change: what failed before was one way to it.
+    """
     last = {(tool.id, repr(result.arguments)): (tool, result) for tool, result in calls if not tool.safe}
-    return [tool.api for tool, result in last.values() if result.status != "ok"]
+    went: dict[ToolId, list[str]] = {}
+    for tool, result in calls:
+        went.setdefault(tool.id, []).append(result.status)
+    tried = {tool for tool, each in went.items() if each[-1] == "ok" and each.count("ok") == 1}
+    bad = [(tool, result.status) for tool, result in last.values() if result.status != "ok"]
+    return [tool.api for tool, status in bad if status == "unknown" or tool.id not in tried]
 
 
 def _lacking(claim: Claim, ran: Ran) -> str:
