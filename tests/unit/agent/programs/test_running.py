@@ -208,3 +208,20 @@ async def test_a_program_that_wants_too_much_is_ended(sandbox: MontySandbox) -> 
     stop = work.runner.stop
     assert isinstance(stop, Broken)
     assert "calls" in stop.message
+
+
+async def test_a_long_identifier_goes_on_as_it_came(sandbox: MontySandbox) -> None:
+    class Long(Host):
+        def _answer(self, tool: ToolDoc, name: str) -> CallResult:
+            return CallResult("ok", '{"id": 98765432109876543210}', 200)
+
+    host = Long()
+    await ran(Work(sandbox, host), "one = await get(name='a')\nawait get(name=str(one['id']))")
+    assert [name for _, name in host.sent] == ["a", "98765432109876543210"]
+
+
+async def test_the_limit_of_calls_is_the_sandboxs() -> None:
+    wide = MontySandbox(SandboxLimits(workers=1, calls=2000))
+    end = await ran(Work(wide, Host()), "for n in range(502):\n    await get(name=str(n))\nn")
+    await wide.close()
+    assert isinstance(end, ProgramEnded)
