@@ -26,7 +26,7 @@ def told(steps: Made, called: Made, each: Made = ()) -> Iterator[str]:
     ``each``: those that were meant one by one: no other of the same tool stands for one that failed, and the same twice is twice.
     """
     place = {_key(result): number for number, (_, result) in enumerate(steps, start=1)}
-    latest = {_key(result): (tool, result) for tool, result in (*called, *steps) if not tool.safe}
+    latest = _latest((*called, *steps))
     done = {result.tool for _, result in latest.values() if result.status == _DONE}
     meant = {_key(result): 0 for _, result in each}
     for _, result in each:
@@ -40,6 +40,16 @@ def told(steps: Made, called: Made, each: Made = ()) -> Iterator[str]:
         if line not in said:
             said.add(line)
             yield f"{line} [{place[key]}]\n" if key in place and result.status in (_DONE, _LOST) else f"{line}\n"
+
+
+def _latest(made: Made) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
+    """Each change as it went last; what was done stays done where the same call was refused or failed after it."""
+    latest: dict[tuple[str, str], tuple[ToolDoc, StepResult]] = {}
+    for tool, result in made:
+        before = latest.get(_key(result))
+        if not tool.safe and (result.status in (_DONE, _LOST) or before is None or before[1].status != _DONE):
+            latest[_key(result)] = tool, result
+    return latest
 
 
 def _line(tool: ToolDoc, result: StepResult) -> str:

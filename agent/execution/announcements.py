@@ -13,7 +13,7 @@ from domain.tool import ToolDoc
 class Announced:
     """A call that a program waits for. ``slices``: of its arguments. ``tainted``: its program was written after its author was shown foreign data.
 
-    ``in_loop``: the program may come by there again.
+    ``in_loop``: the program may come by there again. ``cells``: the programs that it goes on from (``program_of``): their names hold.
     """
 
     identity: str
@@ -22,6 +22,7 @@ class Announced:
     slices: tuple[Slice, ...] = ()
     tainted: bool = False
     in_loop: bool = False
+    cells: frozenset[str] = frozenset()
 
 
 class Announcements:

@@ -10,12 +10,12 @@ from typing import Protocol
 from agent.budget import Meter
 from agent.execution.announcements import Announced, Announcements
 from agent.execution.executor import CallResult, Executor
-from agent.execution.identity import Key, key_of, program_of, unnamed
+from agent.execution.identity import Key, key_of, program_of, subtask_of, unnamed
 from agent.execution.provenance import Judged, Provenance
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
 TAINTED = (
     "The program was written after its author had seen what tools answered, so each of its changes is asked about."
@@ -27,7 +27,8 @@ TAINTED = (
 class IntendedCall:
     """A call that is about to be made. ``judged``: where its arguments come from. ``identity``: which call of a program it is.
 
-    ``again``: it changes something, and another program of the run has made the very same call with success: it would be done twice.
+    ``again``: it changes something that may be done already: another program of the run has made the very same call with success, or one that
+    this program is written anew for has made any change with its tool.
     ``tainted``: its program was written after foreign data was shown to its author: it is asked about whatever was said of its tool.
     ``batch``: changes that wait together with it and are asked about at once, itself among them; empty where it is alone.
     ``round``: how often its place in a loop was asked about, this time included; 0: it is in none. ``left``: how many changes the run may
@@ -87,6 +88,7 @@ class ApprovedExecutor:
         self._announced = announcements or Announcements()
         self._begun = set[str]()
         self._changed: defaultdict[Key, set[str]] = defaultdict(set)
+        self._changing: defaultdict[ToolId, set[str]] = defaultdict(set)
         for key, result in (made or {}).items():
             self._note(key, result)
 
@@ -118,7 +120,7 @@ class ApprovedExecutor:
 
     def _judged(self, told: Announced) -> IntendedCall:
         judged = self._provenance.judged(told.tool, told.arguments, told.slices)
-        again = not told.tool.safe and self._is_made(key_of(told.tool.id, told.arguments, told.identity))
+        again = not told.tool.safe and self._may_be_done(told)
         return IntendedCall(told.tool, told.arguments, judged, told.identity, again, told.tainted)
 
     def _to_make(self, identity: str) -> list[Announced]:
@@ -128,10 +130,18 @@ class ApprovedExecutor:
     def _note(self, key: Key, result: CallResult) -> None:
         if result.outcome == "ok":
             self._changed[unnamed(key)].add(program_of(key[-1]))
+            self._changing[key[0]].add(program_of(key[-1]))
 
-    def _is_made(self, key: Key) -> bool:
-        """Whether another program, or what is none, has made the same call with success; within one, the text says how often."""
-        return bool(self._changed[unnamed(key)] - {program_of(key[-1])})
+    def _may_be_done(self, told: Announced) -> bool:
+        """Whether another program, or what is none, has made the same call with success, or a dropped one of the same subtask any with this tool.
+
+        Within a program, the text says how often.
+        """
+        own = program_of(told.identity)
+        if self._changed[unnamed(key_of(told.tool.id, told.arguments, told.identity))] - {own}:
+            return True
+        others = self._changing[told.tool.id] - {own} - told.cells
+        return any(other and subtask_of(other) == subtask_of(own) for other in others)
 
     async def _change(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> CallResult:
         """Counted before it is sent, so that calls side by side do not go beyond the budget together."""

@@ -9,7 +9,7 @@ from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.origin import Crossing
 
-DONE_BEFORE = "The very same call was made before in this run, with success."
+DONE_BEFORE = "The same call, or one like it by a text that was dropped, was made before in this run, with success."
 _log = logging.getLogger(__name__)
 
 

@@ -38,3 +38,13 @@ def identity_of(subtask: int, site: str) -> str:
 def program_of(identity: str) -> str:
     """The subtask and program that a call belongs to; empty for one of no program."""
     return identity.rpartition(":")[0]
+
+
+def subtask_of(program: str) -> str:
+    """The subtask of what ``program_of`` says."""
+    return program.partition(":")[0]
+
+
+def program_with(identity: str, number: int) -> str:
+    """What ``program_of`` says of the program of this number, of the same subtask."""
+    return f"{subtask_of(identity)}:{number}"

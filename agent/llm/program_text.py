@@ -45,6 +45,9 @@ def _earlier(attempts: tuple[Attempt, ...], fence: Fence) -> Iterator[Message]:
 def _what_next(attempt: Attempt, stood: int) -> str:
     if not attempt.stands:
         kept = "; the names of the cells before it hold" if stood else ""
+        if attempt.changed:
+            made = "The changes listed above were made and stand: never make them again"
+            return f"{made}. Else that text counts as not run{kept}. Write what is left to do."
         return f"That text counts as not run{kept}. Write it anew, whole."
     left = MOST_CELLS - stood
     looks = "without a further look" if left <= 1 else f"at most {left} more cells"

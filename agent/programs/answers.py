@@ -1,5 +1,9 @@
 """What a call's result is within the program that made it: a value, an error that it can catch, or its end."""
 
+import json
+import re
+from typing import NoReturn
+
 import orjson
 from pydantic.types import JsonValue
 
@@ -13,6 +17,8 @@ _DEEPEST = 60
 """Levels of a value; what is deeper is given as the text that it is."""
 _REASON = 160
 """Characters of a failed call's reason."""
+_BEYOND = re.compile(r"\d{19}")
+"""In whole numbers of more than 64 bits, which ``orjson`` makes fractions of."""
 _CUT = "cut at "
 """What the note of a response begins with of which there was more than is read."""
 
@@ -49,12 +55,16 @@ def _value(text: str) -> JsonValue:
         return None
     value: JsonValue
     try:
-        value = orjson.loads(text)
-    except (orjson.JSONDecodeError, ValueError):
+        value = json.loads(text, parse_constant=_no_number) if _BEYOND.search(text) else orjson.loads(text)
+    except (ValueError, RecursionError):
         value = read_value(text)
         if value is None:
             return text
     return text if too_deep(value, _DEEPEST) else value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _whole(text: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from agent.execution.announcements import Announced, Announcements
+from agent.execution.identity import program_with
 from agent.programs.slices import Setting, SlicedProgram
 from domain.model import JsonObject
 from domain.program import Program
@@ -31,9 +32,11 @@ class SubtaskLeave:
     said: Sequence[str] = ()
     inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
 
-    def of(self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId]) -> "ProgramLeave":
-        """Of one cell. ``cells``: the texts before it whose names hold; ``tools``: the functions that those could call."""
-        return ProgramLeave(self, program, cells, {**tools, **program.tools})
+    def of(
+        self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
+    ) -> "ProgramLeave":
+        """Of one cell. ``cells``: the texts before it whose names hold, ``numbers``: theirs; ``tools``: the functions that those could call."""
+        return ProgramLeave(self, program, cells, {**tools, **program.tools}, numbers)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class ProgramLeave:
     program: Program
     cells: Sequence[str]
     tools: Mapping[str, ToolId]
+    numbers: Sequence[int] = ()
 
     def tell(self, calls: Iterable[WaitingCall]) -> None:
         """These calls wait to be made."""
@@ -58,6 +62,7 @@ class ProgramLeave:
             self._sliced.slices(call.function, *place),
             tainted=self.program.tainted,
             in_loop=self._sliced.in_loop(*place),
+            cells=frozenset(program_with(call.identity, number) for number in self.numbers),
         )
 
     @cached_property

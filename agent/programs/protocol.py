@@ -23,12 +23,14 @@ class Attempt:
 
     ``told``: what its author is to know: complaints of checks, the error it broke off with, or what a look showed. ``foreign``: that holds
     words of a response, so whatever is written after it is tainted. ``stands``: it ran, and its names can be used; else it counts as not run.
+    ``changed``: but for the changes that ``told`` lists, which were made.
     """
 
     text: str
     told: str
     foreign: bool = False
     stands: bool = False
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

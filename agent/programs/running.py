@@ -30,8 +30,6 @@ from domain.tool import ToolDoc
 
 AT_ONCE = 8
 """Calls of one program that are under way at the same time."""
-MOST_CALLS = 500
-"""Calls of one program."""
 
 T = TypeVar("T")
 CallEvent = CallStarted | CallFinished
@@ -216,8 +214,6 @@ class ProgramRunner:
         self._air.queue += new
         if self._leave is not None:
             self._leave.tell(self._waiting(call) for call in new if call.key not in self._order)
-        if self._came_by.total() > MOST_CALLS:
-            raise BudgetExceededError(f"a program may make {MOST_CALLS} calls, and this one wanted more: ask for less")
 
     def _waiting(self, call: _Call) -> WaitingCall:
         identity = identity_of(self._calling.subtask, call.site)

@@ -16,7 +16,7 @@ from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
 from agent.programs.running import Calling, ProgramRunner
-from agent.programs.telling import told_complaints, told_failure
+from agent.programs.telling import told_changes, told_complaints, told_failure
 from agent.programs.verdict import Ran, claim_of, judged, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
@@ -82,6 +82,7 @@ class Serving:
         self._calls: list[tuple[str, StepResult]] = []
         self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
+        self._standing: list[int] = []
         self._repairs = 0
         self._lost = False
         self.over = False
@@ -133,6 +134,7 @@ class Serving:
             case Looking(values) if self._stood + 1 < MOST_CELLS:
                 seen = shown(*values)
                 self._calls += self._cell
+                self._standing.append(number)
                 self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
                 return ProgramLooked(number=number, shown=seen.text)
             case Returned(value):
@@ -203,13 +205,13 @@ class Serving:
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
         if not goes_on:
             self._before += self._calls
-            self._calls = []
+            self._calls, self._standing = [], []
         self._cell = []
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
         session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
         cells = [one.text for one in self._attempts if one.stands]
         offered = {name: tool.id for name, tool in self._functions.docs.items()}
-        leave = calling.leave.of(program, cells, offered) if calling.leave is not None else None
+        leave = calling.leave.of(program, cells, offered, self._standing) if calling.leave is not None else None
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
         began = time.perf_counter()
         async with closing(runner.run(inputs)) as events:
@@ -232,15 +234,25 @@ class Serving:
         """What a text broke off with, noted for the next one."""
         told = told_failure(broken, program.text, [*self._calls, *self._cell])
         self._before += self._cell
-        said = told.text
+        said, dropped = told.text, self._cell
         if broken.lost:
             self._attempts = [replace(one, stands=False) for one in self._attempts]
-            said = f"{told.text}\n{_BEGIN_ANEW}"
-        self._attempts.append(Attempt(program.text, said, told.foreign))
+            said, dropped = f"{told.text}\n{_BEGIN_ANEW}", [*self._calls, *self._cell]
+        self._attempts.append(self._unmade(program, said, dropped, foreign=told.foreign))
         self._repairs = REPAIRS + 1 if broken.lost and self._lost else self._repairs + 1
         self._lost = self._lost or broken.lost
         self.over = broken.final or self._spent
         return ProgramFailed(number=self._progress.programs, error=told.text, line=broken.line, final=broken.final)
+
+    def _unmade(
+        self, program: Program, said: str, dropped: Sequence[tuple[str, StepResult]], *, foreign: bool
+    ) -> Attempt:
+        """A text that counts as not run, but for the changes among its calls: those cannot be dropped."""
+        made = [one for one in dropped if one[1].status == "ok" and not self._evidence.doc(one[1].tool).safe]
+        if not made:
+            return Attempt(program.text, said, foreign)
+        changes = told_changes(made, program.text)
+        return Attempt(program.text, f"{said}\n{changes.text}", foreign or changes.foreign, changed=True)
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
         """What a program says at its end, and what that comes to."""
@@ -285,7 +297,11 @@ class Serving:
         self._functions = functions(tools, self._deps.offer_tokens)
         if self._program is not None:
             told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now."
-            self._attempts.append(Attempt(self._program.text, told, foreign=True, stands=self._stood + 1 < MOST_CELLS))
+            if self._stood + 1 < MOST_CELLS:
+                self._standing.append(end.number)
+                self._attempts.append(Attempt(self._program.text, told, foreign=True, stands=True))
+            else:
+                self._attempts.append(self._unmade(self._program, told, self._cell, foreign=True))
         self._repairs = min(self._repairs, REPAIRS)
 
     def _may_repair(self, end: ProgramEnded) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from types import NoneType
 
 from pydantic.types import JsonValue
 
@@ -19,6 +20,7 @@ Called = Sequence[tuple[str, StepResult]]
 
 _COMPLAINTS = 10
 _COMPLAINT = 300
+_CHANGES = 30
 _MESSAGE = 240
 _LINE = 160
 _BODY = 200
@@ -57,6 +59,21 @@ def told_failure(broken: Broken, text: str, called: Called) -> Shown:
         lines += _returned(called)
     answered = failed is not None and failed[1].attempts > 0 and bool(said or failed[1].note)
     return Shown("\n".join(lines), answered or (raised and bool(message)))
+
+
+def told_changes(made: Called, text: str) -> Shown:
+    """The changes that a text made before it broke off, each with the structure of its answer; foreign where they took words that it has not."""
+    lines = [f"- {function}({_given(result)}) gave {_structure(result)}" for function, result in made[:_CHANGES]]
+    more = len(made) - len(lines)
+    values = [value for _, result in made for value in result.arguments.values()]
+    foreign = any(
+        not isinstance(one, (int, float, NoneType)) and not (isinstance(one, str) and one in text) for one in values
+    )
+    return Shown("\n".join(("Changes that were made:", *lines, *([f"and {more} more"] if more > 0 else []))), foreign)
+
+
+def _given(result: StepResult) -> str:
+    return ", ".join(f"{name}={clean(repr(value), _LINE)}" for name, value in result.arguments.items())
 
 
 def _failed(broken: Broken, called: Called) -> tuple[str, StepResult] | None:

@@ -13,6 +13,7 @@ from agent.request_reader import Review
 from agent.text import clean, shown
 from domain.event import ProgramEnded
 from domain.program import Answered
+from domain.tool import ToolId
 
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
@@ -127,25 +128,43 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "no", hollow)
     lost = _lost(ran.calls)
     if lost:
-        made = any(not tool.safe and result.status == "ok" for tool, result in (*ran.before, *ran.calls))
-        return Verdict(claim, "partly" if made else "no", f"not all of its changes were made: {_named(lost)}")
+        of_use = any(
+            result.status == "ok" and (claim.answered == "partly" or not tool.safe)
+            for tool, result in (*ran.before, *ran.calls)
+        )
+        if of_use and claim.answered == "partly":
+            return Verdict(claim, "partly")
+        return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
 
 
 def _hollow(claim: Claim, ran: Ran) -> str:
     """Why there is nothing behind a claim; empty where there is."""
-    if claim.empty:
+    if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
         return "no call that succeeded stands behind its answer"
     return ""
 
 
+def _ends_in_change(ran: Ran) -> bool:
+    """Whether the last thing it did was a change, and all of them were made: many answer nothing, and there may be nothing to say."""
+    return any(not tool.safe and result.status == "ok" for tool, result in ran.calls[-1:]) and not _lost(ran.calls)
+
+
 def _lost(calls: Results) -> list[str]:
-    """The changes that failed, or whose outcome nobody knows; each call counts as it went last."""
+    """The changes that failed, or whose outcome nobody knows; each call counts as it went last.
+
+    A tool that was tried until it succeeded, once, has made its change: what failed before was one way to it.
+    """
     last = {(tool.id, repr(result.arguments)): (tool, result) for tool, result in calls if not tool.safe}
-    return [tool.api for tool, result in last.values() if result.status != "ok"]
+    went: dict[ToolId, list[str]] = {}
+    for tool, result in calls:
+        went.setdefault(tool.id, []).append(result.status)
+    tried = {tool for tool, each in went.items() if each[-1] == "ok" and each.count("ok") == 1}
+    bad = [(tool, result.status) for tool, result in last.values() if result.status != "ok"]
+    return [tool.api for tool, status in bad if status == "unknown" or tool.id not in tried]
 
 
 def _lacking(claim: Claim, ran: Ran) -> str:

@@ -38,6 +38,7 @@ PLACE = 'place = (await search_places(city="Paris"))["results"][0]'
 DAYS = 'days = (await get_daily_forecast(latitude=place["latitude"], longitude=place["longitude"]))["days"]'
 SAID = '{"answered": "yes", "answer": f"{days[0][\'temperature\']} degrees on {days[0][\'date\']}"}'
 RIGHT = code(PLACE, DAYS, SAID)
+SLIPS = code('gone = await delete_book(title="Dune")', 'gone["count"]')
 ANSWER = "4.5 degrees on 2026-01-02\nBased on: [1] Places Set/search_places, [2] Weather Set/get_daily_forecast\n"
 
 
@@ -317,3 +318,43 @@ async def test_react_may_call_the_same_tool_as_often_as_it_wants(tmp_path: Path)
         records = await made.told(request)
     assert [given["city"] for _, given in executor.made] == cities
     assert end(records).outcome == "answered"
+
+
+async def test_changes_that_stand_are_told_to_whoever_writes_the_text_anew(tmp_path: Path) -> None:
+    async with world(tmp_path, executor := calls(), SLIPS, code('"Dune is deleted."')) as made:
+        records = await made.told("Delete the book Dune")
+    told = made.server.requests[1].messages[-1]["content"]
+    assert "Changes that were made:\n- delete_book(title='Dune') gave {'deleted':int}" in told
+    assert "never make them again" in told
+    assert (len(executor.made), end(records).outcome) == (1, "answered")
+
+
+async def test_a_change_that_is_refused_the_second_time_is_told_as_made(tmp_path: Path) -> None:
+    async with world(tmp_path, executor := calls(), SLIPS, code('await delete_book(title="Dune")', '"x"')) as made:
+        records = await made.told("Delete the book Dune")
+    assert len(executor.made) == 1
+    assert "Done: delete_book Dune" in end(records).answer
+    assert "Not done" not in end(records).answer
+
+
+async def test_a_change_is_not_made_in_other_words_by_the_text_written_anew(tmp_path: Path) -> None:
+    other = code('gone = await delete_book(title="dune")', '"Deleted."')
+    async with world(tmp_path, executor := calls(), SLIPS, other) as made:
+        await made.told("Delete the book Dune")
+    assert executor.made == [("delete_book", {"title": "Dune"})]
+
+
+async def test_a_further_cell_changes_more_with_the_same_tool(tmp_path: Path) -> None:
+    look = code('gone = await delete_book(title="Dune")', "look(gone)")
+    further = code('gone = await delete_book(title="Emma")', '"Both are deleted."')
+    async with world(tmp_path, executor := calls(), look, further) as made:
+        records = await made.told("Delete the books Dune and Emma")
+    assert (len(executor.made), end(records).outcome) == (2, "answered")
+
+
+async def test_a_change_that_answers_nothing_is_done(tmp_path: Path) -> None:
+    executor = ScriptedExecutor(delete_book=ok(""))
+    async with world(tmp_path, executor, code('await delete_book(title="Dune")')) as made:
+        records = await made.told("Delete the book Dune")
+    assert (end(records).outcome, made.written, len(executor.made)) == ("answered", 1, 1)
+    assert end(records).answer.startswith("Done: delete_book Dune")

@@ -58,3 +58,9 @@ def test_what_was_lost_or_refused_is_told_once() -> None:
 
 def test_a_later_success_makes_up_for_a_failure() -> None:
     assert lines([made("ok", "tsk_2")], [made("failed"), made("ok", "tsk_2")]) == ["Done: complete_task tsk_2 [1]"]
+
+
+def test_what_was_done_stays_done_where_it_is_refused_the_second_time() -> None:
+    assert lines([made("skipped", note="It was made before.")], [made("ok"), made("skipped")]) == [
+        "Done: complete_task tsk_1 [1]"
+    ]

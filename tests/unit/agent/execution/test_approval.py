@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from agent.budget import Budget, Meter
+from agent.execution.announcements import Announced, Announcements
 from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
 from agent.execution.approvers import AllowChanges, DenyChanges, DryRun, KeepHostsApart
 from agent.execution.executor import CallResult
@@ -183,5 +184,17 @@ async def test_what_another_program_has_done_is_not_done_again_unasked(identity:
             await executor.call(REMOVE, {"title": "Dune"}, identity)
     else:
         await executor.call(REMOVE, {"title": "Dune"}, identity)
-    await executor.call(REMOVE, {"title": "Emma"}, identity)
-    assert len(calls.made) == 3 - again
+    assert len(calls.made) == 2 - again
+
+
+async def test_a_text_that_is_written_anew_changes_nothing_more_with_the_same_tool_unasked() -> None:
+    told, calls = Announcements(), Calls()
+    meter = Meter(Budget(), Cost())
+    executor = ApprovedExecutor(calls, AllowChanges(), Provenance(Voices()), meter, announcements=told)
+    await executor.call(REMOVE, {"title": "Dune"}, "1:1:0#0")
+    with pytest.raises(NotAllowedError, match="made before in this run"):
+        await executor.call(REMOVE, {"title": "dune"}, "1:2:0#0")
+    told.tell([Announced("1:3:0#0", REMOVE, {"title": "Emma"}, cells=frozenset({"1:1"}))])
+    await executor.call(REMOVE, {"title": "Emma"}, "1:3:0#0")  # a further cell of the first
+    await executor.call(REMOVE, {"title": "Ulysses"}, "2:1:0#0")  # another subtask
+    assert len(calls.made) == 3

@@ -69,3 +69,16 @@ def test_what_ends_a_program_for_good(status: StepStatus, safe: bool, kind: str)
     tool = GET if safe else ADD
     broken = final(tool, StepResult(tool=tool.id, status=status, note="why"), 3)
     assert (broken.kind, broken.line, broken.final) == (kind, 3, True) if broken else not kind
+
+
+@pytest.mark.parametrize("number", [2**63, 10**19, 12345678901234567890123, -(10**25)])
+def test_large_whole_numbers_stay_whole(number: int) -> None:
+    found = given(json.dumps({"id": number, "share": 0.25}))
+    assert found == {"id": number, "share": 0.25}
+    assert isinstance(found, dict)
+    assert isinstance(found["id"], int)
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, '{"id": 12345678901234567890, "x": NaN}', "[" * 30_000 + "1" * 20])
+def test_what_cannot_be_read_beside_large_numbers_is_no_error(text: str) -> None:
+    assert not isinstance(given(text), Failure)

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from random import Random
 
 import pytest
 import pytest_asyncio
 
 from agent.budget import Budget
+from agent.execution.approval import IntendedCall
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.programs.limits import SandboxLimits
@@ -176,12 +178,25 @@ async def test_a_repair_does_not_do_unasked_what_was_done(sandbox: MontySandbox)
     assert host.changes == ["x"]
 
 
-async def test_a_repair_makes_other_changes_and_reads_anew(sandbox: MontySandbox) -> None:
-    host = Host()
+class _AllowsAll:
+    """Says yes to whatever is asked. ``again``: of each change, whether it may be done already."""
+
+    def __init__(self) -> None:
+        self.again: list[bool] = []
+
+    @asynccontextmanager
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+        if not call.tool.safe:
+            self.again.append(call.again)
+        yield
+
+
+async def test_a_repair_asks_before_other_changes_and_reads_anew(sandbox: MontySandbox) -> None:
+    host, user = Host(), _AllowsAll()
     first = "await get(name='x')\nmade = await add(name='x')\nmade['none']"
-    end = await ran(Work(sandbox, host), first, "await add(name='y')\n(await get(name='x'))['times']")
+    end = await ran(Work(sandbox, host, approver=user), first, "await add(name='y')\n(await get(name='x'))['times']")
     assert isinstance(end, ProgramEnded)
-    assert (end.answer, host.changes) == ("1", ["x", "y"])
+    assert (end.answer, host.changes, user.again) == ("1", ["x", "y"], [False, True])
 
 
 async def test_a_program_that_wants_too_much_is_ended(sandbox: MontySandbox) -> None:
@@ -193,3 +208,20 @@ async def test_a_program_that_wants_too_much_is_ended(sandbox: MontySandbox) -> 
     stop = work.runner.stop
     assert isinstance(stop, Broken)
     assert "calls" in stop.message
+
+
+async def test_a_long_identifier_goes_on_as_it_came(sandbox: MontySandbox) -> None:
+    class Long(Host):
+        def _answer(self, tool: ToolDoc, name: str) -> CallResult:
+            return CallResult("ok", '{"id": 98765432109876543210}', 200)
+
+    host = Long()
+    await ran(Work(sandbox, host), "one = await get(name='a')\nawait get(name=str(one['id']))")
+    assert [name for _, name in host.sent] == ["a", "98765432109876543210"]
+
+
+async def test_the_limit_of_calls_is_the_sandboxs() -> None:
+    wide = MontySandbox(SandboxLimits(workers=1, calls=2000))
+    end = await ran(Work(wide, Host()), "for n in range(502):\n    await get(name=str(n))\nn")
+    await wide.close()
+    assert isinstance(end, ProgramEnded)

@@ -3,7 +3,7 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs.verdict import Ran, claim_of, is_nothing, judged, told
+from agent.programs.verdict import Ran, Verdict, claim_of, is_nothing, judged, told
 from agent.request_reader import Review
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolDoc
@@ -18,6 +18,7 @@ def call(
 
 READ = call(BOOKS, title="Dune")
 YES = claim_of("412 pages")
+PARTLY = claim_of({"answered": "partly", "answer": "x"})
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,9 @@ def test_others_are_not(value: JsonValue) -> None:
         (Ran("1", (READ, call(REMOVE, "failed"))), "no"),
         (Ran("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"))), "partly"),
         (Ran("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="b"))), "yes"),
+        (Ran("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="a"))), "yes"),
+        (Ran("1", (call(REMOVE, "unknown", title="b"), call(REMOVE, title="a"))), "partly"),
+        (Ran("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"), call(REMOVE, title="c"))), "partly"),
         (Ran("1", (call(REMOVE, "unknown"), READ)), "no"),
         (Ran("1", (READ,), (call(REMOVE, "failed"),)), "yes"),
         (Ran("1", (READ,), unreached=["delete_book"]), "yes"),
@@ -76,7 +80,19 @@ def test_a_yes_is_what_its_calls_make_of_it(ran: Ran, verdict: str) -> None:
 
 def test_a_no_stays_one() -> None:
     assert judged(claim_of({"answered": "no", "answer": "x"}), Ran("1", (READ,))).answered == "no"
-    assert judged(claim_of({"answered": "partly", "answer": "x"}), Ran("1", (READ,))).answered == "partly"
+    assert judged(PARTLY, Ran("1", (READ,))).answered == "partly"
+
+
+def test_a_part_that_was_read_stays_one_where_the_change_failed() -> None:
+    assert judged(PARTLY, Ran("1", (READ, call(REMOVE, "failed")))) == Verdict(PARTLY, "partly")
+    assert judged(PARTLY, Ran("1", (call(REMOVE, "failed"),))).answered == "no"
+
+
+def test_a_change_may_answer_nothing() -> None:
+    nothing, gone = claim_of(None), call(REMOVE, response="")
+    assert judged(nothing, Ran("1", (gone,))).answered == "yes"
+    assert judged(nothing, Ran("1", (gone, READ))).answered == "no"
+    assert judged(nothing, Ran("1", (gone, call(REMOVE, "failed", title="a")))).answered == "no"
 
 
 def test_a_value_that_is_not_there_is_seen_in_a_text() -> None:
