@@ -7,7 +7,7 @@ it could then do again in another way: such a run ends.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from agent.execution.call_cache import CUT_OFF
 from agent.execution.executor import CallResult
@@ -144,6 +144,19 @@ class Line:
     def next(self) -> Event | None:
         """What comes next in the record; None at its end."""
         return next(self._ahead(), None)
+
+    @property
+    def asks_for_programs(self) -> bool | None:
+        """Whether a program was asked for at this point, whatever came of it; None where the record does not go so far."""
+        match list(islice(self._ahead(), 2)):
+            case [] | [CandidatesConsidered()]:
+                return None
+            case [CandidatesConsidered(), following]:  # an offer, not where a walk begins
+                return isinstance(following, CandidatesConsidered | ProgramRefused | ProgramStarted)
+            case [first, *_]:
+                return isinstance(first, PlanReady | ProgramRefused | ProgramStarted)
+            case _:
+                return None
 
     @property
     def recalled(self) -> MemoryRecalled | None:
@@ -294,6 +307,12 @@ class DecidingAsBefore(Delegating):
         super().__init__(policy)
         self._line = line
         self._own = own
+
+    @property
+    def writes(self) -> bool:
+        """As before: a model that could not write then may do so now, and the other way round."""
+        before = self._line.asks_for_programs
+        return self._policy.writes if before is None else before
 
     async def choose(self, situation: Situation) -> Choice:
         match self._line.next:

@@ -257,7 +257,7 @@ class SubtaskRun(SubtaskOutcome):
             ended = progress.ended
             if ended is None or ended.how == "open" or meter.exhausted or not meter.may_reflect or self.done_already:
                 break
-            if self._deps.writes_programs and not await self._reflector.in_doubt(ended, progress.state):
+            if not await self._is_to_reflect(ended):
                 break
             path, reflection = await self._reflector.reflect(ended, progress.state)
             verdict = reflection.verdict
@@ -276,6 +276,12 @@ class SubtaskRun(SubtaskOutcome):
             if kept is not None:
                 progress.state = kept.state
                 yield kept.ended.model_copy(update={"reason": f"the best path so far: {kept.ended.reason}"})
+
+    async def _is_to_reflect(self, ended: PathEnded) -> bool:
+        """Whether a path is judged: as it was before; else always, but only where there is doubt if a program is written over it."""
+        if self._past.next is not None:
+            return isinstance(self._past.next, ReflectionMade)
+        return not self._deps.writes_programs or await self._reflector.in_doubt(ended, self.progress.state)
 
     async def _walk(self) -> AsyncIterator[Event]:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""

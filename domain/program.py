@@ -1,5 +1,6 @@
 """Programs: plans as short Python texts over async functions, one per offered tool (docs/programs.md)."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -24,3 +25,10 @@ class Program(Model):
     arguments: dict[str, dict[str, str]] = Field(default_factory=dict[str, dict[str, str]])
     stubs: str = ""
     tainted: bool = False
+
+    def over(self, cells: "Sequence[Program]") -> "Program":
+        """The same text after these cells, whose functions call what they could call."""
+        known = (*cells, self)
+        tools = {name: tool for one in known for name, tool in one.tools.items()}
+        arguments = {name: names for one in known for name, names in one.arguments.items()}
+        return self.model_copy(update={"tools": tools, "arguments": arguments})

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from domain.event import ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, Programs, ProgramStarted
 
-_SITE = re.compile(r"(\d+):(\d+)#")
+_SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
 
 
 @dataclass
@@ -35,9 +35,9 @@ class Written:
 
 
 def site_of(told: str) -> tuple[int, int]:
-    """The program's number and the place in its text, in bytes, of ``2:57#0``; zeros where it is of no program."""
+    """The program's number and the place in its text, in bytes, of ``2:57#0``, or ``3:57~1#0`` for the text before; zeros where it is of no program."""
     found = _SITE.match(told)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    return (int(found[1]) - int(found[3] or 0), int(found[2])) if found else (0, 0)
 
 
 def line_of(text: str, place: int) -> int:

@@ -21,13 +21,14 @@ def unnamed(key: Key) -> Key:
     return key[0], key[1], ""
 
 
-def site_of(program: int, place: int, occurrence: int, arguments: JsonObject) -> str:
+def site_of(program: int, place: int, occurrence: int, arguments: JsonObject, back: int = 0) -> str:
     """A call of a program, as its subtask's events name it. ``occurrence``: how often it came by there with the same arguments before.
+    ``back``: the text is that of so many cells before.
 
     Counted by arguments, and told apart by them: calls made side by side have the same names in whatever order their answers come.
     """
     digest = sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
-    return f"{program}:{place}#{occurrence}-{digest[:_DIGITS]}"
+    return f"{program}:{place}{f'~{back}' if back else ''}#{occurrence}-{digest[:_DIGITS]}"
 
 
 def identity_of(subtask: int, site: str) -> str:

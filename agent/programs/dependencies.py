@@ -10,7 +10,7 @@ from domain.program import Program
 Site = tuple[int, int]
 """A call of a program: the program's number, and where the call begins in its text, in UTF-8 bytes."""
 
-_SITE = re.compile(r"(\d+):(\d+)#")
+_SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
 _NESTED = 8
 """Functions of a program that call each other are followed so deep."""
 
@@ -26,9 +26,9 @@ class Feeds:
 
 
 def site_of(told: str) -> Site | None:
-    """A call's place out of ``2:57#0``; None where it is of no program."""
+    """A call's place out of ``2:57#0``, or ``3:57~1#0`` where a function of the cell before makes it; None where it is of no program."""
     found = _SITE.match(told)
-    return (int(found[1]), int(found[2])) if found else None
+    return (int(found[1]) - int(found[3] or 0), int(found[2])) if found else None
 
 
 def feeds(cells: Mapping[int, Program]) -> Feeds:

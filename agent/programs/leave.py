@@ -14,7 +14,10 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class WaitingCall:
-    """A call that a program waits for, by its tool's own names. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes."""
+    """A call that a program waits for, by its tool's own names. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
+
+    ``back``: 0, or of how many cells before that text is.
+    """
 
     identity: str
     function: str
@@ -22,6 +25,7 @@ class WaitingCall:
     arguments: JsonObject
     start: int
     end: int
+    back: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,9 @@ class SubtaskLeave:
     def of(
         self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
     ) -> "ProgramLeave":
-        """Of one cell. ``cells``: the texts before it whose names hold, ``numbers``: theirs; ``tools``: the functions that those could call."""
+        """Of one cell. ``cells``: the texts that its session ran before it, empty where their names do not hold; ``numbers``: of the cells that
+        hold; ``tools``: the functions that those could call.
+        """
         return ProgramLeave(self, program, cells, {**tools, **program.tools}, numbers)
 
 
@@ -54,12 +60,12 @@ class ProgramLeave:
         self.subtask.announcements.tell(self._announced(call) for call in calls)
 
     def _announced(self, call: WaitingCall) -> Announced:
-        place = call.start, call.end
+        place = call.function, call.start, call.end, call.back
         return Announced(
             call.identity,
             call.tool,
             call.arguments,
-            self._sliced.slices(call.function, *place),
+            self._sliced.slices(*place),
             tainted=self.program.tainted,
             in_loop=self._sliced.in_loop(*place),
             cells=frozenset(program_with(call.identity, number) for number in self.numbers),

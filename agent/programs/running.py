@@ -87,6 +87,7 @@ class _Call:
     site: str
     place: int
     end: int
+    back: int = 0
     complaint: str = ""
     step: int = 0
     task: asyncio.Task[StepResult] | None = None
@@ -100,11 +101,13 @@ class _Call:
 @dataclass(slots=True)
 class _Air:
     """Calls that are not answered yet. ``seen``: all that ever were, by the session's ids. ``refused``: that cannot be made; ``queue``: not begun; ``begun``: by the session's id.
+    ``unknown``: ids of calls to what is no function of the program (any more), with the names.
 
     ``ended``: those whose task is over, in that order.
     """
 
     seen: set[int] = field(default_factory=set[int])
+    unknown: dict[int, str] = field(default_factory=dict[int, str])
     refused: deque[_Call] = field(default_factory=deque[_Call])
     queue: list[_Call] = field(default_factory=list[_Call])
     begun: dict[int, _Call] = field(default_factory=dict[int, _Call])
@@ -153,7 +156,7 @@ class ProgramRunner:
         self._recorded = recorded or RecordedProgram()
         self._order = {key: at for at, key in enumerate(self._recorded.ended)}
         self._leave = leave
-        self._came_by: Counter[tuple[int, str]] = Counter()
+        self._came_by: Counter[tuple[int, int, str]] = Counter()
         self._air = _Air()
         self._had_turn = False
         calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
@@ -184,6 +187,9 @@ class ProgramRunner:
         stop = await self._in_time(self._session.start(self._program.text, inputs))
         while isinstance(stop, Waiting):
             self._admit(stop)
+            if self._air.unknown:
+                stop = await self._in_time(self._session.resume(self._not_there()))
+                continue
             if self._air.empty:
                 self.stop = Broken("RuntimeError", "it waits for what is no call")
                 return
@@ -207,7 +213,9 @@ class ProgramRunner:
             if pending.id not in self._air.seen:
                 self._air.seen.add(pending.id)
                 call = self._identified(pending)
-                if call.complaint:
+                if call is None:
+                    self._air.unknown[pending.id] = pending.function
+                elif call.complaint:
                     self._air.refused.append(call)
                 else:
                     new.append(call)
@@ -215,13 +223,21 @@ class ProgramRunner:
         if self._leave is not None:
             self._leave.tell(self._waiting(call) for call in new if call.key not in self._order)
 
+    def _not_there(self) -> dict[int, Failure]:
+        """What is said to calls of functions that are not there: their tools are gone since."""
+        said = {at: Failure(f"there is no function `{name}` any more") for at, name in self._air.unknown.items()}
+        self._air.unknown = {}
+        return said
+
     def _waiting(self, call: _Call) -> WaitingCall:
         identity = identity_of(self._calling.subtask, call.site)
-        return WaitingCall(identity, call.function, call.tool, call.arguments, call.place, call.end)
+        return WaitingCall(identity, call.function, call.tool, call.arguments, call.place, call.end, call.back)
 
-    def _identified(self, pending: PendingCall) -> _Call:
-        """The call by its tool's own names and types; its identity is of what is sent."""
-        tool = self._calling.docs[pending.function]
+    def _identified(self, pending: PendingCall) -> _Call | None:
+        """The call by its tool's own names and types; its identity is of what is sent. None: there is no such tool."""
+        tool = self._calling.docs.get(pending.function)
+        if tool is None:
+            return None
         names = self._program.arguments.get(pending.function, {})
         given = {names.get(name, name): value for name, value in pending.arguments.items()}
         complaint = ""
@@ -229,10 +245,12 @@ class ProgramRunner:
             given = validate(tool, _without_nothing(tool, given))
         except InvalidArgumentsError as error:
             complaint = str(error)
-        same = (pending.start, json.dumps(given, sort_keys=True))
-        site = site_of(self._number, pending.start, self._came_by[same], given)
+        same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
+        site = site_of(self._number, pending.start, self._came_by[same], given, pending.back)
         self._came_by[same] += 1
-        return _Call(pending.id, pending.function, tool, given, site, pending.start, pending.end, complaint)
+        return _Call(
+            pending.id, pending.function, tool, given, site, pending.start, pending.end, pending.back, complaint
+        )
 
     async def _told(self, call: _Call) -> CallStarted:
         if not call.tool.safe and not self._had_turn:
@@ -285,7 +303,7 @@ class ProgramRunner:
 
     def _note(self, call: _Call, result: StepResult) -> JsonValue | Failure:
         """The program's answer; a result that ends it does so for good."""
-        line = self._program.text.encode()[: call.place].count(b"\n") + 1
+        line = 0 if call.back else self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = final(call.tool, result, line) or self.stop
         answer = answer_of(call.tool, result)
         self.calls.append(Called(call.function, call.step, call.site, call.place, result, answer))

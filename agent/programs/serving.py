@@ -75,6 +75,7 @@ class Serving:
         self._past = past
         self._stack = AsyncExitStack()
         self._session: Session | None = None
+        self._fed: list[Program] = []
         self._attempts: list[Attempt] = []
         self._functions = functions((), 0)
         self._program: Program | None = None
@@ -200,16 +201,18 @@ class Serving:
         goes_on = self._stood > 0
         number = self._progress.programs + 1
         yield ProgramStarted(number=number, program=program, goes_on=goes_on)
+        if not goes_on:
+            self._before += self._calls
+            self._calls, self._fed, self._standing = [], [], []
+        cells = self._cells()
+        program = program.over(self._fed)
+        self._fed.append(program)
+        self._cell = []
         await self._evidence.read(program.tools.values())
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
-        if not goes_on:
-            self._before += self._calls
-            self._calls, self._standing = [], []
-        self._cell = []
         inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
         session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
-        cells = [one.text for one in self._attempts if one.stands]
         offered = {name: tool.id for name, tool in self._functions.docs.items()}
         leave = calling.leave.of(program, cells, offered, self._standing) if calling.leave is not None else None
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
@@ -311,6 +314,11 @@ class Serving:
                 return self._repairs < REPAIRS and not self._progress.changes_made and not self._spent
             case told:
                 return isinstance(told, ProgramFailed) and told.number == end.number
+
+    def _cells(self) -> list[str]:
+        """The texts that the session ran, those whose names do not hold as empty ones: a call is told by how many texts before it stands."""
+        standing = {one.text for one in self._attempts if one.stands}
+        return [one.text if one.text in standing else "" for one in self._fed]
 
     @property
     def _stood(self) -> int:

@@ -40,7 +40,7 @@ class Setting:
 
 
 class SlicedProgram:
-    """The cells of a program that are run in one session, the latest one last: the calls of that one can be asked about."""
+    """The cells of a program that are run in one session, the latest one last: that one is run. ``back``: 0, or how many cells before it the text of a call is."""
 
     def __init__(self, cells: Sequence[str], setting: Setting) -> None:
         """Cells are texts that parse."""
@@ -49,31 +49,36 @@ class SlicedProgram:
         self._last = len(modules) - 1
         self._found = read_definitions(modules)
         self._said = [plain(text) for text in setting.said]
-        self._calls = _calls(cells[-1], modules[-1])
+        self._calls = [_calls(text, module) for text, module in zip(cells, modules, strict=True)]
 
-    def slices(self, function: str, start: int, end: int) -> tuple[Slice, ...]:
+    def slices(self, function: str, start: int, end: int, back: int = 0) -> tuple[Slice, ...]:
         """Of the arguments of the call that stands there, in UTF-8 bytes; empty where none does."""
-        call = self._call(start, end)
+        call = self._call(function, start, end, back)
         if call is None:
             return ()
         names = self._setting.arguments.get(function, {})
         return tuple(self._slice(parameter, value, call) for parameter, value in _arguments(call, names))
 
-    def in_loop(self, start: int, end: int) -> bool:
+    def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Whether the call that stands there may be made more than once."""
-        call = self._call(start, end)
+        call = self._call(function, start, end, back)
         return call is not None and any(place.loops for place in self._found.deciding(self._found.places[call]))
 
-    def _call(self, start: int, end: int) -> ast.Call | None:
-        """The call at a place; where the place is not exact, the smallest one that begins or ends there, else the smallest around it."""
-        exact = self._calls.get((start, end))
-        near = [span for span in self._calls if span[0] == start or span[1] == end]
-        near = near or [span for span in self._calls if span[0] <= start and end <= span[1]]
-        return exact or (self._calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
+    def _call(self, function: str, start: int, end: int, back: int) -> ast.Call | None:
+        """The call at a place; where the place is not exact, of those of that function the smallest one that begins or ends there, else the
+        smallest around it.
+        """
+        if back > self._last:
+            return None
+        calls = self._calls[self._last - back]
+        named = [span for span, call in calls.items() if isinstance(call.func, ast.Name) and call.func.id == function]
+        near = [span for span in named if span[0] == start or span[1] == end]
+        near = near or [span for span in named if span[0] <= start and end <= span[1]]
+        return calls.get((start, end)) or (calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
 
     def _slice(self, parameter: str, value: ast.expr, call: ast.Call) -> Slice:
         site = self._found.places[call]
-        gathered = _Gathering(self._found, self._setting, site, self._last)
+        gathered = _Gathering(self._found, self._setting, site, site.cell)
         gathered.take(value)
         conditions = [*(test for place in self._found.deciding(site) for test in place.tests), *gathered.conditions]
         sources = tuple(self._heard(one) for one in gathered.sources)

@@ -59,4 +59,5 @@ def test_places_are_counted_in_bytes() -> None:
 
 def test_a_place_is_read_off_what_is_told() -> None:
     assert site_of("2:57#0") == (2, 57)
+    assert site_of("3:57~1#0") == (2, 57)
     assert site_of("") is None

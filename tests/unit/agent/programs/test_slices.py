@@ -18,7 +18,7 @@ def program(*cells: str, said: Sequence[str] = ()) -> SlicedProgram:
     return SlicedProgram(cells, Setting(TOOLS, arguments, said, INPUTS))
 
 
-def last_call(text: str, function: str = "sendMail") -> tuple[int, int]:
+def last_call(text: str, function: str = "sendMail") -> tuple[str, int, int]:
     """Where the last call of a function stands, in UTF-8 bytes."""
     lines = text.encode().splitlines(keepends=True)
     call = [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
@@ -26,11 +26,11 @@ def last_call(text: str, function: str = "sendMail") -> tuple[int, int]:
     assert found.end_lineno is not None
     assert found.end_col_offset is not None
     before, until = sum(map(len, lines[: found.lineno - 1])), sum(map(len, lines[: found.end_lineno - 1]))
-    return before + found.col_offset, until + found.end_col_offset
+    return function, before + found.col_offset, until + found.end_col_offset
 
 
 def sliced(*cells: str, said: Sequence[str] = (), parameter: str = "to") -> Slice:
-    slices = program(*cells, said=said).slices("sendMail", *last_call(cells[-1]))
+    slices = program(*cells, said=said).slices(*last_call(cells[-1]))
     (found,) = [one for one in slices if one.parameter == parameter]
     return found
 
@@ -156,7 +156,7 @@ def test_a_sentence_is_one_line_without_hidden_characters() -> None:
 
 def test_what_is_unpacked_is_every_argument() -> None:
     text = "u = await getUser()\nawait sendMail(to='bob', **u)"
-    found = program(text).slices("sendMail", *last_call(text))
+    found = program(text).slices(*last_call(text))
     assert {one.parameter: {s.kind for s in one.sources} for one in found} == {
         "to": {"constant"},
         "body.text": {"call"},
@@ -173,11 +173,20 @@ def test_foreign_and_literal() -> None:
 
 def test_places_are_bytes_and_need_not_be_exact() -> None:
     text = 'name = "Žofie 北京"\nawait sendMail(to=name); await sendMail(to=today)'
-    start, end = last_call(text)
+    _, start, end = last_call(text)
     assert text.encode()[start:end] == b"sendMail(to=today)"
     for span in ((start, end), (start, start), (start + 3, start + 4)):
         assert [one.expression for one in program(text).slices("sendMail", *span)] == ["today"]
     assert program(text).slices("sendMail", 10_000, 10_001) == ()
+    assert program(text).slices("getUser", start + 3, start + 4) == ()
+
+
+def test_a_call_by_a_function_of_a_cell_before_is_found_in_that_cell() -> None:
+    send = "async def send(to):\n    await sendMail(to=to)"
+    found = program(send, "", "await sendMail(to=today)\nawait send('bob')")
+    assert [one.expression for one in found.slices(*last_call(send), back=2)] == ["to"]
+    assert {source.name for one in found.slices(*last_call(send), back=2) for source in one.sources} == {"'bob'"}
+    assert found.slices(*last_call(send), back=3) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""Runs with programs that were broken off and go on, where their model could not write before, or can now."""
+
+from pathlib import Path
+
+import pytest
+
+from domain.event import CallFinished, ProgramFailed, ProgramStarted
+from tests.flows.program_world import code, end, the, world
+from tests.flows.small_world import FOUND, GEOCODE, TOOLS, ScriptedExecutor, ok
+
+DELETE = 'Delete the book "Dune"'
+DELETED = code('gone = await delete_book(title="Dune")', '{"answered": "yes", "answer": gone["deleted"]}')
+
+
+def calls() -> ScriptedExecutor:
+    return ScriptedExecutor(delete_book=ok({"deleted": 1}))
+
+
+@pytest.mark.parametrize("texts", [(), (DELETED,)], ids=["its model is still down", "its model is back"])
+@pytest.mark.parametrize("planner", ["program", "dfs"])
+async def test_a_change_by_the_walk_of_a_model_that_could_not_write_is_made_once(
+    tmp_path: Path, planner: str, texts: tuple[str, ...]
+) -> None:
+    async with world(tmp_path, calls(), planner=planner) as made:
+        whole = await made.told(DELETE)
+    assert end(whole).outcome == "answered"
+    (at,) = (number for number, one in enumerate(whole, start=1) if isinstance(one.event, CallFinished))
+    async with world(tmp_path / "again", executor := calls(), *texts, planner=planner) as made:
+        for cut in range(at - 1, len(whole)):
+            rest = await made.told(DELETE, past=whole[:cut])
+            outcome = "answered" if cut >= at else "gave_up"  # nobody knows what became of a call that was cut off
+            assert (end(rest).outcome, end(rest).error, executor.made) == (outcome, "", []), cut
+
+
+FIND = code(
+    "async def find(city):",
+    '    return (await search_places(city=city))["results"][0]',
+    'place = await find("Paris")',
+    "look(place)",
+)
+FOUND_AGAIN = code('again = await find("Lyon")', "again['city']")
+
+
+async def test_a_function_of_a_cell_calls_its_tools_in_the_next_too(tmp_path: Path) -> None:
+    async with world(tmp_path, executor := ScriptedExecutor(search_places=FOUND), FIND, FOUND_AGAIN) as made:
+        whole = await made.told("Where are Paris and Lyon?")
+    assert (end(whole).outcome, end(whole).error) == ("answered", "")
+    assert [given["city"] for _, given in executor.made] == ["Paris", "Lyon"]
+    async with world(tmp_path / "again", executor := ScriptedExecutor(), FIND, FOUND_AGAIN) as made:
+        rest = await made.told("Where are Paris and Lyon?", past=whole[:-3])
+    assert (end(rest).outcome, end(rest).answer, executor.made) == ("answered", end(whole).answer, [])
+
+
+async def test_a_tool_that_is_gone_when_a_run_goes_on_fails_in_its_program(tmp_path: Path) -> None:
+    async with world(tmp_path, ScriptedExecutor(search_places=FOUND), FIND, FOUND_AGAIN) as made:
+        whole = await made.told("Where are Paris and Lyon?")
+    begun = next(at for at, one in enumerate(whole, start=1) if isinstance(one.event, ProgramStarted))
+    rest_of_them = [one for one in TOOLS if one is not GEOCODE]
+    async with world(tmp_path / "again", executor := ScriptedExecutor(), code("1"), tools=rest_of_them) as made:
+        rest = await made.told("Where are Paris and Lyon?", past=whole[:begun])
+    (failed, *_) = the(rest, ProgramFailed)
+    assert isinstance(failed, ProgramFailed)
+    assert ("no function `search_places` any more" in failed.error, executor.made) == (True, [])
+    assert end(rest).outcome == "gave_up"
