@@ -35,8 +35,12 @@ async def test_a_reply_without_a_program_is_told_back_once() -> None:
 
 async def test_what_is_said_in_place_of_a_program_twice_is_why() -> None:
     assert await LlmPolicy(Told("No.", "I cannot do that.")).write(QUESTION) == WrittenProgram("", "I cannot do that.")
-    cut = Reply("```python\nx = 1", TokenUsage(1, 1), cut=True)
-    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await LlmPolicy(Told(cut, cut)).write(QUESTION)).why
+
+
+async def test_a_reply_that_was_cut_off_is_not_asked_for_again() -> None:
+    policy = LlmPolicy(Told(Reply("```python\nx = 1", TokenUsage(1, 1), cut=True), f"```python\n{CODE}\n```"))
+    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await policy.write(QUESTION)).why
+    assert policy.cost.model_calls == 1
 
 
 async def test_who_writes() -> None:
