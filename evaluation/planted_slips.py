@@ -127,7 +127,7 @@ def _span(node: ast.expr | ast.keyword, text: str) -> tuple[int, int]:
 
 
 class Slipping(Delegating):
-    """Plants a slip into the first program of so many requests, and leaves what is written after it alone.
+    """Made for one run. Plants a slip into the first program of so many requests, and leaves what is written after it alone.
 
     ``rate``: of the requests, chosen by ``seed`` and the request's text alone, so that they are the same ones whatever the order.
     ``planted``: what was, in order.
@@ -142,7 +142,7 @@ class Slipping(Delegating):
         """What the other policy writes, with a slip in it where it is this request's turn."""
         written = await self._policy.write(question)
         luck = random.Random(f"{self._seed} {question.request}")
-        if question.attempts or luck.random() >= self._rate or not _parses(written.text):
+        if question.attempts or self.planted or luck.random() >= self._rate or not _parses(written.text):
             return written
         made = slip(written.text, luck, self._kinds)
         if made is None:

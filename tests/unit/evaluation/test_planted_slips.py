@@ -58,9 +58,12 @@ async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> N
     requests = [f"request {number}" for number in range(200)]
 
     async def slipped(order: list[str], seed: int) -> set[str]:
-        policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
-        found = {one for one in order if (await policy.write(question(one))).text != f"# {one}\n{RIGHT}"}
-        assert len(policy.planted) == len(found)
+        found: set[str] = set()
+        for one in order:
+            policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
+            if (await policy.write(question(one))).text != f"# {one}\n{RIGHT}":
+                found.add(one)
+            assert len(policy.planted) == (one in found)
         return found
 
     chosen = await slipped(requests, 7)
@@ -73,6 +76,13 @@ async def test_what_is_written_after_a_slip_is_left_alone() -> None:
     policy = Slipping(Writer(), 1.0)
     assert (await policy.write(question("x", attempts=(Attempt("1", "wrong"),)))).text == f"# x\n{RIGHT}"
     assert policy.planted == []
+
+
+async def test_a_run_gets_one_slip_however_many_subtasks_it_has() -> None:
+    policy = Slipping(Writer(), 1.0, kinds=["wrong function"])
+    assert (await policy.write(question("x"))).text != f"# x\n{RIGHT}"
+    assert (await policy.write(question("y"))).text == f"# y\n{RIGHT}"
+    assert policy.planted == ["wrong function"]
 
 
 async def test_prose_around_a_program_is_read_past() -> None:
