@@ -71,6 +71,14 @@ def test_numbers_as_languages_write_them(text: str, number: float) -> None:
     assert states_number(text, number, 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("due on Friday", 2), ("It opens once a week", 11), ("None is open", 0), ("null", 0), ("No one came", 1), ("Es sei so", 6)],
+)  # fmt: skip
+def test_words_that_mean_something_else_are_no_numbers(text: str, number: float) -> None:
+    assert not states_number(text, number, 0)
+
+
 def test_a_computed_number_may_be_rounded_to_what_is_shown() -> None:
     assert states_number("about 27.7 years", 27.727272, 0, rounded=True)
     assert states_number("1,235 on average", 1234.56, 0, rounded=True)
