@@ -60,6 +60,8 @@ def test_a_response_that_is_no_json() -> None:
         ("It costs 1'234.50 CHF.", 1234.5),
         ("Cela fait 1\u202f234,5 euros", 1234.5),
         ("7,3 Grad", 7.3),
+        ("12 345 people", 12345),
+        ("za 12 345,5 zł", 12345.5),
         ("全部で32席です", 32),
         ("عددهم ١٢", 12),
         ("there are three of them", 3),
