@@ -67,6 +67,7 @@ async def test_a_model_that_does_neither_has_no_form() -> None:
         found = await tried(server)
     assert [one.right for one in found.values()] == [0, 0]
     assert better_form({}) is None
+    assert all(one.unwritten for one in found.values())
 
 
 def settings(tmp_path: Path, **given: object) -> Settings:
