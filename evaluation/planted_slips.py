@@ -3,9 +3,8 @@
 import ast
 import random
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent.llm.client.chat import Reply, TokenUsage
@@ -156,27 +155,3 @@ def _parses(text: str) -> bool:
         return bool(ast.parse(text).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-
-
-@dataclass(slots=True)
-class SlipTally:
-    """How many slips of each kind were planted, and behind how many of them the request came out right."""
-
-    planted: Counter[SlipKind] = field(default_factory=Counter["SlipKind"])
-    repaired: Counter[SlipKind] = field(default_factory=Counter["SlipKind"])
-
-    def add(self, kinds: Iterable[SlipKind], *, right: bool) -> None:
-        """A run: what was planted in it, and whether its outcome was right."""
-        for kind in kinds:
-            self.planted[kind] += 1
-            self.repaired[kind] += right
-
-    def lines(self) -> list[str]:
-        """In words: all of them, then each kind that was planted."""
-        if not self.planted:
-            return ["no slip was planted"]
-        whole = f"slips: {self.repaired.total()} of {self.planted.total()} repaired"
-        return [
-            whole,
-            *(f"  {kind}: {self.repaired[kind]} of {self.planted[kind]}" for kind in KINDS if kind in self.planted),
-        ]

@@ -7,7 +7,7 @@ import pytest
 
 from agent.programs.offer_text import OfferText
 from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
-from evaluation.planted_slips import KINDS, SlipKind, Slipping, SlipTally, slip
+from evaluation.planted_slips import KINDS, SlipKind, Slipping, slip
 from offline.policy import OfflinePolicy
 
 RIGHT = """é = "ü"
@@ -89,13 +89,3 @@ async def test_prose_around_a_program_is_read_past() -> None:
     policy = Slipping(Writer(), 1.0, kinds=["prose around"])
     assert (await policy.write(question("x"))).text == f"# x\n{RIGHT}"
     assert policy.planted == ["prose around"]
-
-
-def test_the_tally_tells_how_many_were_repaired() -> None:
-    tally = SlipTally()
-    tally.add(["wrong field"], right=True)
-    tally.add(["wrong field"], right=False)
-    tally.add(["missing await"], right=True)
-    tally.add([], right=False)
-    assert tally.lines() == ["slips: 2 of 3 repaired", "  wrong field: 1 of 2", "  missing await: 1 of 1"]
-    assert SlipTally().lines() == ["no slip was planted"]
