@@ -9,10 +9,13 @@ from evaluation.expected import Change
 
 
 def misfits(wanted: Sequence[Change], made: Sequence[Change]) -> tuple[list[str], list[str]]:
-    """The changes that were wanted and not made, and those that were made and not wanted, in words. Each fits one other at most."""
+    """The changes that were wanted and not made, and those that were made and not wanted, in words. Each fits one other at most.
+
+    Those with most arguments choose first: a change of which little matters must not take what another needs.
+    """
     left = list(made)
     lacking: list[str] = []
-    for change in wanted:
+    for change in sorted(wanted, key=lambda one: -len(one.arguments)):
         found = next((one for one in left if _fits(change, one)), None)
         if found is None:
             lacking.append(_told(change))

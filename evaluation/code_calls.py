@@ -49,14 +49,20 @@ class _Reader:
     functions: Mapping[str, Function]
     calls: list[CodeCall] = field(default_factory=list[CodeCall])
     _held: dict[str, str] = field(default_factory=dict[str, str])
+    _gathers: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _numbers: Counter[str] = field(default_factory=Counter[str])
     _places: dict[str, int] = field(default_factory=dict[str, int])
 
     def statement(self, node: ast.stmt) -> None:
         match node:
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if _gathered(value) is not None:
-                for name, one in zip(names, _gathered(value) or (), strict=False):
-                    self._name(name, self.form(one))
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (made := _gathered(value)) is not None:
+                self._gathers[name] = forms = [self.form(one) for one in made]
+                self._held[name] = _listed(forms)
+            case ast.Assign(targets=[ast.Tuple(elts=names) | ast.List(elts=names)], value=value) if (
+                made := self._several(value)
+            ) is not None:
+                for name, one in zip(names, made, strict=False):
+                    self._name(name, one)
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 self._name(target, self.form(value))
             case ast.For(target=target, iter=value, body=body, orelse=rest):
@@ -69,6 +75,15 @@ class _Reader:
             case _:
                 for part in ast.iter_child_nodes(node):
                     self._part(part)
+
+    def _several(self, node: ast.expr) -> Sequence[str] | None:
+        """The forms of what was gathered, here or under a name before; None where nothing was."""
+        match node:
+            case ast.Name(id=name):
+                return self._gathers.get(name)
+            case _:
+                made = _gathered(node)
+                return None if made is None else [self.form(one) for one in made]
 
     def _part(self, node: ast.AST) -> None:
         match node:
@@ -87,6 +102,7 @@ class _Reader:
     def _name(self, target: ast.expr, form: str) -> None:
         match target:
             case ast.Name(id=name):
+                self._gathers.pop(name, None)
                 self._held[name] = form
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 for place, part in enumerate(parts):
@@ -105,6 +121,12 @@ class _Reader:
                 return repr(value)
             case ast.Attribute(value=value, attr=name):
                 return f"{self.form(value)}[{name!r}]"
+            case ast.Subscript(value=value, slice=ast.Constant(value=int(at))) if made := self._several(value):
+                return made[at] if -len(made) <= at < len(made) else f"{_listed(made)}[{at}]"
+            case ast.BoolOp(
+                op=ast.Or(), values=[value, ast.Dict(keys=[]) | ast.List(elts=[]) | ast.Constant(value=None | "" | 0)]
+            ):
+                return self.form(value)
             case ast.Subscript(value=value, slice=key):
                 return f"{self.form(value)}[{self.form(key)}]"
             case ast.Call():
@@ -174,10 +196,16 @@ class _Reader:
                 return f"{type(node).__name__}({', '.join(filter(None, map(self._inner, ast.iter_child_nodes(node))))})"
 
 
+def _listed(forms: Sequence[str]) -> str:
+    return f"[{', '.join(forms)}]"
+
+
 def _gathered(node: ast.expr) -> Sequence[ast.expr] | None:
-    """What ``await asyncio.gather(…)`` is given; None for anything else."""
+    """What ``await asyncio.gather(…)`` is given one by one; None for anything else."""
     match node:
-        case ast.Await(value=ast.Call(func=ast.Attribute(attr="gather"), args=args)):
+        case ast.Await(value=ast.Call(func=ast.Attribute(attr="gather"), args=args)) if not any(
+            isinstance(one, ast.Starred) for one in args
+        ):
             return args
         case _:
             return None

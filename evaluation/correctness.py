@@ -20,7 +20,7 @@ from evaluation.dates import states_date
 from evaluation.expected import Asked, Change, Expected
 from evaluation.inventions import invented
 from evaluation.recovery import dead_operations
-from evaluation.values import response_has_number, response_has_text, states_number, states_text
+from evaluation.values import response_has_day, response_has_number, response_has_text, states_number, states_text
 
 MAX_ANSWER = 2_000
 """Characters. An answer that repeats everything the services know would hold any value."""
@@ -121,7 +121,11 @@ def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[
             for texts in expected.texts
             if not any(response_has_text(response, wanted) for response in responses for wanted in texts)
         ]
-        + [str(day) for day in expected.dates if not _held(str(day), responses)]
+        + [
+            str(day)
+            for day in expected.dates
+            if not any(response_has_day(response, str(day)) for response in responses)
+        ]
     )
 
 

@@ -3,9 +3,8 @@
 import ast
 import random
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent.llm.client.chat import Reply, TokenUsage
@@ -127,7 +126,7 @@ def _span(node: ast.expr | ast.keyword, text: str) -> tuple[int, int]:
 
 
 class Slipping(Delegating):
-    """Plants a slip into the first program of so many requests, and leaves what is written after it alone.
+    """Made for one run. Plants a slip into the first program of so many requests, and leaves what is written after it alone.
 
     ``rate``: of the requests, chosen by ``seed`` and the request's text alone, so that they are the same ones whatever the order.
     ``planted``: what was, in order.
@@ -142,7 +141,7 @@ class Slipping(Delegating):
         """What the other policy writes, with a slip in it where it is this request's turn."""
         written = await self._policy.write(question)
         luck = random.Random(f"{self._seed} {question.request}")
-        if question.attempts or luck.random() >= self._rate or not _parses(written.text):
+        if question.attempts or self.planted or luck.random() >= self._rate or not _parses(written.text):
             return written
         made = slip(written.text, luck, self._kinds)
         if made is None:
@@ -156,27 +155,3 @@ def _parses(text: str) -> bool:
         return bool(ast.parse(text).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-
-
-@dataclass(slots=True)
-class SlipTally:
-    """How many slips of each kind were planted, and behind how many of them the request came out right."""
-
-    planted: Counter[SlipKind] = field(default_factory=Counter["SlipKind"])
-    repaired: Counter[SlipKind] = field(default_factory=Counter["SlipKind"])
-
-    def add(self, kinds: Iterable[SlipKind], *, right: bool) -> None:
-        """A run: what was planted in it, and whether its outcome was right."""
-        for kind in kinds:
-            self.planted[kind] += 1
-            self.repaired[kind] += right
-
-    def lines(self) -> list[str]:
-        """In words: all of them, then each kind that was planted."""
-        if not self.planted:
-            return ["no slip was planted"]
-        whole = f"slips: {self.repaired.total()} of {self.planted.total()} repaired"
-        return [
-            whole,
-            *(f"  {kind}: {self.repaired[kind]} of {self.planted[kind]}" for kind in KINDS if kind in self.planted),
-        ]

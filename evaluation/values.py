@@ -11,6 +11,8 @@ from evaluation.number_words import NUMBER_WORDS
 _NUMBER = re.compile(
     r"(?<![\w.])-?\d[\d.,'\u2019]*(?:[\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?=[a-z°µ%]{0,4}(?!\w))", re.IGNORECASE
 )
+_BLANKS = re.compile(r"(?<![\w.,])-?\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)")
+"""Thousands apart by plain blanks: only looked for where a number is, as two numbers in a row look the same."""
 _NO_NUMBER = re.compile(
     r"\[\d+\]"  # the mark of a source
     r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates and moments
@@ -36,7 +38,7 @@ def states_number(text: str, wanted: float, tolerance: float, *, rounded: bool =
     """Whether the text states a number at most ``tolerance`` away; a small one may be a word. ``rounded``: or one that ``wanted`` is when it
     is rounded to the decimals that are shown: one at least, or three digits.
     """
-    for shown in _shown(text):
+    for shown in (*_shown(text), *_blank_separated(text)):
         for number, decimals in _readings(shown):
             if near(number, wanted, tolerance) or (rounded and _rounds_to(wanted, number, decimals)):
                 return True
@@ -70,6 +72,12 @@ def response_has_text(response: str, wanted: str) -> bool:
     return any(states_text(leaf, wanted) for leaf in _leaves(response) if isinstance(leaf, str))
 
 
+def response_has_day(response: str, wanted: str) -> bool:
+    """Whether a field of the response holds a day, as year, month and day, alone or with a time."""
+    day = re.compile(rf"(?<!\d){re.escape(wanted)}(?!\d)")
+    return any(day.search(leaf) for leaf in _leaves(response) if isinstance(leaf, str))
+
+
 def plain_digits(text: str) -> str:
     """The digits and signs of any script as ASCII has them."""
     return "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else _SIGNS.get(c, c) for c in text)
@@ -82,6 +90,10 @@ def _shown(text: str) -> list[str]:
     """Numbers as they are written. Letters of scripts that set no blanks beside them end a number."""
     spaced = _without_unspaced(plain_digits(text))
     return [found.rstrip(".,'\u2019") for found in _NUMBER.findall(_NO_NUMBER.sub(" ", spaced))]
+
+
+def _blank_separated(text: str) -> list[str]:
+    return [found.replace(" ", "\u00a0") for found in _BLANKS.findall(_NO_NUMBER.sub(" ", plain_digits(text)))]
 
 
 def _readings(shown: str) -> Iterator[tuple[float, int]]:

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal, Self
 
 import httpx
 from _demo import build_demo, catalogue_at, host_of, quietly
@@ -16,6 +16,7 @@ from rich.progress import Progress
 
 from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
+from agent.programs.protocol import ProgramForm
 from agent.run import RunDeps
 from domain.errors import UsageError
 from domain.event import Event
@@ -30,8 +31,9 @@ from playground.child import running_playground
 from playground.worlds.clock import TODAY
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
+from wiring.program_forms import form_for, kept_forms
 from wiring.runs import budget_of, run_deps
-from wiring.settings import Settings
+from wiring.settings import Settings, read_settings
 
 console = Console(stderr=True)
 
@@ -39,7 +41,8 @@ console = Console(stderr=True)
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """What is measured. ``schemas`` False: no document tells what a tool answers. ``offer_tokens``: as the setting; None: as that has it.
-    ``slips``: the share of requests whose first program gets a slip.
+    ``slips``: the share of requests whose first program gets a slip. ``model`` and ``form``: who writes programs and in what; empty without
+    a model.
     """
 
     policy: str = "offline"
@@ -47,6 +50,15 @@ class Conditions:
     schemas: bool = True
     offer_tokens: int | None = None
     slips: float = 0.0
+    model: str = ""
+    form: ProgramForm | Literal[""] = ""
+
+    def with_model(self) -> Self:
+        """The same with the model of the settings, and what it is known to write programs in."""
+        if self.policy == "offline":
+            return self
+        settings = read_settings()
+        return replace(self, model=settings.model_name, form=form_for(settings, kept_forms(settings)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,7 @@ def answers_apart(
     Raises:
         UsageError: no such policy or planner, or ``results`` of other conditions. UnavailableError: a service did not start.
     """
+    who = who.with_model()
     kept = VerdictFile(results, asdict(who))
     done = kept.read(asked)
     stopped = asyncio.run(_ask([one for one in asked if one.id not in done], who, pace, kept, done))
@@ -159,6 +172,8 @@ def _settings(addresses: Iterable[str], store: Path, who: Conditions, pace: Pace
         chosen = {"model_timeout": pace.patience, "max_seconds": 20 * pace.patience}
     if who.offer_tokens is not None:
         chosen["offer_tokens"] = who.offer_tokens
+    if who.form:  # what was found out lies beside the usual store
+        chosen["program_form"] = who.form
     return Settings(store=store, allow_hosts=frozenset(map(host_of, addresses)), **chosen)
 
 

@@ -25,6 +25,7 @@ from evaluation.sequencing import METRICS, PAPER, metrics
 from evaluation.written_programs import Order, Written, in_order, write
 from wiring.container import open_container
 from wiring.models import SharedModel
+from wiring.program_forms import form_for, kept_forms
 from wiring.settings import Settings, read_settings
 
 console = Console(stderr=True)
@@ -75,8 +76,9 @@ def _chosen(samples: Sequence[Sample], domain: str, lines: str, limit: int | Non
 async def _written(
     samples: Sequence[Sample], settings: Settings, offer: str, order: Order, store: Path | None, at_once: int
 ) -> list[Written]:
-    shared, sandbox = SharedModel(settings), MontySandbox(SandboxLimits())
-    today = datetime.now(UTC).date().isoformat()
+    form = form_for(settings, kept_forms(settings))
+    shared, sandbox = SharedModel(settings, form=form), MontySandbox(SandboxLimits())
+    today = (settings.today or datetime.now(UTC).date()).isoformat()
     turns = asyncio.Semaphore(at_once)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(shared.model.close)

@@ -89,7 +89,7 @@ class ProgramView:
         lines = text.strip().splitlines()
         for number, line in enumerate(lines[: self._lines], start=1):
             plain = "".join(c if c.isprintable() else " " for c in line)
-            self._console.print(Text(f"  {number:>3}  {plain}", style="cyan"))
+            self._console.print(Text(f"  {number:>3}  {plain}", style="cyan"), soft_wrap=True)
         if len(lines) > self._lines:
             self._line(f"  [dim]and {len(lines) - self._lines} lines more (--all shows them)[/dim]")
 

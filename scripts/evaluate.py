@@ -46,7 +46,9 @@ def answers(
     show_held_out: Annotated[
         bool, typer.Option("--show-held-out", help="Show failures of held-out requests too; never while tuning.")
     ] = False,
-    at_once: Annotated[int, typer.Option(min=1, max=32, help="With --playground: runs at a time.")] = 4,
+    at_once: Annotated[
+        int | None, typer.Option(min=1, max=32, help="With --playground: runs at a time, 4 by default.")
+    ] = None,
     patience: Annotated[
         float | None, typer.Option(min=1, help="With --playground: seconds that a model may take for one answer.")
     ] = None,
@@ -84,9 +86,12 @@ def answers(
                 "--playground builds a store of its own; leave --store out, or start the playground yourself"
             )
         if playground:
-            who, pace = Conditions(policy, planner, schemas, offer_tokens, slips), Pace(at_once, patience)
+            who, pace = Conditions(policy, planner, schemas, offer_tokens, slips), Pace(at_once or 4, patience)
             figures, stopped = answers_apart(asked, who, pace, results, show_held_out=show_held_out)
         else:
+            apart = {"at-once": at_once, "patience": patience, "no-schemas": not schemas, "offer-tokens": offer_tokens, "slips": slips, "results": results}  # fmt: skip
+            if given := [f"--{name}" for name, value in apart.items() if value]:
+                raise UsageError(f"{', '.join(given)}: only with --playground, which starts services of its own")
             figures = evaluated(asked, store, address, policy, planner, show_held_out=show_held_out)
     if as_json:
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")

@@ -76,6 +76,10 @@ class ModelReport(Model):
         return not self.failure and bool(self.decisions) and all(check.valid for check in self.decisions.values())
 
 
+_REASONS = 3
+"""Of each form, why no program was written."""
+
+
 async def check_model(settings: Settings, prices: tuple[float, float] | None = None) -> ModelReport:
     """Ask the model of the settings some twenty small questions. ``prices``: per million prompt and completion tokens; else the settings'.
 
@@ -217,7 +221,10 @@ def _remarks(report: ModelReport) -> tuple[str, ...]:
     if bad:
         told.append(f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price")
     if report.program_form is None:
-        told.append("the model writes no programs that serve the samples: use --planner dfs, or a larger model")
+        told.append("the model writes no programs that serve the samples: use --planner react, or a larger model")
+        told += [
+            f"instead of a program: {why}" for check in report.programs.values() for why in check.unwritten[:_REASONS]
+        ]
     elif report.program_form == "grammar":
         told.append(
             "the model writes plans of the grammar better than Python: FOOTPATH_PROGRAM_FORM=grammar has it asked for these"

@@ -37,7 +37,8 @@ _DOCS = {one.name: doc for one, doc in zip(_OFFER.signatures, TOOLS, strict=True
 
 class ProgramCheck(Model):
     """One form. ``right``: samples that came out right, of ``samples``; ``first``: those of them without a repair. Tokens and seconds
-    are of all samples together; ``cost`` is of one program, in the currency of the prices, None without prices.
+    are of all samples together; ``cost`` is of one program, in the currency of the prices, None without prices. ``unwritten``: why there was
+    no program, each reason once.
     """
 
     right: int
@@ -48,6 +49,7 @@ class ProgramCheck(Model):
     completion_tokens: int
     seconds: float
     cost: float | None = None
+    unwritten: tuple[str, ...] = ()
 
 
 async def check_programs(model: ChatModel, prices: tuple[float, float] | None) -> dict[ProgramForm, ProgramCheck]:
@@ -83,10 +85,12 @@ async def _tried(
     model: ChatModel, form: ProgramForm, sandbox: Sandbox, prices: tuple[float, float] | None
 ) -> ProgramCheck:
     right = first = calls = prompt = completion = 0
-    began = time.perf_counter()
+    began, unwritten = time.perf_counter(), dict[str, None]()
     for sample in SAMPLES:
         policy = LlmPolicy(model, form=form)
-        tries = await _Trial(policy, sandbox, sample).served()
+        trial = _Trial(policy, sandbox, sample)
+        tries = await trial.served()
+        unwritten |= dict.fromkeys(filter(None, [trial.unwritten]))
         right += tries > 0
         first += tries == 1
         calls += policy.cost.model_calls
@@ -95,7 +99,7 @@ async def _tried(
     cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 / len(SAMPLES) if prices else None
     return ProgramCheck(
         right=right, first=first, samples=len(SAMPLES), model_calls=calls, prompt_tokens=prompt, completion_tokens=completion,
-        seconds=time.perf_counter() - began, cost=cost,
+        seconds=time.perf_counter() - began, cost=cost, unwritten=tuple(unwritten),
     )  # fmt: skip
 
 
@@ -105,6 +109,7 @@ class _Trial:
     def __init__(self, policy: Policy, sandbox: Sandbox, sample: Sample) -> None:
         self._policy, self._sandbox, self._sample = policy, sandbox, sample
         self._attempts: list[Attempt] = []
+        self.unwritten = ""
 
     async def served(self) -> int:
         """How many texts it took to serve the sample; 0: it was not served."""
@@ -113,6 +118,7 @@ class _Trial:
                 question = ProgramQuestion(self._sample.request, _OFFER, TODAY, attempts=tuple(self._attempts))
                 written = await self._policy.write(question)
                 if not written.text:
+                    self.unwritten = written.why
                     return 0
                 if await self._right(written.text, session):
                     return number

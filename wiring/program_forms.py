@@ -31,7 +31,8 @@ def kept_forms(settings: Settings) -> Mapping[str, ProgramForm]:
     except ValueError:
         held = None
     known = {"code", "grammar"}
-    if not isinstance(held, dict) or not all(one in known for one in cast("dict[str, Any]", held).values()):
+    values = cast("dict[str, Any]", held).values() if isinstance(held, dict) else [None]
+    if not all(isinstance(one, str) and one in known for one in values):
         raise UsageError(f"{file} cannot be read: delete it, and scripts/check_model.py makes it anew")
     return cast("dict[str, ProgramForm]", held)
 

@@ -8,7 +8,15 @@ from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
 from domain.errors import InvalidDecisionError
 
+_Reading = float | tuple[float, ...]
+"""A number, or the parts of a time, a day or a version."""
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_GAP = re.compile(r"(?<=\d)[\u00a0\u202f'\u2019](?=\d{3}(?!\d))")
+"""Between thousands, other than a point or a comma."""
+_DECIMAL = re.compile(r"\d+(?:[.,]\d+)?")
+_COMMAS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 
 
 def phrase_text(request: str, answer: str, fence: Fence) -> tuple[str, ...]:
@@ -17,7 +25,7 @@ def phrase_text(request: str, answer: str, fence: Fence) -> tuple[str, ...]:
 
 
 def phrased(reply: Reply, request: str, answer: str) -> str:
-    """What the model said, without its thoughts; the answer as it stands where that is cut off, empty, or holds a figure of its own."""
+    """What the model said, without its thoughts; the answer as it stands where that is cut off, empty, or holds other figures."""
     spoken = Spoken()
     try:
         words = spoken.add(reply.text).strip()
@@ -25,11 +33,50 @@ def phrased(reply: Reply, request: str, answer: str) -> str:
         return answer
     if reply.cut or not words or len(words) >= LONGEST:
         return answer
-    known = {_digits(figure) for figure in _FIGURE.findall(f"{request} {answer}")}
-    own = [figure for figure in _FIGURE.findall(words) if _digits(figure) not in known]
-    return answer if own else words
+    return words if _same_figures(words, answer, request) else answer
 
 
-def _digits(figure: str) -> str:
-    """A figure without the signs that languages write it with."""
-    return re.sub(r"\D", "", figure)
+def _same_figures(words: str, answer: str, request: str) -> bool:
+    """Whether words hold all figures of an answer, and no other than these and the request's. A day's month may be a name."""
+    days, figures = _figures(answer)
+    said_days, said_figures = _figures(words)
+    said = {reading for figure in said_figures for reading in _readings(figure)}
+    written = {(y, m, d): {(y, m, d), (d, m, y), (m, d, y)} for y, m, d in days}
+    told_days = all(
+        day in said_days or said & ways or {float(day[0]), float(day[2])} <= said for day, ways in written.items()
+    )
+    if not told_days or not all(_exact(figure) in said for figure in figures):
+        return False
+    asked_days, asked = _figures(request)
+    known: set[_Reading] = {_exact(figure) for figure in figures} | {r for one in asked for r in _readings(one)}
+    known |= {float(part) for day in (*days, *asked_days) for part in day}
+    known |= {way for ways in written.values() for way in ways}
+    return said_days <= days | asked_days and all(known & _readings(figure) for figure in said_figures)
+
+
+def _figures(text: str) -> tuple[set[tuple[int, ...]], list[str]]:
+    """The days in a text as year, month and day, and all other figures."""
+    days = {(int(y), int(m), int(d)) for y, m, d in _DAY.findall(text)}
+    return days, _FIGURE.findall(_GAP.sub("", _DAY.sub(" ", text)))
+
+
+def _exact(figure: str) -> _Reading:
+    """A figure as programs write it: a point before decimals, commas between thousands."""
+    if _COMMAS.fullmatch(figure):
+        return float(figure.replace(",", ""))
+    return float(figure.replace(",", ".")) if _DECIMAL.fullmatch(figure) else _parts(figure)
+
+
+def _readings(figure: str) -> set[_Reading]:
+    """What a figure may be, as any language separates thousands and decimals."""
+    found = {_exact(figure)}
+    if _DECIMAL.fullmatch(figure):
+        found.add(float(figure.replace(",", ".")))
+    if _POINTS.fullmatch(figure):
+        found.add(float(figure.replace(".", "").replace(",", ".")))
+    return found
+
+
+def _parts(figure: str) -> tuple[float, ...]:
+    """A time without its zero seconds, or whatever else has several parts."""
+    return tuple(float(part) for part in re.split(r"\D", re.sub(r"^(\d+:\d+):00$", r"\1", figure)))

@@ -126,7 +126,7 @@ class LlmPolicy:
         return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The program in the model's reply, asked for once more where there is none in it; or what its sentence of the grammar compiles to."""
+        """The program in the model's reply, asked for once more where there is none in it and it was not cut off; or what its sentence of the grammar compiles to."""
         if self._sentences:
             return await self._sentences.write(question)
         messages = program_messages(question, await instructions("program"), self._fence)
@@ -134,7 +134,7 @@ class LlmPolicy:
         for _ in range(2):
             reply = await self._ask.say("program", messages)
             written = program_of(reply)
-            if written.text:
+            if written.text or reply.cut:
                 break
             messages += [Message("assistant", reply.text[:_SHOWN_BACK] or "…"), Message("user", _NO_PROGRAM)]
         return written

@@ -25,6 +25,8 @@ _BLOCK = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "tool_code"})
+_CODE = re.compile(r"\bawait\s+[\w.]+\s*\(|^[ \t]*[A-Za-z_]\w*[ \t]*=[^=]", re.MULTILINE)
+"""A call or an assignment: what stands between braces behind it belongs to a program."""
 
 
 def program_of(reply: Reply) -> WrittenProgram:
@@ -41,15 +43,27 @@ def program_of(reply: Reply) -> WrittenProgram:
 def _in_blocks(said: str) -> str:
     """The last block that is a program, with blocks before it whose names it uses; else the last one that was marked as Python.
 
-    One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it.
+    One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it. Code
+    that does not parse counts like a program: nothing that it holds, and nothing before it, stands for it.
     """
     blocks = [(match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(said)]
-    kept = [_dedented(text) for language, text in blocks if language in _PYTHON or language == "json"]
-    texts = [_whole(text) or _in_json(text) or text for text in kept]
-    programs = [text for text in texts if _is_program(text)]
-    if programs:
-        return _with_what_it_uses([text for text in programs if not _is_value(text)] or programs)
+    kept = [(language, _dedented(text)) for language, text in blocks if language in _PYTHON or language == "json"]
+    texts = [_whole(text) or _data(language, text) or (text if language in _PYTHON else "") for language, text in kept]
+    programs = [text for text in texts if _is_program(text) or _is_broken(text)]
+    code = [text for text in programs if not _is_value(text)] or programs
+    if code:
+        return code[-1] if _is_broken(code[-1]) else _with_what_it_uses([one for one in code if not _is_broken(one)])
     return next((_dedented(text) for language, text in reversed(blocks) if language in _PYTHON and text.strip()), "")
+
+
+def _data(language: str, text: str) -> str:
+    """The program that a block of JSON holds: one that is marked so, or is JSON from its first sign on."""
+    return _in_json(text) if language == "json" or text.startswith(("{", "[")) else ""
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text is code with calls that does not parse."""
+    return bool(_CODE.search(text)) and "await " in text and not _parses(text)
 
 
 def _dedented(text: str) -> str:
@@ -78,9 +92,14 @@ def _names(text: str) -> tuple[set[str], set[str]]:
 
 
 def _in_json(said: str) -> str:
-    """The program under one of the usual keys of a JSON object in a text; an object that is an answer is a program by itself."""
+    """The program under one of the usual keys of a JSON object in a text; an object that is an answer is a program by itself.
+
+    What stands behind code is that code's own.
+    """
     starts = islice((at for at, char in enumerate(said) if char in "{["), _MOST_STARTS)
     for start in starts:
+        if _CODE.search(said, 0, start):
+            break
         try:
             found, _ = json.JSONDecoder(strict=False).raw_decode(said, start)
         except (ValueError, RecursionError):
@@ -129,14 +148,18 @@ def _bare(said: str) -> str:
 
 def _is_program(text: str) -> bool:
     """Whether a text is Python that does something: single words and prose may parse as well."""
+    return _parses(text) and any(
+        isinstance(node, (ast.Await, ast.Assign, ast.JoinedStr)) or _looks(node) or _answers(node)
+        for node in ast.walk(ast.parse(text))
+    )
+
+
+def _parses(text: str) -> bool:
     try:
-        tree = ast.parse(text)
+        ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(
-        isinstance(node, (ast.Await, ast.Assign, ast.JoinedStr)) or _looks(node) or _answers(node)
-        for node in ast.walk(tree)
-    )
+    return True
 
 
 def _is_value(text: str) -> bool:

@@ -3,8 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import orjson
 import pytest
@@ -24,12 +25,17 @@ def model() -> Generator[ModelServer]:
         yield served
 
 
-def evaluate(model: ModelServer, *arguments: str, kinds: tuple[str, ...] = KINDS) -> subprocess.CompletedProcess[str]:
+def evaluate(
+    model: ModelServer,
+    *arguments: str,
+    kinds: tuple[str, ...] = KINDS,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> subprocess.CompletedProcess[str]:
     files = [part for kind in kinds for part in ("--requests", str(FILES / f"{kind}.jsonl"))]
     return subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "answers", "--playground", "--policy", "llm", "--planner", "program",
          "--at-once", "3", *files, *arguments],
-        cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules", "COLUMNS": "200"},
+        cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules", "COLUMNS": "200", **environment},
         capture_output=True, text=True, timeout=150, check=False,
     )  # fmt: skip
 
@@ -52,6 +58,9 @@ def test_who_makes_no_mistake_is_right_throughout(model: ModelServer, tmp_path: 
     again = orjson.loads(evaluate(model, "--results", str(kept), "--json").stdout)
     assert again["groups"] == found["groups"]
     assert 1 <= len(model.requests) - asked <= 3, "only what was not there"
+    for name, value in (("FOOTPATH_MODEL_NAME", "another"), ("FOOTPATH_PROGRAM_FORM", "grammar")):
+        mixed = evaluate(model, "--results", str(kept), environment={name: value})
+        assert (mixed.returncode, "other conditions" in mixed.stderr) == (2, True)
 
 
 @pytest.mark.timeout(100)

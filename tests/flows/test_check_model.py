@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.brain import Brain, advance_to, bind, move
-from tests.models.openai_replies import WEB_PAGE, ChatRequest, Reply, scripted
+from tests.models.openai_replies import WEB_PAGE, ChatRequest, Reply, Says, scripted
 from tests.models.openai_server import EVERYTHING, model_server, model_server_in_thread
 from tests.models.sample_programs import coder, planner
 from wiring.model_check import ModelReport, check_model
@@ -106,6 +106,17 @@ async def test_a_model_that_talks_nonsense_is_valid_for_nothing() -> None:
     assert not report.works
     assert report.failure == ""
     assert not report.decisions["choose"].valid
+
+
+async def test_a_model_whose_programs_are_cut_off_is_told_so_and_what_else_serves() -> None:
+    def long(request: ChatRequest) -> Reply | str:
+        planning = str(request.messages[0]["content"]).startswith(("You write one", "You answer"))
+        return good(request) if not planning else Says("```python\nx = 1", finish="length")
+
+    async with model_server(long) as server:
+        advice = " ".join((await checked(server.url)).advice)
+    assert "FOOTPATH_MODEL_MAX_TOKENS" in advice
+    assert "--planner react" in advice
 
 
 async def test_a_forgotten_v1_is_found_and_a_path_too_long_is_cut() -> None:

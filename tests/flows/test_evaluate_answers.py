@@ -100,6 +100,25 @@ def test_wrong_use(tmp_path: Path, store: Path) -> None:
     both = evaluate("--playground", "--store", str(store), "--requests", requests)
     assert both.returncode == 2
     assert "leave --store out" in both.stderr
+    alone = (
+        "--at-once",
+        "2",
+        "--patience",
+        "9",
+        "--no-schemas",
+        "--offer-tokens",
+        "900",
+        "--slips",
+        "0.2",
+        "--results",
+        "x",
+    )
+    apart = evaluate("--store", str(store), "--requests", requests, *alone)
+    assert apart.returncode == 2
+    assert (
+        "--at-once, --patience, --no-schemas, --offer-tokens, --slips, --results: only with --playground"
+        in apart.stderr
+    )
     assert evaluate("--requests", str(tmp_path / "none.jsonl")).returncode == 2
     assert evaluate("--store", str(tmp_path / "none"), "--requests", requests).returncode == 3
     broken = tmp_path / "broken.jsonl"

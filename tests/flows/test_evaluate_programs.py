@@ -79,7 +79,9 @@ def as_written(sample: Sample) -> str:
     return ast.unparse(ast.fix_missing_locations(Ours().visit(ast.parse(sample.program)))) + "\n{'answered': 'yes'}"
 
 
-def measured(data: Path, spoil: Callable[[str], str], *arguments: str) -> tuple[dict[str, Any], list[ChatRequest]]:
+def measured(
+    data: Path, spoil: Callable[[str], str], *arguments: str, form: str = "auto", today: str = "2026-11-23"
+) -> tuple[dict[str, Any], list[ChatRequest]]:
     samples, _ = read_samples(data)
 
     def author(request: ChatRequest) -> str:
@@ -89,7 +91,8 @@ def measured(data: Path, spoil: Callable[[str], str], *arguments: str) -> tuple[
     with model_server_in_thread(author) as model:
         done = subprocess.run(
             [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "programs", "--data", str(data), "--json", *arguments],
-            cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules"},
+            cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules",
+                           "FOOTPATH_PROGRAM_FORM": form, "FOOTPATH_TODAY": today},
             capture_output=True, text=True, timeout=80, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -115,6 +118,13 @@ def test_what_the_checks_refuse_is_written_anew(data: Path) -> None:
     found, requests = measured(data, lambda text: re.sub(r"query=", "title=", text), "--limit", "1")
     assert found["refused"] == len(requests) == 3
     assert found["groups"]["all"]["arg_functions"] == 0.5, "the last text counts as it stands"
+
+
+def test_the_form_and_the_day_are_those_of_the_settings(data: Path) -> None:
+    found, requests = measured(data, str, "--limit", "1", form="grammar", today="2031-02-03")
+    assert found["unwritten"] == 1, "it says code where a plan is asked for"
+    assert str(requests[0].messages[0]["content"]).startswith("You write one plan")
+    assert "2031-02-03" in requests[0].prompt
 
 
 def test_the_folder_is_another(tmp_path: Path) -> None:

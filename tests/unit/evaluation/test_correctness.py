@@ -13,6 +13,13 @@ def test_the_value_in_the_answer_and_in_a_response_is_right() -> None:
     assert verdict.usage.model_calls == 2
 
 
+def test_the_day_of_a_moment_in_a_response_is_right() -> None:
+    due = asked(dates=["2026-06-24"])
+    assert judge(due, [call("weather", '{"at": "2026-06-24T12:00:00"}'), end("Am 24. Juni 2026.")]).right
+    other = judge(due, [call("weather", '{"at": "2026-06-25T12:00:00"}'), end("Am 24. Juni 2026.")])
+    assert other.cause == "value not from a response"
+
+
 def test_within_the_tolerance_only() -> None:
     assert judge(asked(), [call("weather", '{"t": 9.6}'), end("It is 9.64 °C.")]).right
     assert judge(asked(), [call("weather", '{"t": 9.6}'), end("It is 9.7 °C.")]).cause == "answer lacks value"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from domain.event import Event, Outcome, ProgramFailed, ProgramLooked, ProgramRefused
+from evaluation.changes_made import misfits
 from evaluation.correctness import judge
 from evaluation.expected import Asked, Change
 from tests.unit.evaluation.asking import call, end
@@ -58,6 +59,12 @@ def test_changes_are_judged_with_their_arguments() -> None:
     assert changed(tick) == "wrong change"
     assert changed(tick, written, written) == "unasked change"
     assert changed(written, {"operation": "tick", "arguments": {"id": "t2"}}) == "unasked change"
+
+
+def test_a_change_of_which_little_matters_takes_none_that_another_needs() -> None:
+    vague, exact = Change(operation="note"), Change(operation="note", arguments={"text": "Feed the cat"})
+    other = Change(operation="note", arguments={"text": "Water the plants"})
+    assert misfits([vague, exact], [exact, other]) == ([], [])
 
 
 def test_whoever_was_asked_to_read_must_not_change() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from agent.programs.offer_text import OfferText
 from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
-from evaluation.planted_slips import KINDS, SlipKind, Slipping, SlipTally, slip
+from evaluation.planted_slips import KINDS, SlipKind, Slipping, slip
 from offline.policy import OfflinePolicy
 
 RIGHT = """é = "ü"
@@ -58,9 +58,12 @@ async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> N
     requests = [f"request {number}" for number in range(200)]
 
     async def slipped(order: list[str], seed: int) -> set[str]:
-        policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
-        found = {one for one in order if (await policy.write(question(one))).text != f"# {one}\n{RIGHT}"}
-        assert len(policy.planted) == len(found)
+        found: set[str] = set()
+        for one in order:
+            policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
+            if (await policy.write(question(one))).text != f"# {one}\n{RIGHT}":
+                found.add(one)
+            assert len(policy.planted) == (one in found)
         return found
 
     chosen = await slipped(requests, 7)
@@ -75,17 +78,14 @@ async def test_what_is_written_after_a_slip_is_left_alone() -> None:
     assert policy.planted == []
 
 
+async def test_a_run_gets_one_slip_however_many_subtasks_it_has() -> None:
+    policy = Slipping(Writer(), 1.0, kinds=["wrong function"])
+    assert (await policy.write(question("x"))).text != f"# x\n{RIGHT}"
+    assert (await policy.write(question("y"))).text == f"# y\n{RIGHT}"
+    assert policy.planted == ["wrong function"]
+
+
 async def test_prose_around_a_program_is_read_past() -> None:
     policy = Slipping(Writer(), 1.0, kinds=["prose around"])
     assert (await policy.write(question("x"))).text == f"# x\n{RIGHT}"
     assert policy.planted == ["prose around"]
-
-
-def test_the_tally_tells_how_many_were_repaired() -> None:
-    tally = SlipTally()
-    tally.add(["wrong field"], right=True)
-    tally.add(["wrong field"], right=False)
-    tally.add(["missing await"], right=True)
-    tally.add([], right=False)
-    assert tally.lines() == ["slips: 2 of 3 repaired", "  wrong field: 1 of 2", "  missing await: 1 of 1"]
-    assert SlipTally().lines() == ["no slip was planted"]

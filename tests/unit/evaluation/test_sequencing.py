@@ -95,3 +95,33 @@ def test_names_of_functions_and_parameters_are_those_that_are_compared() -> None
 def test_what_is_gathered_goes_to_its_names() -> None:
     text = "a, b = await asyncio.gather(search_person(query='x'), search_movie(query='y'))\nphoto(person_id=b['id'])"
     assert read(text)[2].uses == {1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rs = await asyncio.gather({0}, {1})\nphoto(person_id=rs[1]['id'])",
+        "rs = await asyncio.gather({0}, {1})\na, b = rs\nphoto(person_id=b['id'])",
+        "[a, b] = await asyncio.gather({0}, {1})\nphoto(person_id=b['id'])",
+        "x = (await asyncio.gather({0}, {1}))[1]\nphoto(person_id=x['id'])",
+        "a = (await {0}) or {{}}\nb = (await {1}) or {{}}\nphoto(person_id=b.get('id'))",
+    ],
+)
+def test_ways_to_gather_and_to_do_without_make_no_difference(text: str) -> None:
+    calls = ("search_person(query='x')", "search_movie(query='y')")
+    gold = "a = {0}\nb = {1}\nphoto(person_id=b['id'])"
+    assert read(text.format(*calls)) == read(gold.format(*calls))
+
+
+def test_what_is_gathered_and_used_as_a_whole_is_all_of_it() -> None:
+    calls = "await asyncio.gather(search_person(query='x'), search_movie(query='y'))"
+    assert read(f"rs = {calls}\nphoto(person_id=[one['id'] for one in rs])")[2].uses == {0, 1}
+    spread = (
+        "m = search_movie(query='x')\nrs = await asyncio.gather(*[credits(movie_id=one.id) for one in m.results])\n"
+    )
+    assert read(spread + "photo(person_id=rs[0])")[2].arguments != read(spread + "photo(person_id=rs[1])")[2].arguments
+
+
+def test_a_name_that_was_gathered_and_then_given_something_else_is_that() -> None:
+    text = "r = await asyncio.gather(search_person(query='x'))\nr = search_movie(query='y')\nphoto(person_id=r[0])"
+    assert read(text)[2].uses == {1}

@@ -60,6 +60,8 @@ def test_a_response_that_is_no_json() -> None:
         ("It costs 1'234.50 CHF.", 1234.5),
         ("Cela fait 1\u202f234,5 euros", 1234.5),
         ("7,3 Grad", 7.3),
+        ("12 345 people", 12345),
+        ("za 12 345,5 zł", 12345.5),
         ("全部で32席です", 32),
         ("عددهم ١٢", 12),
         ("there are three of them", 3),
@@ -69,6 +71,14 @@ def test_a_response_that_is_no_json() -> None:
 )
 def test_numbers_as_languages_write_them(text: str, number: float) -> None:
     assert states_number(text, number, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("due on Friday", 2), ("It opens once a week", 11), ("None is open", 0), ("null", 0), ("No one came", 1), ("Es sei so", 6)],
+)  # fmt: skip
+def test_words_that_mean_something_else_are_no_numbers(text: str, number: float) -> None:
+    assert not states_number(text, number, 0)
 
 
 def test_a_computed_number_may_be_rounded_to_what_is_shown() -> None:

@@ -29,6 +29,11 @@ def test_a_program_is_shown_with_its_calls_and_what_became_of_it() -> None:
     assert "■ answered: partly  nothing was changed; missing: the year" in text
 
 
+def test_a_long_line_of_a_program_stays_one() -> None:
+    line = f"names = {[f'name {number}' for number in range(40)]!r}"
+    assert f"  1  {line}\n" in shown(program(line))
+
+
 def test_of_a_loop_the_first_calls_are_shown_and_the_others_counted() -> None:
     text = shown(program(), *calls(40), ended())
     assert text.count("people/info(") == 5

@@ -67,6 +67,7 @@ async def test_a_model_that_does_neither_has_no_form() -> None:
         found = await tried(server)
     assert [one.right for one in found.values()] == [0, 0]
     assert better_form({}) is None
+    assert all(one.unwritten for one in found.values())
 
 
 def settings(tmp_path: Path, **given: object) -> Settings:
@@ -98,8 +99,9 @@ async def test_runs_ask_for_the_form_that_was_found_out(tmp_path: Path) -> None:
     assert brain.asked == ["program_grammar", "program"]
 
 
-def test_a_file_that_is_none_of_ours_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("held", ["[1]", '{"x": ["code"]}', '{"x": {}}', '{"x": "ruby"}', "{"])
+def test_a_file_that_is_none_of_ours_is_told(tmp_path: Path, held: str) -> None:
     chosen = settings(tmp_path)
-    forms_file(chosen).write_text("[1]")
+    forms_file(chosen).write_text(held)
     with pytest.raises(UsageError, match="delete it"):
         kept_forms(chosen)

@@ -104,3 +104,23 @@ def test_an_answer_that_a_branch_of_the_code_writes_out_is_not_the_program() -> 
     )
     for said in (f"```python\n{text}\n```", text):
         assert program_of(reply(said)).text == text
+
+
+BROKEN = [
+    'gone = await delete(name="Hunger"\n{"answered": "yes", "answer": "Hunger was deleted.", "missing": ""}',
+    'x = await send(body={"code": "await g()"}\nx["id"',
+    'x = await list(filter={"code": "PL"})\nfor one in:\n    pass',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+@pytest.mark.parametrize("behind", ["", '\n```json\n{"answered": "yes", "answer": "Done."}\n```'])
+@pytest.mark.parametrize("before", ["", "```python\nx = await other()\n```\n"])
+def test_a_broken_program_in_a_block_goes_to_the_checks_whole(text: str, behind: str, before: str) -> None:
+    assert program_of(reply(f"{before}```python\n{text}\n```{behind}")).text == text
+
+
+@pytest.mark.parametrize("text", BROKEN)
+@pytest.mark.parametrize("before", ["", "Sure:\n"])
+def test_nothing_stands_for_a_broken_program_without_a_block(text: str, before: str) -> None:
+    assert program_of(reply(before + text)).text == ""

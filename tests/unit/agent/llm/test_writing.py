@@ -35,8 +35,12 @@ async def test_a_reply_without_a_program_is_told_back_once() -> None:
 
 async def test_what_is_said_in_place_of_a_program_twice_is_why() -> None:
     assert await LlmPolicy(Told("No.", "I cannot do that.")).write(QUESTION) == WrittenProgram("", "I cannot do that.")
-    cut = Reply("```python\nx = 1", TokenUsage(1, 1), cut=True)
-    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await LlmPolicy(Told(cut, cut)).write(QUESTION)).why
+
+
+async def test_a_reply_that_was_cut_off_is_not_asked_for_again() -> None:
+    policy = LlmPolicy(Told(Reply("```python\nx = 1", TokenUsage(1, 1), cut=True), f"```python\n{CODE}\n```"))
+    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await policy.write(QUESTION)).why
+    assert policy.cost.model_calls == 1
 
 
 async def test_who_writes() -> None:
@@ -75,16 +79,39 @@ async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
     ("said", "phrased"),
     [
         ("Dune a 412 pages et coûte 9,50 EUR.", "Dune a 412 pages et coûte 9,50 EUR."),
-        ("<think>412?</think>It has 412 pages.", "It has 412 pages."),
+        ("<think>413?</think>412 pages, for 9.5 EUR.", "412 pages, for 9.5 EUR."),
         ("Dune has 413 pages.", ANSWER),
         ("   ", ANSWER),
         ("<think>where was I", ANSWER),
         (Reply("Dune has 412", TokenUsage(1, 1), cut=True), ANSWER),
+        ("It has 412 pages.", ANSWER),
     ],
-    ids=["words", "thoughts", "a figure of its own", "nothing", "thoughts alone", "cut off"],
+    ids=["words", "thoughts", "a figure of its own", "nothing", "thoughts alone", "cut off", "a figure left out"],
 )
 async def test_a_phrase_keeps_to_the_figures(said: str | Reply, phrased: str) -> None:
     assert await LlmPolicy(Told(said)).phrase("How long is Dune?", ANSWER) == phrased
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "kept"),
+    [
+        ("1.5", "15", False),
+        ("1.234", "1234", False),
+        ("1234.5", "1.234,5", True),
+        ("1234", "1\u202f234", True),
+        ("1,234", "1234", True),
+        ("007", "7", True),
+        ("2026-05-04", "4 May 2026", True),
+        ("2026-05-04", "am 04.05.2026", True),
+        ("2026-05-04", "2026-04-05", False),
+        ("2026-05-04", "5 April 2026", False),
+        ("2026-05-04T12:00:00", "4 May 2026, 12:00", True),
+        ("2026-05-04T12:30:00", "4 May 2026, 12:00", False),
+        ("Nothing was found.", "There is none.", True),
+    ],
+)
+async def test_figures_of_a_phrase_are_compared_as_numbers_and_days(answer: str, said: str, *, kept: bool) -> None:
+    assert await LlmPolicy(Told(said)).phrase("Which?", answer) == (said if kept else answer)
 
 
 async def test_without_a_model_an_answer_stays_as_it_is() -> None:
