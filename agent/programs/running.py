@@ -193,7 +193,7 @@ class ProgramRunner:
             if self._air.empty:
                 self.stop = Broken("RuntimeError", "it waits for what is no call")
                 return
-            while (call := self._air.next_to_begin()) is not None:
+            while (call := self._next_to_begin()) is not None:
                 yield await self._told(call)
                 self._begin(call)
             ended = await self._next()
@@ -261,6 +261,12 @@ class ProgramRunner:
         self._air.begun[call.id] = call
         return CallStarted(step=call.step, tool=call.tool.id, arguments=call.arguments, site=call.site)
 
+    def _next_to_begin(self) -> _Call | None:
+        """None also of what a program that broke off had not begun by then: what it broke off for may not come again, a lost process say."""
+        call = self._air.next_to_begin()
+        over = self._recorded.failed is not None
+        return None if over and call is not None and call.key not in self._recorded.steps else call
+
     def _begin(self, call: _Call) -> None:
         """Have it made, where its end is not recorded."""
         if call.key not in self._order:
@@ -280,7 +286,7 @@ class ProgramRunner:
         if recorded:
             call = min(recorded, key=lambda one: self._order[one.key])
             return call, self._relived(call)
-        if (failed := self._recorded.failed) is not None and not self._order:
+        if (failed := self._recorded.failed) is not None:
             self.stop = Broken("", failed.error, failed.line, final=failed.final)
             return None
         call = await self._in_time(self._air.ended.get())

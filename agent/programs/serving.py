@@ -17,7 +17,7 @@ from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_changes, told_complaints, told_failure
-from agent.programs.verdict import Ran, claim_of, judged, worse
+from agent.programs.verdict import Ran, claim_of, cut_short, judged, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
 from agent.scheduler import closing
@@ -147,6 +147,9 @@ class Serving:
                 self._before += self._cell
                 self._attempts.append(Attempt(program.text, _contradicted(end)))
                 return ProgramFailed(number=number, error=_contradicted(end))
+            case Broken() as broken if lost := cut_short(broken, [*self._calls, *self._cell]):
+                self._calls += self._cell
+                return ProgramEnded(number=number, answered="partly", answer="", verdict="partly", veto=lost)
             case Broken() as broken:
                 return self._failed(broken, program)
             case _:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 
 from pydantic.types import JsonValue
 
+from agent.execution.call_cache import HAPPENED
 from agent.policy.protocol import Results
+from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
 from domain.event import ProgramEnded
+from domain.plan import StepResult
 from domain.program import Answered
 from domain.tool import ToolId
 
@@ -19,6 +22,7 @@ _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
 """Characters of an answer that are told."""
 _NAMED = 3
+_NONE = "NoneType"
 _NOTHING = frozenset({"", "none", "null", "nan", "undefined", "unknown", "n/a", "[]", "{}", "()", "''", '""'})
 _EMPTY_WORD = re.compile(r"\b(?:None|nan|NaN)\b")
 _SAID: dict[JsonValue, Answered] = {"yes": "yes", "true": "yes", "partly": "partly", "no": "no", "false": "no"}
@@ -63,6 +67,17 @@ class Verdict:
 def worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
     """Whether a program came to less than an earlier one, or to no end at all."""
     return end is None or _RANK[end.verdict] < _RANK[than.verdict]
+
+
+def cut_short(broken: Broken, calls: Sequence[tuple[str, StepResult]]) -> str:
+    """Why a program is over that broke off for want of an answer that nobody has; empty where it broke off for anything else.
+
+    Written anew, it would make the same change once more. ``calls``: its own, by function.
+    """
+    lost = [name for name, result in calls if result.status == "ok" and result.note.startswith(HAPPENED)]
+    if not lost or broken.final or broken.kind not in ("TypeError", "AttributeError") or _NONE not in broken.message:
+        return ""
+    return f"the answer of {_named(lost)} is lost (you said that it took effect), and what was to come after it needs that answer"
 
 
 def claim_of(value: JsonValue) -> Claim:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from agent.execution.call_cache import CUT_OFF
+from agent.execution.call_cache import CUT_OFF, HAPPENED
 from agent.execution.executor import CallResult
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError, PassingError
@@ -12,7 +12,6 @@ from domain.tool import ToolDoc
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Questions
 
-HAPPENED = "Its answer is lost; you said that it took effect."
 _REPEATED = "An earlier attempt was cut off, so it is not known whether it took effect."
 
 

@@ -10,6 +10,8 @@ from pydantic.types import JsonValue
 from agent.budget import Budget
 from agent.conversation import earlier_run
 from agent.execution.approvers import DenyChanges
+from agent.execution.call_cache import HAPPENED
+from agent.execution.executor import CallResult
 from agent.plans.approval import PlanQuestion
 from agent.programs.limits import SandboxLimits
 from domain.event import (
@@ -183,6 +185,34 @@ async def test_a_change_that_failed_is_no_yes(tmp_path: Path) -> None:
     assert isinstance(ended, ProgramEnded)
     assert (ended.answered, ended.verdict) == ("yes", "no")
     assert "Not done: delete_book Dune" in end(records).answer
+
+
+async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_done(tmp_path: Path) -> None:
+    """Written anew, it would make the change once more."""
+    text = code('told = await delete_book(title="Dune")', PLACE, '"Deleted: " + str(told["deleted"])')
+    lost = CallResult("ok", "", note=HAPPENED)
+    async with world(tmp_path, ScriptedExecutor(search_places=FOUND, delete_book=lambda _: lost), text) as made:
+        records = await made.told("Delete the book Dune")
+        (lost_at,) = [n for n, one in enumerate(records) if isinstance(one.event, CallFinished) and one.event.step == 1]
+        for known in range(lost_at + 1, len(records)):
+            again = await made.told("Delete the book Dune", past=records[:known])
+            assert (end(again).outcome, end(again).answer) == (end(records).outcome, end(records).answer), known
+    (ended,) = the(records, ProgramEnded)
+    assert isinstance(ended, ProgramEnded)
+    assert (ended.verdict, end(records).outcome, the(records, ProgramFailed)) == ("partly", "partly", [])
+    assert end(records).answer.startswith(
+        "Done: delete_book Dune [1]\nNot all of it is answered: the answer of delete_book is lost (you said that it took effect),"
+    )
+
+
+async def test_another_error_after_a_lost_answer_goes_back_to_the_author(tmp_path: Path) -> None:
+    first = code('await delete_book(title="Dune")', PLACE, 'place["mayor"]')
+    lost = CallResult("ok", "", note=HAPPENED)
+    async with world(
+        tmp_path, ScriptedExecutor(search_places=FOUND, delete_book=lambda _: lost), first, code(PLACE, '"It is gone."')
+    ) as made:
+        records = await made.told("Delete the book Dune")
+    assert (len(the(records, ProgramFailed)), made.written) == (1, 2)
 
 
 async def test_a_part_is_told_as_a_part(tmp_path: Path) -> None:

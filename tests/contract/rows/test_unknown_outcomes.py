@@ -7,6 +7,7 @@ import pytest
 
 from agent.budget import Budget, Meter
 from agent.execution.approval import ApprovedExecutor
+from agent.execution.call_cache import HAPPENED
 from agent.execution.executor import CallResult
 from agent.execution.provenance import Provenance, Voices
 from agent.policy.protocol import Cost
@@ -17,7 +18,7 @@ from domain.tool import ToolDoc, tool_id
 from server.runs.approvals import UserApprover
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
-from server.runs.unknown_outcomes import HAPPENED, UnknownOutcomeExecutor
+from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.storage.allowed_tools import reach_of
 from server.storage.effects import NewEffect
 from server.storage.runs import Run

@@ -17,7 +17,7 @@ from agent.programs.limits import SandboxLimits
 from agent.programs.protocol import Broken
 from agent.programs.running import AT_ONCE
 from agent.programs.sandbox import MontySandbox
-from domain.event import CallFinished, CallStarted, ProgramEnded, ProgramFailed
+from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from tests.unit.agent.programs.programs_at_work import Host, Work, ran
@@ -197,6 +197,23 @@ async def test_a_repair_asks_before_other_changes_and_reads_anew(sandbox: MontyS
     end = await ran(Work(sandbox, host, approver=user), first, "await add(name='y')\n(await get(name='x'))['times']")
     assert isinstance(end, ProgramEnded)
     assert (end.answer, host.changes, user.again) == ("1", ["x", "y"], [False, True])
+
+
+@pytest.mark.parametrize("known", [4, 7], ids=["as it broke off", "after the next has changed something"])
+async def test_a_program_that_broke_off_begins_nothing_more_when_its_run_goes_on(
+    known: int, sandbox: MontySandbox
+) -> None:
+    """What it broke off for, a process that was lost, does not come again: its text would go on."""
+    texts = "await add(name='x')\nawait asyncio.gather(add(name='y'), get(name='y'))", "await add(name='z')"
+    host, texts = Host(), (f"{GATHER}{texts[0]}", texts[1])
+    begun = await Work(sandbox, host).records(*texts, until=3)
+    lost = ProgramFailed(number=1, error="the process that ran it died")
+    broken_off = [*begun, EventRecord(run="r", seq=4, at=begun[0].at, subtask=1, event=lost)]
+    past = await Work(sandbox, host, broken_off).records(*texts, until=known)
+    whole = await Work(sandbox, host, past).records(*texts)
+    assert whole[: len(past)] == past
+    assert isinstance(whole[-1].event, ProgramEnded)
+    assert host.sent == [("add", "x"), ("add", "z")]
 
 
 async def test_a_program_that_wants_too_much_is_ended(sandbox: MontySandbox) -> None:
