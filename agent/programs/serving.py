@@ -196,6 +196,9 @@ class Serving:
 
     async def _ran(self, program: Program) -> AsyncIterator[Event]:
         """One cell, to where it stops."""
+        told = self._past.next
+        if isinstance(told, ProgramStarted) and not told.goes_on and self._stood:
+            self._forget()  # a worker was lost, and is not lost again
         goes_on = self._stood > 0
         number = self._progress.programs + 1
         yield ProgramStarted(number=number, program=program, goes_on=goes_on)
@@ -237,13 +240,17 @@ class Serving:
         self._before += self._cell
         said = told.text
         if broken.lost:
-            self._attempts = [replace(one, stands=False) for one in self._attempts]
+            self._forget()
             said = f"{told.text}\n{_BEGIN_ANEW}"
         self._attempts.append(Attempt(program.text, said, told.foreign))
         self._repairs = REPAIRS + 1 if broken.lost and self._lost else self._repairs + 1
         self._lost = self._lost or broken.lost
         self.over = broken.final or self._spent
         return ProgramFailed(number=self._progress.programs, error=told.text, line=broken.line, final=broken.final)
+
+    def _forget(self) -> None:
+        """The names of all cells are lost."""
+        self._attempts = [replace(one, stands=False) for one in self._attempts]
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
         """What a program says at its end, and what that comes to."""
