@@ -156,11 +156,12 @@ class Serving:
         for _ in range(REFUSALS + 1):
             match self._past.next:
                 case ProgramStarted(program=program):
+                    self._progress.meter.decisions += 1
                     self._program = program
                     return
                 case ProgramRefused(text=text, complaints=complaints):
-                    pass
-                case _:
+                    self._progress.meter.decisions += 1
+                case None:
                     text = await self._asked_for()
                     if not text:
                         return
@@ -170,6 +171,8 @@ class Serving:
                         text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
                     )
                     text, complaints = checked.text, checked.complaints
+                case _:  # none was written before
+                    return
             if not complaints:
                 tainted = self._asked.tainted or any(one.foreign for one in self._attempts)
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
@@ -191,7 +194,7 @@ class Serving:
                 unknown=self._functions.unknown,
             )
         )
-        self._progress.meter.decisions += 1
+        self._progress.meter.decisions += bool(written.text)
         return written.text
 
     async def _ran(self, program: Program) -> AsyncIterator[Event]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.programs.limits import SandboxLimits
-from domain.event import CallFinished, ProgramFailed, ProgramStarted
+from domain.event import CallFinished, PathEnded, ProgramFailed, ProgramStarted, StepChosen
 from tests.flows.program_world import code, end, the, world
 from tests.flows.small_world import FOUND, GEOCODE, TOOLS, ScriptedExecutor, ok
 
@@ -92,3 +92,10 @@ async def test_a_worker_that_is_lost_only_in_the_first_life_is_begun_anew_in_the
     async with world(tmp_path / "again", ScriptedExecutor(search_places=FOUND), found, limits=large) as made:
         rest = await made.told(request, past=whole[: begun[-1]])
     assert (end(rest).answer, made.written) == (end(whole).answer, 0)
+
+
+async def test_only_a_text_counts_as_a_decision(tmp_path: Path) -> None:
+    async with world(tmp_path, calls()) as made:
+        records = await made.told(DELETE)
+    chosen = [one.event for one in records if isinstance(one.event, StepChosen | PathEnded)]
+    assert end(records).usage.decisions == len(chosen)
