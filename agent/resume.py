@@ -24,7 +24,6 @@ from agent.policy.protocol import (
     WholePath,
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask, begun
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.programs.recorded import RecordedProgram
 from domain.errors import ConflictError
 from domain.event import (
@@ -298,7 +297,8 @@ class SplittingAsBefore(Delegating):
 
 
 class DecidingAsBefore(Delegating):
-    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision.
+    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision. Programs are
+    taken from there by who runs them.
 
     ``own``: an origin as the record tells it, in the subtask's own count of steps.
     """
@@ -352,17 +352,6 @@ class DecidingAsBefore(Delegating):
                 return Adoption(adopted=False, reason="it was not taken before")
             case _:
                 return await self._policy.adopt(proposal)
-
-    async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        match self._line.next:
-            case ProgramRefused(text=text):
-                return WrittenProgram(text)
-            case ProgramStarted(program=program):
-                return WrittenProgram(program.text)
-            case None:
-                return await self._policy.write(question)
-            case _:
-                return WrittenProgram("", "nothing was written before")
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         match self._line.next:

@@ -102,7 +102,7 @@ class Progress:
 
     def _end_program(self, event: ProgramEnded) -> None:
         """Its calls are those that count; where it is told again, it is put back in its place."""
-        self.done = self.ends.setdefault(event.number, self.done)
+        self.done = dict(self.ends.setdefault(event.number, dict(self.done)))
         self.program, self.broken, self.by_program = event, None, True
 
     def _leave_programs(self) -> None:

@@ -35,12 +35,15 @@ def asynchronous(tree: ast.AST, tools: Collection[str]) -> set[str]:
 def forgotten(tree: ast.AST, names: Collection[str]) -> Iterator[ast.Call]:
     """The calls of these functions that nobody waits for."""
     above, later = parents(tree), _waited_for(tree)
+    helpers = {node.name: node.args for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
     for call in calls(tree):
-        if isinstance(call.func, ast.Name) and call.func.id in names and not _awaited(call, above, later):
+        if isinstance(call.func, ast.Name) and call.func.id in names and not _awaited(call, above, later, helpers):
             yield call
 
 
-def _awaited(call: ast.Call, above: Mapping[ast.AST, ast.AST], later: Collection[str]) -> bool:
+def _awaited(
+    call: ast.Call, above: Mapping[ast.AST, ast.AST], later: Collection[str], helpers: Mapping[str, ast.arguments]
+) -> bool:
     inner: ast.AST = call
     while inner in above:
         node = above[inner]
@@ -49,7 +52,7 @@ def _awaited(call: ast.Call, above: Mapping[ast.AST, ast.AST], later: Collection
         if isinstance(node, ast.Assign | ast.AnnAssign):
             return any(name in later for name in _targets(node))
         if isinstance(node, ast.Call):
-            return _kept_in(node) in later
+            return _kept_in(node) in later or _handed_to(node, inner, helpers) in later
         if isinstance(node, ast.Lambda | ast.Return):
             return isinstance(node, ast.Lambda) or isinstance(function_of(call, above), ast.FunctionDef)
         if isinstance(node, ast.comprehension) or not isinstance(node, _HOLDS + _HOLDS_TOO):
@@ -72,6 +75,17 @@ def _kept_in(call: ast.Call) -> str:
             return name
         case _:
             return ""
+
+
+def _handed_to(call: ast.Call, value: ast.AST, helpers: Mapping[str, ast.arguments]) -> str:
+    """The parameter of one of the text's own functions that a value is given for."""
+    if isinstance(value, ast.keyword):
+        return value.arg or ""
+    takes = helpers.get(called(call))
+    if takes is None or value not in call.args:
+        return ""
+    place = call.args.index(value)  # type: ignore[arg-type]
+    return takes.args[place].arg if place < len(takes.args) else ""
 
 
 def _waited_for(tree: ast.AST) -> set[str]:

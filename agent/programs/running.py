@@ -191,7 +191,7 @@ class ProgramRunner:
                 stop = await self._in_time(self._session.resume(self._not_there()))
                 continue
             if self._air.empty:
-                self.stop = Broken("RuntimeError", "it waits for what is no call")
+                self.stop = Broken("RuntimeError", "it waits for what is no call", lost=True)
                 return
             while (call := self._next_to_begin()) is not None:
                 yield await self._told(call)
@@ -287,7 +287,7 @@ class ProgramRunner:
             call = min(recorded, key=lambda one: self._order[one.key])
             return call, self._relived(call)
         if (failed := self._recorded.failed) is not None:
-            self.stop = Broken("", failed.error, failed.line, final=failed.final)
+            self.stop = Broken("", failed.error, failed.line, lost=True, final=failed.final)
             return None
         call = await self._in_time(self._air.ended.get())
         return call, self._result(call)

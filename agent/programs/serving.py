@@ -161,11 +161,12 @@ class Serving:
         for _ in range(REFUSALS + 1):
             match self._past.next:
                 case ProgramStarted(program=program):
+                    self._progress.meter.decisions += 1
                     self._program = program
                     return
                 case ProgramRefused(text=text, complaints=complaints):
-                    pass
-                case _:
+                    self._progress.meter.decisions += 1
+                case None:
                     text = await self._asked_for()
                     if not text:
                         return
@@ -175,6 +176,8 @@ class Serving:
                         text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
                     )
                     text, complaints = checked.text, checked.complaints
+                case _:  # none was written before
+                    return
             if not complaints:
                 tainted = self._asked.tainted or any(one.foreign for one in self._attempts)
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
@@ -196,11 +199,14 @@ class Serving:
                 unknown=self._functions.unknown,
             )
         )
-        self._progress.meter.decisions += 1
+        self._progress.meter.decisions += bool(written.text)
         return written.text
 
     async def _ran(self, program: Program) -> AsyncIterator[Event]:
         """One cell, to where it stops."""
+        told = self._past.next
+        if isinstance(told, ProgramStarted) and not told.goes_on and self._stood:
+            self._forget()  # a worker was lost, and is not lost again
         goes_on = self._stood > 0
         number = self._progress.programs + 1
         yield ProgramStarted(number=number, program=program, goes_on=goes_on)
@@ -242,7 +248,7 @@ class Serving:
         self._before += self._cell
         said, dropped = told.text, self._cell
         if broken.lost:
-            self._attempts = [replace(one, stands=False) for one in self._attempts]
+            self._forget()
             said, dropped = f"{told.text}\n{_BEGIN_ANEW}", [*self._calls, *self._cell]
         self._attempts.append(self._unmade(program, said, dropped, foreign=told.foreign))
         self._repairs = REPAIRS + 1 if broken.lost and self._lost else self._repairs + 1
@@ -259,6 +265,10 @@ class Serving:
             return Attempt(program.text, said, foreign)
         changes = told_changes(made, program.text)
         return Attempt(program.text, f"{said}\n{changes.text}", foreign or changes.foreign, changed=True)
+
+    def _forget(self) -> None:
+        """The names of all cells are lost."""
+        self._attempts = [replace(one, stands=False) for one in self._attempts]
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
         """What a program says at its end, and what that comes to."""

@@ -256,6 +256,7 @@ async def test_a_run_that_was_broken_off_writes_and_calls_nothing_twice(tmp_path
             called = sum(isinstance(one.event, CallFinished) for one in whole[:cut])
             rest = await made.told(WEATHER, past=whole[:cut])
             assert end(rest).answer == ANSWER, cut
+            assert end(rest).usage.decisions == end(whole).usage.decisions == 2, cut
             assert (made.written, len(executor.made)) == (2 - written, 2 - called), cut
             told = [type(one.event) for one in (*whole[:cut], *rest)]
             assert told == [type(one.event) for one in whole], cut

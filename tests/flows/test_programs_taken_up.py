@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.event import CallFinished, ProgramFailed, ProgramStarted
+from agent.programs.limits import SandboxLimits
+from domain.event import CallFinished, PathEnded, ProgramFailed, ProgramStarted, StepChosen
 from tests.flows.program_world import code, end, the, world
 from tests.flows.small_world import FOUND, GEOCODE, TOOLS, ScriptedExecutor, ok
 
@@ -62,3 +63,39 @@ async def test_a_tool_that_is_gone_when_a_run_goes_on_fails_in_its_program(tmp_p
     assert isinstance(failed, ProgramFailed)
     assert ("no function `search_places` any more" in failed.error, executor.made) == (True, [])
     assert end(rest).outcome == "gave_up"
+
+
+async def test_a_worker_that_is_lost_only_in_the_first_life_is_begun_anew_in_the_second(tmp_path: Path) -> None:
+    greedy = code(
+        "import asyncio",
+        "async def one():",
+        '    await search_places(city="Paris")',
+        '    return len("a" * 30_000_000)',
+        "async def other():",
+        '    await search_places(city="Lyon")',
+        "await asyncio.gather(one(), other())",
+    )
+    found = code(
+        'place = (await search_places(city="Paris"))["results"][0]', "f\"{place['city']}, {'a day' if today else ''}\""
+    )
+    texts, request = (code("look(today)"), greedy, found), "Where is Paris?"
+    small = SandboxLimits(workers=2, memory=20_000_000)
+    async with world(tmp_path, ScriptedExecutor(search_places=FOUND), *texts, limits=small) as made:
+        whole = await made.told(request)
+    begun = [at for at, one in enumerate(whole, start=1) if isinstance(one.event, ProgramStarted)]
+    assert [one.goes_on for one in the(whole, ProgramStarted) if isinstance(one, ProgramStarted)] == [
+        False,
+        True,
+        False,
+    ]
+    large = SandboxLimits(workers=2, memory=200_000_000)
+    async with world(tmp_path / "again", ScriptedExecutor(search_places=FOUND), found, limits=large) as made:
+        rest = await made.told(request, past=whole[: begun[-1]])
+    assert (end(rest).answer, made.written) == (end(whole).answer, 0)
+
+
+async def test_only_a_text_counts_as_a_decision(tmp_path: Path) -> None:
+    async with world(tmp_path, calls()) as made:
+        records = await made.told(DELETE)
+    chosen = [one.event for one in records if isinstance(one.event, StepChosen | PathEnded)]
+    assert end(records).usage.decisions == len(chosen)

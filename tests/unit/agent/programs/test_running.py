@@ -2,25 +2,27 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from random import Random
 
 import pytest
 import pytest_asyncio
+from pydantic.types import JsonValue
 
 from agent.budget import Budget
 from agent.execution.approval import IntendedCall
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken
-from agent.programs.running import AT_ONCE
+from agent.programs.protocol import Broken, Failure, Stop, Waiting
+from agent.programs.running import AT_ONCE, Calling, ProgramRunner
 from agent.programs.sandbox import MontySandbox
 from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
+from domain.program import Program
 from domain.tool import ToolDoc
-from tests.unit.agent.programs.programs_at_work import Host, Work, ran
+from tests.unit.agent.programs.programs_at_work import DOCS, Host, Work, ran
 
 GATHER = "import asyncio\n"
 EACH = f"{GATHER}found = await asyncio.gather(*[get(name=n) for n in await names()])\n[one['name'] for one in found]"
@@ -242,3 +244,24 @@ async def test_the_limit_of_calls_is_the_sandboxs() -> None:
     end = await ran(Work(wide, Host()), "for n in range(502):\n    await get(name=str(n))\nn")
     await wide.close()
     assert isinstance(end, ProgramEnded)
+
+
+class WaitsForNothing:
+    """A session whose cell waits, and for no call."""
+
+    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
+        return Waiting(())
+
+    async def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
+        raise AssertionError(answers)
+
+
+async def test_a_cell_that_still_waits_when_it_is_left_takes_the_names_with_it() -> None:
+    async def turn() -> None: ...
+
+    work = Work(MontySandbox(SandboxLimits()), Host())
+    calling = Calling(1, DOCS, work.reusing, work.meter, work.steps, turn)
+    runner = ProgramRunner(WaitsForNothing(), Program(text="1", tools={}), 1, calling)
+    assert [one async for one in runner.run({})] == []
+    assert isinstance(runner.stop, Broken)
+    assert runner.stop.lost
