@@ -167,9 +167,7 @@ class Serving:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
                     given = dict.fromkeys((*self._asked.given, *cells), "Any")
-                    checked = await check(
-                        text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
-                    )
+                    checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
                     text, complaints = checked.text, checked.complaints
             if not complaints:
                 tainted = self._asked.tainted or any(one.foreign for one in self._attempts)
