@@ -133,7 +133,9 @@ class Settings(ServerSettings, BaseSettings):
     program_workers: int = Field(
         default=4, ge=1, le=64, description="Processes that run programs; one that waits for its calls needs none."
     )
-    program_calls: int = Field(default=500, ge=1, le=100_000, description="Calls that a program may make, all of its cells together.")
+    program_calls: int = Field(
+        default=500, ge=1, le=100_000, description="Calls that a program may make, all of its cells together."
+    )
 
     call_timeout: float = Field(default=20.0, gt=0, description="Seconds one call may take, all in all.")
     response_limit: int = Field(default=1_048_576, ge=1_024, description="Bytes of a response that are read.")
