@@ -61,7 +61,7 @@ async def write(
         written = (await policy.write(question)).text
         if not written:
             break
-        checked = await check(written, offered.text, offered.docs, sample.request, sandbox, {})
+        checked = await check(written, offered.text, offered.docs, sandbox, {})
         text, complaints = checked.text, checked.complaints
         if not complaints:
             break

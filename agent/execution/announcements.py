@@ -41,10 +41,6 @@ class Announcements:
             if not call.tool.safe:
                 self._waiting[call.identity] = call
 
-    def ended(self, identity: str) -> None:
-        """A call that needs nobody's leave any more: it was made before the run was broken off."""
-        self._waiting.pop(identity, None)
-
     def of(self, identity: str) -> Announced | None:
         """What is known of a call; None of one that was not announced."""
         return self._told.get(identity)

@@ -109,15 +109,21 @@ class ReusingExecutor:
         read = self._read.get(unnamed(key))
         return read.result if read is not None and read.changes == self._changes else None
 
-    def lived(self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult) -> None:
-        """Take in a program's call that was made before the run was broken off, as if it were made now."""
+    def begins_again(self, tool: ToolDoc) -> int:
+        """When a program's call begins, as ``lived`` is told, that was made before the run was broken off: what is read beside a change is kept for nobody."""
+        if not tool.safe:
+            self._changes += 1
+        return self._changes
+
+    def lived(self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int) -> None:
+        """Take in a program's call that was made before the run was broken off, as if it were made now. ``begun``: by ``begins_again``."""
         key = key_of(tool.id, arguments, identity)
         if not tool.safe:
-            self._changes += 2
+            self._changes += 1
             if result.attempts or result.outcome == "unknown":
                 self._keep(key, result)
         elif result.outcome == "ok":
-            self._read[unnamed(key)] = _Read(result, self._changes)
+            self._read[unnamed(key)] = _Read(result, begun)
         self.saw(tool.url, result)
 
     def saw(self, url: str, result: CallResult) -> None:

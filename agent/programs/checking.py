@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.programs import calling, language
-from agent.programs.constants import ungiven
 from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
 from agent.programs.protocol import Sandbox
@@ -24,19 +23,14 @@ _DECLARED = "ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``text``: what is to be run, put right where that was safe. ``complaints``: sentences for its author; empty: it may run.
-
-    ``told``: what is not refused, but to be seen by whoever leaves the changes. ``changes``: the functions it calls that may change something.
-    """
+    """``text``: what is to be run, put right where that was safe. ``complaints``: sentences for its author; empty: it may run."""
 
     text: str
     complaints: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
 
 
 async def check(
-    text: str, offer: OfferText, docs: Mapping[str, ToolDoc], request: str, sandbox: Sandbox, given: Mapping[str, str]
+    text: str, offer: OfferText, docs: Mapping[str, ToolDoc], sandbox: Sandbox, given: Mapping[str, str]
 ) -> Checked:
     """Check a text over an offer. ``docs``: by function. ``given``: names that hold values already, each with its type."""
     readable = read(text)
@@ -49,8 +43,7 @@ async def check(
     made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
     diagnostics = await sandbox.type_errors(text, stubs([tools[name] for name in made if name in tools], given))
     found += [one for one in type_complaints(diagnostics, tools, docs) if one[0] not in lines]
-    changes = tuple(name for name in made if name in docs and docs[name].effect.kind != "reads")
-    return Checked(text, _sentences(found), tuple(ungiven(tree, tools, docs, request)), changes)
+    return Checked(text, _sentences(found))
 
 
 def stubs(functions: Iterable[Signature], given: Mapping[str, str]) -> str:

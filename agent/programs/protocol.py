@@ -74,10 +74,9 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A program stands still until one of ``calls`` at least is answered. ``new``: those of them that were not there at the last stop."""
+    """A program stands still until one of ``calls`` at least is answered."""
 
     calls: tuple[PendingCall, ...]
-    new: tuple[PendingCall, ...]
 
 
 @dataclass(frozen=True, slots=True)

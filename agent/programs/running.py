@@ -78,7 +78,9 @@ class Called:
 
 @dataclass(slots=True)
 class _Call:
-    """``id``: the session's. ``complaint``: why it cannot be made. ``task``: what makes it, where it is made now."""
+    """``id``: the session's. ``complaint``: why it cannot be made. ``task``: what makes it, where it is made now; ``begun``: when it began,
+    where it was made before.
+    """
 
     id: int
     function: str
@@ -90,6 +92,7 @@ class _Call:
     back: int = 0
     complaint: str = ""
     step: int = 0
+    begun: int = 0
     task: asyncio.Task[StepResult] | None = None
 
     @property
@@ -269,7 +272,9 @@ class ProgramRunner:
 
     def _begin(self, call: _Call) -> None:
         """Have it made, where its end is not recorded."""
-        if call.key not in self._order:
+        if call.key in self._order:
+            call.begun = self._calling.executor.begins_again(call.tool)
+        else:
             identity = identity_of(self._calling.subtask, call.site)
             prepared = Arguments(call.arguments, ())
             call.task = asyncio.create_task(made(call.tool, prepared, self._calling.executor, identity))
@@ -299,7 +304,7 @@ class ProgramRunner:
         result = self._recorded.ended[call.key].result
         if result.outcome is not None or result.status == "unknown":
             identity = identity_of(self._calling.subtask, call.site)
-            self._calling.executor.lived(call.tool, call.arguments, identity, as_called(result))
+            self._calling.executor.lived(call.tool, call.arguments, identity, as_called(result), call.begun)
         return result
 
     def _result(self, call: _Call) -> StepResult:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from pydantic.types import JsonValue
 
-from agent.llm.program_text import MOST_CELLS
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.checking import check
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
-from agent.programs.protocol import Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
+from agent.programs.protocol import MOST_CELLS, Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_changes, told_complaints, told_failure
 from agent.programs.verdict import Ran, claim_of, cut_short, judged, worse
@@ -172,9 +171,7 @@ class Serving:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
                     given = dict.fromkeys((*self._asked.given, *cells), "Any")
-                    checked = await check(
-                        text, self._functions.text, self._functions.docs, self._asked.request, self._sandbox, given
-                    )
+                    checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
                     text, complaints = checked.text, checked.complaints
                 case _:  # none was written before
                     return

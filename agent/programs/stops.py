@@ -68,25 +68,23 @@ class Cell:
         self.snapshot = session.load_snapshot(state, print_callback=_printed())
 
     def _driven(self, begin: Callable[[], Snapshot]) -> Stop:
-        known = frozenset(self.calls)
         try:
             snapshot = begin()
-            while not (stop := self._stop(snapshot, known)):
+            while not (stop := self._stop(snapshot)):
                 snapshot = self._past(snapshot)
         except MontyError as error:
             self.snapshot = None
             return broken(error, self.limits, f"<python-input-{self.number}>")
         return stop
 
-    def _stop(self, snapshot: Snapshot, known: frozenset[int]) -> Stop | None:
+    def _stop(self, snapshot: Snapshot) -> Stop | None:
         self.snapshot = snapshot
         if self.made > self.limits.calls:
             return too_many_calls(self.limits)
         if isinstance(snapshot, MontyComplete):
             return _returned(snapshot)
         if isinstance(snapshot, FutureSnapshot):
-            waiting = tuple(self.calls[one] for one in sorted(snapshot.pending_call_ids))
-            return Waiting(waiting, tuple(call for call in waiting if call.id not in known))
+            return Waiting(tuple(self.calls[one] for one in sorted(snapshot.pending_call_ids)))
         if isinstance(snapshot, FunctionSnapshot) and snapshot.function_name == LOOK:
             return self._looking(snapshot)
         return None

@@ -135,7 +135,7 @@ class UserApprover:
 
     async def _answer(self, call: IntendedCall, key: str) -> dict[str, Any]:
         """What its user says, of it and of those that wait together with it and have no leave yet."""
-        together = [one for one in call.batch if one is call or not await self._has_leave(one)]
+        together = [one for one in call.batch if not await self._has_leave(one)]
         several = len(together) > 1
         question = InputNeeded(
             input=_batch_key(together) if several else key,

@@ -122,7 +122,7 @@ async def test_no_program_gets_out_or_uses_the_sandbox_up(
 )
 async def test_the_checks_refuse_what_reaches_for_the_host(name: str, sandbox: MontySandbox) -> None:
     text = ATTEMPTS[name].replace("{file}", "/etc/passwd")
-    assert (await check(text, OFFER, {"find": TOOL}, "", sandbox, {})).complaints
+    assert (await check(text, OFFER, {"find": TOOL}, sandbox, {})).complaints
 
 
 def names_in(folder: Path) -> list[str]:

@@ -48,7 +48,7 @@ async def test_what_a_program_costs() -> None:
         run = (time.perf_counter() - began) / runs
         began = time.perf_counter()
         for text in PROGRAMS:
-            await check(text, OFFER, FUNCTIONS, "", sandbox, {})
+            await check(text, OFFER, FUNCTIONS, sandbox, {})
         checked = (time.perf_counter() - began) / checks
         after = [own_memory(process) for process in workers()]
     finally:

@@ -159,8 +159,19 @@ async def test_what_was_read_while_something_changed_is_read_anew() -> None:
 async def test_what_was_lived_before_a_break_counts_as_made_now() -> None:
     inner = constantly()
     executor = ReusingExecutor(inner)
-    executor.lived(tool("a"), {}, "1:1:0#0", CallResult("ok", "before"))
+    executor.lived(tool("a"), {}, "1:1:0#0", CallResult("ok", "before"), executor.begins_again(tool("a")))
     assert (await executor.call(tool("a"), {}, "1:1:9#0")).body == "before"
-    executor.lived(tool("b", "POST"), {}, "1:1:5#0", CallResult("ok", "done"))
+    change = tool("b", "POST")
+    executor.lived(change, {}, "1:1:5#0", CallResult("ok", "done"), executor.begins_again(change))
     assert (await executor.call(tool("b", "POST"), {}, "1:1:5#0")).body == "done"
     assert (await executor.call(tool("a"), {}, "1:1:20#0")).body == "1"
+
+
+async def test_what_was_read_beside_a_change_before_a_break_is_read_anew() -> None:
+    inner = constantly()
+    executor = ReusingExecutor(inner)
+    read, change = tool("a"), tool("b", "POST")
+    began, changing = executor.begins_again(read), executor.begins_again(change)
+    executor.lived(change, {}, "1:1:5#0", CallResult("ok", "done"), changing)
+    executor.lived(read, {}, "1:1:0#0", CallResult("ok", "old or new"), began)
+    assert (await executor.call(read, {}, "1:1:9#0")).body == "1"

@@ -16,7 +16,6 @@ DOCS = catalogue(PLAYGROUND)
 OFFER = render_offer(DOCS)
 BY_ID = {doc.id: doc for doc in DOCS}
 FUNCTIONS = {one.name: BY_ID[one.tool] for one in OFFER.signatures}
-REQUEST = "Book a table for Dagny Aldermoor on 2026-12-01 at eight."
 END = '\n{"answered": "yes", "answer": 1}'
 
 
@@ -28,7 +27,7 @@ async def sandbox() -> AsyncIterator[MontySandbox]:
 
 
 async def checked(sandbox: MontySandbox, text: str) -> Checked:
-    return await check(text, OFFER, FUNCTIONS, REQUEST, sandbox, {"earlier": "list[str]"})
+    return await check(text, OFFER, FUNCTIONS, sandbox, {"earlier": "list[str]"})
 
 
 async def test_nothing_is_said_against_right_programs(sandbox: MontySandbox) -> None:
@@ -121,18 +120,3 @@ async def test_what_can_mean_one_thing_is_put_right(sandbox: MontySandbox, text:
 async def test_a_right_text_stays_as_it_was_written(sandbox: MontySandbox) -> None:
     text = 'x = [1]   # a remark\n{"answered": "yes", "answer": x}'
     assert await checked(sandbox, text) == Checked(text)
-
-
-async def test_texts_that_nobody_gave_are_told_where_something_changes(sandbox: MontySandbox) -> None:
-    text = (
-        'name = "Dagny Aldermoor"\nfound = await restaurants_in_city(city="Elsewhere")\n'
-        'x = await reserve_table(restaurant_id=found[0]["restaurant_id"], date="2026-12-01", time="20:00", party_size=2, name=name)\n'
-        'await bookAppointment(slotId="s-1", patientName=name, reason=f"check-up for {name}")\nx["reservation_code"]'
-    )
-    made = await checked(sandbox, text)
-    assert made.complaints == ()
-    assert made.changes == ("reserve_table", "bookAppointment")
-    assert [one.partition(" sends ")[2] for one in made.told] == [
-        '"s-1", which the request does not say.',
-        '"check-up for ", which the request does not say.',
-    ]

@@ -50,7 +50,7 @@ async def outcome(sandbox: MontySandbox, *steps: Step, calls: list[PendingCall] 
     """What a sentence comes to when it is run; it compiles, and the type check has nothing against it."""
     made = compiled(sentence(*steps, **end), OFFER)
     assert made.complaints == ()
-    checked = await check(made.text, OFFER, DOCS, "", sandbox, {})
+    checked = await check(made.text, OFFER, DOCS, sandbox, {})
     assert checked.complaints == (), made.text
 
     def host(pending: PendingCall) -> JsonValue | Failure:

@@ -107,7 +107,7 @@ def test_every_sentence_is_complained_about_or_compiles_into_a_text_that_parses_
     async def errors() -> list[tuple[str, tuple[str, ...]]]:
         sandbox = MontySandbox(SandboxLimits(workers=1))
         try:
-            checked = [await check(text, OFFER, DOCS, "", sandbox, {}) for text in sorted(texts)]
+            checked = [await check(text, OFFER, DOCS, sandbox, {}) for text in sorted(texts)]
             return [(one.text, one.complaints) for one in checked if one.complaints]
         finally:
             await sandbox.close()
