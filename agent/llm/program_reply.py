@@ -25,6 +25,12 @@ _BLOCK = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "tool_code"})
+_PLAIN = frozenset({"text", "txt", "plaintext"})
+_ONE_LINE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:(python3?|py3?|ipython|tool_code|json|text|txt|plaintext)[ \t]+)?([^\s`~][^\n`~]*)\1[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A block without lines of its own for its marks."""
 _CODE = re.compile(r"\bawait\s+[\w.]+\s*\(|^[ \t]*[A-Za-z_]\w*[ \t]*=[^=]", re.MULTILINE)
 """A call or an assignment: what stands between braces behind it belongs to a program."""
 
@@ -46,14 +52,21 @@ def _in_blocks(said: str) -> str:
     One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it. Code
     that does not parse counts like a program: nothing that it holds, and nothing before it, stands for it.
     """
-    blocks = [(match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(said)]
-    kept = [(language, _dedented(text)) for language, text in blocks if language in _PYTHON or language == "json"]
-    texts = [_whole(text) or _data(language, text) or (text if language in _PYTHON else "") for language, text in kept]
+    blocks = [
+        (match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(_ONE_LINE.sub(r"\1\2\n\3\n\1", said))
+    ]
+    kept = [(language, _dedented(text)) for language, text in blocks if _may_hold(language, text)]
+    texts = [_whole(text) or _data(language, text) or ("" if language == "json" else text) for language, text in kept]
     programs = [text for text in texts if _is_program(text) or _is_broken(text)]
     code = [text for text in programs if not _is_value(text)] or programs
     if code:
         return code[-1] if _is_broken(code[-1]) else _with_what_it_uses([one for one in code if not _is_broken(one)])
     return next((_dedented(text) for language, text in reversed(blocks) if language in _PYTHON and text.strip()), "")
+
+
+def _may_hold(language: str, text: str) -> bool:
+    """Whether a block may be a program: code, JSON, or plain text that calls something."""
+    return language in _PYTHON or language == "json" or (language in _PLAIN and "await " in text)
 
 
 def _data(language: str, text: str) -> str:

@@ -30,6 +30,7 @@ FORMS = {
     "what its author thinks it gives": f'```python\n{CODE}\n```\n```json\n{{"answered": "yes", "answer": "Herbert"}}\n```',
     "thoughts": f"<think>maybe ```python\nx = 1\n``` or</think>\n```python\n{CODE}\n```",
     "thoughts whose beginning is lost": f"maybe ```python\nx = 1\n```\n</think>\n```python\n{CODE}\n```",
+    "plain text": f"```text\n{CODE}\n```",
     "bare": CODE,
     "structured": json.dumps({"program": CODE}),
     "structured as code": json.dumps({"reason": "so it is {done}", "code": CODE}),
@@ -70,6 +71,11 @@ def test_what_a_program_holds_between_braces_is_its_own(last: str, form: str) ->
 def test_an_answer_as_json_is_a_program() -> None:
     assert program_of(reply(json.dumps(NO))).text == repr(NO)
     assert program_of(reply(f"```json\n{json.dumps(NO)}\n```")).text == repr(NO)
+
+
+@pytest.mark.parametrize("mark", ["python ", "py ", " "])
+def test_a_block_of_one_line(mark: str) -> None:
+    assert program_of(reply(f"So:\n```{mark}await searchBooks() ```\nThat is all.")).text == "await searchBooks()"
 
 
 def test_a_block_that_does_not_parse_is_left_to_the_checks() -> None:
