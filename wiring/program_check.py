@@ -128,7 +128,7 @@ class _Trial:
         """Whether a text serves the sample; what its author is told is noted where it does not come to an end."""
         standing = text_names.made(one.text for one in self._attempts if one.stands)
         given = dict.fromkeys(standing, "Any")
-        checked = await check(text, _OFFER, _DOCS, self._sample.request, self._sandbox, given)
+        checked = await check(text, _OFFER, _DOCS, self._sandbox, given)
         if checked.complaints:
             self._attempts.append(Attempt(text, told_complaints(checked.complaints)))
             return False

@@ -1,14 +1,14 @@
 """A program is checked before anything is called: what can mean one thing only is put right, the rest is told to its author."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.programs import calling, language
 from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
 from agent.programs.protocol import Sandbox
-from agent.programs.reading import Unreadable, calls, read
+from agent.programs.reading import Unreadable, bound_names, calls, read
 from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
 from agent.programs.type_complaints import type_complaints
@@ -18,6 +18,7 @@ MOST = 5
 """Complaints that go back to an author: more are rarely acted on."""
 
 _GIVEN = ("ToolError", "look", "today", *NAMES)
+_CALLABLE = "from collections.abc import Callable as _Callable"
 _DECLARED = "ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> None: ...\n"
 
 
@@ -41,15 +42,21 @@ async def check(
     found = [*_of_tree(tree, tools, docs, given)]
     lines = {line for line, _ in found}
     made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
-    diagnostics = await sandbox.type_errors(text, stubs([tools[name] for name in made if name in tools], given))
+    diagnostics = await sandbox.type_errors(
+        text, stubs([tools[name] for name in made if name in tools], given, bound_names(tree))
+    )
     found += [one for one in type_complaints(diagnostics, tools, docs) if one[0] not in lines]
     return Checked(text, _sentences(found))
 
 
-def stubs(functions: Iterable[Signature], given: Mapping[str, str]) -> str:
-    """Everything that a program may use, declared: these functions, what every program has, and names that hold values already."""
+def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collection[str] = ()) -> str:
+    """Everything that a program may use, declared: these functions, what every program has, and names that hold values already.
+
+    ``own``: the names that the program itself gives a meaning to, be they a helper's.
+    """
     names = "".join(f"{name}: {kind}\n" for name, kind in given.items())
-    return "\n".join((PREAMBLE, _DECLARED, DECLARATIONS, names, *(one.stub for one in functions)))
+    helpers = [text for name, text in DECLARATIONS.items() if name not in {*own, *given}]
+    return "\n".join((PREAMBLE, _CALLABLE, _DECLARED, *helpers, names, *(one.stub for one in functions)))
 
 
 def _put_right(text: str, tree: ast.Module, tools: Mapping[str, Signature], there: set[str]) -> tuple[str, ast.Module]:

@@ -3,11 +3,11 @@
 NAMES = ("first", "pick")
 """What the helpers are called; no tool has one of these names."""
 
-DECLARATIONS = """from collections.abc import Callable as _Callable
-def first[T, D](items: list[T], default: D = None) -> T | D: ...
-def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...
-"""
-"""For the type check, beside the stubs of the tools."""
+DECLARATIONS = {
+    "first": "def first[T, D](items: list[T], default: D = None) -> T | D: ...",
+    "pick": 'def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...',
+}
+"""For the type check, beside the stubs of the tools: a text that gives one of these names a meaning of its own does without."""
 
 TEXT = """
 def first(items, default=None):

@@ -16,7 +16,7 @@ def rewritten(tree: ast.Module, tools: Mapping[str, Signature], there: Collectio
     before = ast.dump(tree)
     _without_needless_imports(tree, {*tools, *there})
     _unwrap(tree)
-    _Calls(tools).visit(tree)
+    _Calls(tools, bound_names(tree)).visit(tree)
     call_methods_in_lambdas(tree)
     _end_in_value(tree)
     ast.fix_missing_locations(tree)
@@ -63,8 +63,9 @@ def _entry(last: ast.stmt) -> str:
 
 
 class _Calls(ast.NodeTransformer):
-    def __init__(self, tools: Mapping[str, Signature]) -> None:
+    def __init__(self, tools: Mapping[str, Signature], own: Collection[str]) -> None:
         self._tools = tools
+        self._own = own
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -74,7 +75,7 @@ class _Calls(ast.NodeTransformer):
         elif name in _TASKS and node.args:
             return node.args[0]
         elif name == "next" and node.args and isinstance(node.args[0], ast.GeneratorExp):
-            return _first(node.args[0], node.args[1:])
+            return _first(node.args[0], node.args[1:], own="first" in self._own)
         elif name in {"asyncio.gather", "gather"}:
             node.keywords = [one for one in node.keywords if not _is_false(one)]
         return node
@@ -114,9 +115,11 @@ def _is_false(one: ast.keyword) -> bool:
     return one.arg == "return_exceptions" and isinstance(one.value, ast.Constant) and not one.value.value
 
 
-def _first(items: ast.GeneratorExp, default: Sequence[ast.expr]) -> ast.expr:
-    """``next`` of a generator, which the sandbox has not: the first of a list, or the default."""
-    found = ast.ListComp(items.elt, items.generators)
+def _first(items: ast.GeneratorExp, default: Sequence[ast.expr], *, own: bool) -> ast.expr:
+    """``next`` of a generator, which the sandbox has not: the first of a list, or the default. ``own``: the text has another ``first``."""
+    found: ast.expr = ast.ListComp(items.elt, items.generators)
+    if default and own:
+        return ast.Subscript(ast.BoolOp(ast.Or(), [found, ast.List([*default], ast.Load())]), ast.Constant(0))
     if default:
         return ast.Call(ast.Name("first", ast.Load()), [found, *default], [])
     return ast.Subscript(found, ast.Constant(0), ast.Load())

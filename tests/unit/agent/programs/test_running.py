@@ -208,11 +208,11 @@ async def test_a_program_that_broke_off_begins_nothing_more_when_its_run_goes_on
     """What it broke off for, a process that was lost, does not come again: its text would go on."""
     texts = "await add(name='x')\nawait asyncio.gather(add(name='y'), get(name='y'))", "await add(name='z')"
     host, texts = Host(), (f"{GATHER}{texts[0]}", texts[1])
-    begun = await Work(sandbox, host).records(*texts, until=3)
+    begun = await Work(sandbox, host, approver=_AllowsAll()).records(*texts, until=3)
     lost = ProgramFailed(number=1, error="the process that ran it died")
     broken_off = [*begun, EventRecord(run="r", seq=4, at=begun[0].at, subtask=1, event=lost)]
-    past = await Work(sandbox, host, broken_off).records(*texts, until=known)
-    whole = await Work(sandbox, host, past).records(*texts)
+    past = await Work(sandbox, host, broken_off, approver=_AllowsAll()).records(*texts, until=known)
+    whole = await Work(sandbox, host, past, approver=_AllowsAll()).records(*texts)
     assert whole[: len(past)] == past
     assert isinstance(whole[-1].event, ProgramEnded)
     assert host.sent == [("add", "x"), ("add", "z")]
