@@ -309,7 +309,8 @@ class Serving:
         tools = [*(one for one in before if one.id in called), *more, *(one for one in before if one.id not in called)]
         self._functions = functions(tools, self._deps.offer_tokens)
         if self._program is not None:
-            told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now."
+            new = [name for name, tool in self._functions.docs.items() if tool in more]
+            told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now: {', '.join(new)}."
             if self._stood + 1 < MOST_CELLS:
                 self._standing.append(end.number)
                 self._attempts.append(Attempt(self._program.text, told, foreign=True, stands=True))
