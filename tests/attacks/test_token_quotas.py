@@ -22,9 +22,9 @@ def playground() -> Iterator[str]:
 
 
 async def asked(address: str, token: str) -> tuple[int, Any]:
-    """Status and answer of asking for a run with the model."""
+    """Status and answer of asking for a run with the model, which needs several calls of it."""
     _, conversation = await sent(address, token, "POST", "/conversations", {})
-    body = {"request": INHABITANTS, "policy": "llm"}
+    body = {"request": INHABITANTS, "policy": "llm", "planner": "dfs"}
     return await sent(address, token, "POST", f"/conversations/{conversation['id']}/runs", body)
 
 
