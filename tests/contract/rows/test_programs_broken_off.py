@@ -15,7 +15,7 @@ from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramE
 from server.runs.ledger import LedgerExecutor
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
-from tests.unit.agent.programs.programs_at_work import Host, Work
+from tests.unit.agent.programs.programs_at_work import AllowsAll, Host, Work
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "side by side": (
@@ -56,7 +56,7 @@ async def test_a_program_goes_on_after_each_of_its_events(name: str, sandbox: Mo
     texts, of = PROGRAMS[name], await user(storage)
 
     async def working(host: Host, run_id: str, *past: EventRecord) -> Work:
-        return Work(sandbox, LedgerExecutor(host, storage.effects, run_id), past, ledger=True)
+        return Work(sandbox, LedgerExecutor(host, storage.effects, run_id), past, ledger=True, approver=AllowsAll())
 
     plain = Host()
     whole = await (await working(plain, (await run(storage, of))[0].id)).records(*texts)

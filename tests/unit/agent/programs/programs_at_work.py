@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
 from agent.budget import Budget, Meter
-from agent.execution.approval import ApprovedExecutor, Approver
+from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
 from agent.execution.approvers import AllowChanges
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.executor import CallResult, Executor
@@ -43,6 +44,19 @@ DOCS = {
     )
 }
 UNSAFE = frozenset(one.id for one in DOCS.values() if not one.safe)
+
+
+class AllowsAll:
+    """Says yes to whatever is asked. ``again``: of each change, whether it may be done already."""
+
+    def __init__(self) -> None:
+        self.again: list[bool] = []
+
+    @asynccontextmanager
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+        if not call.tool.safe:
+            self.again.append(call.again)
+        yield
 
 
 @dataclass

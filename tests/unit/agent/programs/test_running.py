@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
 from random import Random
 
 import pytest
@@ -11,7 +10,6 @@ import pytest_asyncio
 from pydantic.types import JsonValue
 
 from agent.budget import Budget
-from agent.execution.approval import IntendedCall
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.programs.limits import SandboxLimits
@@ -22,7 +20,7 @@ from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, P
 from domain.model import JsonObject
 from domain.program import Program
 from domain.tool import ToolDoc
-from tests.unit.agent.programs.programs_at_work import DOCS, Host, Work, ran
+from tests.unit.agent.programs.programs_at_work import DOCS, AllowsAll, Host, Work, ran
 
 GATHER = "import asyncio\n"
 EACH = f"{GATHER}found = await asyncio.gather(*[get(name=n) for n in await names()])\n[one['name'] for one in found]"
@@ -180,21 +178,8 @@ async def test_a_repair_does_not_do_unasked_what_was_done(sandbox: MontySandbox)
     assert host.changes == ["x"]
 
 
-class _AllowsAll:
-    """Says yes to whatever is asked. ``again``: of each change, whether it may be done already."""
-
-    def __init__(self) -> None:
-        self.again: list[bool] = []
-
-    @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        if not call.tool.safe:
-            self.again.append(call.again)
-        yield
-
-
 async def test_a_repair_asks_before_other_changes_and_reads_anew(sandbox: MontySandbox) -> None:
-    host, user = Host(), _AllowsAll()
+    host, user = Host(), AllowsAll()
     first = "await get(name='x')\nmade = await add(name='x')\nmade['none']"
     end = await ran(Work(sandbox, host, approver=user), first, "await add(name='y')\n(await get(name='x'))['times']")
     assert isinstance(end, ProgramEnded)
@@ -208,11 +193,11 @@ async def test_a_program_that_broke_off_begins_nothing_more_when_its_run_goes_on
     """What it broke off for, a process that was lost, does not come again: its text would go on."""
     texts = "await add(name='x')\nawait asyncio.gather(add(name='y'), get(name='y'))", "await add(name='z')"
     host, texts = Host(), (f"{GATHER}{texts[0]}", texts[1])
-    begun = await Work(sandbox, host, approver=_AllowsAll()).records(*texts, until=3)
+    begun = await Work(sandbox, host, approver=AllowsAll()).records(*texts, until=3)
     lost = ProgramFailed(number=1, error="the process that ran it died")
     broken_off = [*begun, EventRecord(run="r", seq=4, at=begun[0].at, subtask=1, event=lost)]
-    past = await Work(sandbox, host, broken_off, approver=_AllowsAll()).records(*texts, until=known)
-    whole = await Work(sandbox, host, past, approver=_AllowsAll()).records(*texts)
+    past = await Work(sandbox, host, broken_off, approver=AllowsAll()).records(*texts, until=known)
+    whole = await Work(sandbox, host, past, approver=AllowsAll()).records(*texts)
     assert whole[: len(past)] == past
     assert isinstance(whole[-1].event, ProgramEnded)
     assert host.sent == [("add", "x"), ("add", "z")]
