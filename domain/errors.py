@@ -145,6 +145,8 @@ class ConflictError(FootpathError):
 class NotLinearError(ConflictError):
     """What a program did cannot be told as a list of steps: it repeats, chooses or computes."""
 
+    code = "not_linear"
+
 
 class UnauthenticatedError(FootpathError):
     """Nobody known is asking: no token, or one that does not count any more."""
