@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from domain.trajectory import Outcome, Trajectory
+from evaluation.offer_requests import read_offer_requests
 from evaluation.queries import read_queries
 from graph.importers import jsonl
 from graph.importers.records import RecordError
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "files.md"
-TOOL, TRAJECTORY, CALL, QUERY = (
+TOOL, TRAJECTORY, CALL, NEEDED, QUERY = (
     json.loads(part.split("```")[0]) for part in DOCUMENT.read_text(encoding="utf-8").split("```json\n")[1:]
 )
 
@@ -49,6 +50,13 @@ def test_a_request(tmp_path: Path) -> None:
 
 def walked(call: dict[str, Any]) -> Trajectory:
     return jsonl.trajectory({**TRAJECTORY, "calls": [call]}, "")
+
+
+def test_a_request_with_the_tools_that_it_needs(tmp_path: Path) -> None:
+    file = tmp_path / "requests.jsonl"
+    file.write_text(json.dumps(NEEDED) + "\n")
+    (found,), skipped = read_offer_requests(file)
+    assert (found.id, found.relevant, found.group, skipped) == ("rain-1", ("Weather/Skyline/forecast",), "one tool", [])
 
 
 @pytest.mark.parametrize(
