@@ -21,15 +21,16 @@ def playground() -> Iterator[str]:
         yield address
 
 
-async def asked(address: str, token: str) -> tuple[int, Any]:
-    """Status and answer of asking for a run with the model, which needs several calls of it."""
+async def asked(address: str, token: str, planner: str) -> tuple[int, Any]:
+    """Status and answer of asking for a run with the model: ``program`` needs one call of it, ``dfs`` several."""
     _, conversation = await sent(address, token, "POST", "/conversations", {})
-    body = {"request": INHABITANTS, "policy": "llm", "planner": "dfs"}
+    body = {"request": INHABITANTS, "policy": "llm", "planner": planner}
     return await sent(address, token, "POST", f"/conversations/{conversation['id']}/runs", body)
 
 
-@pytest.mark.parametrize(("most", "answered"), [("0", True), ("1", False)])
-async def test_tokens_end_within_a_run(playground: str, tmp_path: Path, most: str, answered: bool) -> None:
+@pytest.mark.parametrize(("most", "planner"), [("0", "program"), ("1", "dfs")])
+async def test_tokens_end_within_a_run(playground: str, tmp_path: Path, most: str, planner: str) -> None:
+    answered = most == "0"
     place = await asyncio.to_thread(built, tmp_path, playground)
     ada, eve = await many_users(tmp_path / "home", 2)
     async with model_server(RuleBasedModel()) as model:
@@ -41,7 +42,7 @@ async def test_tokens_end_within_a_run(playground: str, tmp_path: Path, most: st
             "FOOTPATH_USER_TOKENS_PER_DAY": most,
         }
         with serving(place, tmp_path / "home", **settings) as (address, _):
-            status, run = await asked(address, ada)
+            status, run = await asked(address, ada, planner)
             assert status == 202, run
             follower = Follower(address, ada, run["id"])
             await follower.follow()
@@ -51,11 +52,11 @@ async def test_tokens_end_within_a_run(playground: str, tmp_path: Path, most: st
             taken = end["usage"]["prompt_tokens"] + end["usage"]["completion_tokens"]
             assert used["tokens"]["used"] == taken > 0
             assert used["cost"]["used"] == pytest.approx(taken / 1_000_000)
-            status, refused = await asked(address, ada)
+            status, refused = await asked(address, ada, planner)
             if answered:
                 assert status == 202, refused
                 return
             assert (status, refused["code"]) == (429, "over_limit")
             assert "UTC" in refused["detail"]
             assert end["usage"]["model_calls"] <= 2, "the call that took the last, and one about how it ends"
-            assert (await asked(address, eve))[0] == 202, "another user's are her own"
+            assert (await asked(address, eve, planner))[0] == 202, "another user's are her own"
