@@ -61,9 +61,13 @@ class UserPool(Generic[T]):
         """Close those that have lain too long, and the oldest of those that are too many."""
         idle = [user_id for user_id, kept in self._kept.items() if not kept.lent]
         oldest = asyncio.get_running_loop().time() - self._seconds
-        for number, user_id in enumerate(idle):
-            if len(idle) - number > self._most or self._kept[user_id].since < oldest:
-                await self._kept.pop(user_id).thing.close()
+        gone = [
+            user_id
+            for number, user_id in enumerate(idle)
+            if len(idle) - number > self._most or self._kept[user_id].since < oldest
+        ]
+        for kept in [self._kept.pop(user_id) for user_id in gone]:  # out of reach before the first takes time to close
+            await kept.thing.close()
 
     async def close(self) -> None:
         """Close all."""

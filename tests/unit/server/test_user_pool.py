@@ -72,3 +72,28 @@ async def test_what_lies_too_long_is_closed() -> None:
     assert [thing.closed for thing in maker.made] == [True, False]
     await pool.close()
     assert [thing.closed for thing in maker.made] == [True, True]
+
+
+async def test_things_that_take_time_to_close_are_closed_once_and_never_lent_meanwhile() -> None:
+    class Slow(Thing):
+        async def close(self) -> None:
+            assert not self.closed
+            self.closed = True
+            await asyncio.sleep(0.01)
+
+    made: list[Slow] = []
+
+    async def make(user_id: str) -> Slow:
+        made.append(Slow(user_id))
+        return made[-1]
+
+    pool: UserPool[Slow] = UserPool(make, most=1)
+
+    async def used(user: str) -> None:
+        async with pool.borrowed(user) as thing:
+            await asyncio.sleep(0.005)
+            assert not thing.closed
+
+    await asyncio.gather(*(used(f"u{number % 7}") for number in range(40)))
+    await asyncio.gather(*(used(f"u{number % 5}") for number in range(40)))
+    assert len(pool) == 1
