@@ -10,7 +10,7 @@ from domain.model import JsonObject, Model
 from domain.origin import AskedCall, ValueOrigin
 from domain.plan import Binding, Plan, StepResult
 from domain.plan_document import PlanDocument
-from domain.program import Answered, Program
+from domain.program import Answered, Program, ProgramPlan
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 from domain.usage import Usage
@@ -181,7 +181,7 @@ class ProgramFailed(Model):
 
 class ProgramEnded(Model):
     """A program came to its end. ``answered``: what it says of itself; ``verdict``: that after the veto of code, with ``veto``: why it is
-    less. ``missing``: what it lacked, in its words.
+    less. ``missing``: what it lacked, in its words. ``spoken``: whether it made an answer; else one is put together from its calls' results.
     """
 
     kind: Literal["program.ended"] = "program.ended"
@@ -191,6 +191,7 @@ class ProgramEnded(Model):
     missing: str = ""
     verdict: Answered
     veto: str = ""
+    spoken: bool = True
 
 
 class CallStarted(Model):
@@ -208,21 +209,27 @@ class CallStarted(Model):
 
 class InputNeeded(Model):
     """The run waits for its user's answer: whether a plan is to be carried out as it stands or otherwise, whether a call may be
-    made, whether values of one host's answers may go to another (``flow``), or whether a call that was cut off had its effect.
+    made, whether values of one host's answers may go to another (``flow``), whether a call that was cut off had its effect, or what the
+    request leaves open (``question``).
 
     ``input``: the question's id; ``reason``: the question, fit to be shown; ``tool`` and ``arguments``: of the call, ``plan``: of the
     plan that it is about. ``host``: where the call goes; ``origins``: where each argument really comes from. ``calls``: all that one answer
-    is about, where they are several calls of one tool; the first is also told as if it were alone. Told once; the record's subtask is that of
-    the call or plan.
+    is about, where they are several calls of one tool; the first is also told as if it were alone. ``program``: a plan that was written as
+    one. ``choices``: answers that a question proposes; another may be given. ``summary``: what the call will do, in words; ``undo``: how that can
+    be taken back, or that it cannot. Told once; the record's subtask is that of the call or plan.
     """
 
     kind: Literal["input.needed"] = "input.needed"
     input: str
-    asks: Literal["plan", "call", "flow", "unknown_outcome"]
+    asks: Literal["plan", "call", "flow", "unknown_outcome", "question"]
     reason: str
     tool: ToolId = ToolId("")
     arguments: JsonObject = Field(default_factory=dict)
     plan: PlanDocument | None = None
+    program: ProgramPlan | None = None
+    choices: tuple[str, ...] = ()
+    summary: str = ""
+    undo: str = ""
     host: str = ""
     origins: tuple[ValueOrigin, ...] = ()
     calls: tuple[AskedCall, ...] = ()

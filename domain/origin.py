@@ -39,12 +39,16 @@ def in_full(origin: ValueOrigin) -> str:
 
 
 class AskedCall(Model):
-    """One of several calls that are asked about together. ``identity``: which call of the run's programs it is."""
+    """One of several calls that are asked about together. ``identity``: which call of the run's programs it is. ``summary``: what it will do, in
+    words; ``undo``: how that can be taken back, or that it cannot.
+    """
 
     tool: ToolId
     arguments: JsonObject
     identity: str
     origins: tuple[ValueOrigin, ...] = ()
+    summary: str = ""
+    undo: str = ""
 
 
 class Crossing(Model):

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from domain.model import Model
+from domain.model import JsonObject, Model
 from domain.tool import ToolId
 
 Answered = Literal["yes", "partly", "no"]
@@ -32,3 +32,16 @@ class Program(Model):
         tools = {name: tool for one in known for name, tool in one.tools.items()}
         arguments = {name: names for one in known for name, names in one.arguments.items()}
         return self.model_copy(update={"tools": tools, "arguments": arguments})
+
+
+class ProgramPlan(Model):
+    """A program with typed inputs: the one form of a plan, a template and a run's program that people read, edit, approve and keep.
+
+    ``inputs``: names that the text uses and that are given before it runs, each with its JSON Schema; one with a ``default`` may be left out.
+    ``values``: those of one run. A value that a person left open is written ``fill()`` in the text, the item of a list that the request names
+    ``named(items)``; both are found when the program comes to them.
+    """
+
+    program: Program
+    inputs: dict[str, JsonObject] = Field(default_factory=dict[str, JsonObject])
+    values: JsonObject = Field(default_factory=dict)

@@ -5,13 +5,14 @@ from typing import Protocol
 
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolId
 
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
     """The plan of one subtask, as it was made. ``request``: the subtask's; ``given``: the tools of the steps that it builds on; ``made``:
-    what they were called with.
+    what they were called with. ``program``: the plan, where it was written as a program.
     """
 
     subtask: int
@@ -19,6 +20,7 @@ class PlanQuestion:
     document: PlanDocument
     given: tuple[ToolId, ...] = ()
     made: tuple[JsonObject, ...] = ()
+    program: ProgramPlan | None = None
 
 
 class Approves(Protocol):

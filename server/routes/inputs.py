@@ -11,6 +11,7 @@ from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.origin import AskedCall, ValueKind, ValueOrigin
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
@@ -25,13 +26,14 @@ InputId = Annotated[
     StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9:-]+$"),
     Path(description="The question's id."),
 ]
-Decision = Literal["allow", "deny", "happened", "did_not_happen", "leave"]
+Decision = Literal["allow", "deny", "happened", "did_not_happen", "leave", "answer"]
 _LEAVE: tuple[Decision, ...] = ("allow", "deny")
 DECISIONS: Mapping[InputKind, tuple[Decision, ...]] = {
     "plan": _LEAVE,
     "call": _LEAVE,
     "flow": _LEAVE,
     "unknown_outcome": ("happened", "did_not_happen", "leave"),
+    "question": ("answer", "deny"),
 }
 
 
@@ -59,6 +61,10 @@ class ShownInput(BaseModel):
     arguments: JsonObject
     reason: str
     plan: PlanDocument | None = None
+    program: ProgramPlan | None = None
+    choices: tuple[str, ...] = ()
+    summary: str = ""
+    undo: str = ""
     host: str = ""
     origins: tuple[ValueOrigin, ...] = ()
     calls: tuple[AskedCall, ...] = ()

@@ -52,7 +52,19 @@ class Questions:
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
         """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
-        shown = {"tool", "arguments", "reason", "plan", "host", "origins", "calls"}
+        shown = {
+            "tool",
+            "arguments",
+            "reason",
+            "plan",
+            "program",
+            "choices",
+            "summary",
+            "undo",
+            "host",
+            "origins",
+            "calls",
+        }
         told = question.model_dump(mode="json", include=shown, exclude_none=True)
         kept = told | (besides or {})
         asked = await shielded(self.storage.inputs.ask(self.run.id, question.input, question.asks, kept))

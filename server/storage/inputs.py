@@ -12,8 +12,9 @@ from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.rows.runs import InputRow, RunRow
 
-InputKind = Literal["plan", "call", "flow", "unknown_outcome"]
-"""A plan to approve, a call that changes something, values of a host's answers that go to another, a call of which nobody knows whether it had its effect."""
+InputKind = Literal["plan", "call", "flow", "unknown_outcome", "question"]
+"""A plan to approve, a call that changes something, values of a host's answers that go to another, a call of which nobody knows whether it had its effect,
+a question about what the request leaves open."""
 
 
 class Input(Model):
