@@ -1,6 +1,6 @@
 """What the parts of programs tell each other: the question to an author, what is written, where a running program stops, how it ends."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -107,6 +107,8 @@ class Broken:
 
 
 Stop = Waiting | Looking | Returned | Broken
+Watch = Callable[[int, JsonObject], None]
+"""Is told, in the worker's thread, of a line that a program has come to, with values of names there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,8 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Where programs run: without files, network, environment or clock."""
 
-    def session(self) -> AbstractAsyncContextManager[Session]:
-        """A fresh session, ended with the block."""
+    def session(self, watch: Watch | None = None) -> AbstractAsyncContextManager[Session]:
+        """A fresh session, ended with the block. ``watch``: what texts that tell where they are (``watched_text``) tell it to."""
         ...
 
     async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:

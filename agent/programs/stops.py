@@ -21,11 +21,13 @@ from pydantic_monty import SyncSnapshot as Snapshot
 
 from agent.programs.breaks import PRINTED, broken, too_many_calls
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Stop, Waiting
+from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Stop, Waiting, Watch
 from agent.programs.values import NoJsonError, arguments, into_program, out_of_program, shown
 
 LOOK = "look"
 """The function that ends a cell and shows its arguments."""
+WATCH = "_at_line_"
+"""The function by which a text tells where it is: a line, and values of names. It is answered at once."""
 
 _LOOKED = "KeyboardInterrupt"
 """What ends the cell at a look: no error that a program is likely to catch, and one that it must not."""
@@ -35,13 +37,17 @@ _NEVER_TOOLS = frozenset(dir(builtins))
 
 @dataclass(slots=True)
 class Cell:
-    """A running cell. ``number``: of feeds to the session before it. ``calls``: those waited for. ``made``: calls of the whole session."""
+    """A running cell. ``number``: of feeds to the session before it. ``calls``: those waited for. ``made``: calls of the whole session.
+
+    ``watch``: is told where the text says that it is.
+    """
 
     limits: SandboxLimits
     number: int
     made: int
     calls: dict[int, PendingCall]
     snapshot: Snapshot | None = None
+    watch: Watch | None = None
 
     def start(self, session: MontySession, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
         """Run the cell to its first stop."""
@@ -101,6 +107,8 @@ class Cell:
         cell = _CELL.fullmatch(snapshot.position.filename)
         if name in _NEVER_TOOLS or not cell:  # a text that the program itself made, by eval, calls nothing
             return snapshot.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined here"})
+        if name == WATCH and self.watch is not None:
+            return _told(snapshot, self.watch)
         self.made += 1
         try:
             call = self._call(snapshot, name, self.number - int(cell.group(1)))
@@ -128,6 +136,12 @@ class Cell:
                 return Looking(values)
             raise
         return Broken("RuntimeError", f"{LOOK}(...) ends a program: do not catch what it raises", lost=True)
+
+
+def _told(snapshot: FunctionSnapshot, watch: Watch) -> Snapshot:
+    line, names = snapshot.args
+    watch(int(line), {str(name): shown(value) for name, value in names.items()})
+    return snapshot.resume({"return_value": None})
 
 
 def _returned(complete: MontyComplete) -> Returned | Broken:
