@@ -21,7 +21,7 @@ from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
 from agent.programs.earlier import earlier_results
-from agent.programs.offered import considered, offered_tools
+from agent.programs.offered import considered, offered_for_follow_up, offered_tools
 from agent.programs.running import Calling, StepCount
 from agent.programs.serving import Asked, Serving
 from agent.programs.verdict import worse
@@ -121,7 +121,11 @@ class SubtaskRun(SubtaskOutcome):
 
     async def _served_by_program(self) -> AsyncIterator[Event]:
         """A program over what is offered for the request; where none comes out, the walk finds a path."""
-        offered = await offered_tools(self._request, self._deps.offers, self.evidence)
+        before, offers = self._earlier.runs, self._deps.offers
+        if before and self._request == self._asked_for:
+            offered = await offered_for_follow_up(self._request, before, offers, self.evidence)
+        else:
+            offered = await offered_tools(self._request, offers, self.evidence)
         yield considered(offered, self.evidence)
         serving = self._serving(wider=True)
         async with closing(serving.events(offered)) as events:
