@@ -17,6 +17,7 @@ from agent.plans.approval import Approves, PlanQuestion
 from agent.plans.arguments import CarryingOut
 from agent.plans.draft import drafted
 from agent.plans.validation import known
+from agent.policy.asking_back import AskingBack
 from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
@@ -54,7 +55,9 @@ class SubtaskRun(SubtaskOutcome):
         self._past = shared.past.of(subtask.number)
         self._turns = shared.turns
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
-        policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
+        self._asking = shared.asking
+        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, lambda: self._past.next)
+        policy = DecidingAsBefore(self._asks, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
         self._asked_for = shared.request
@@ -89,9 +92,9 @@ class SubtaskRun(SubtaskOutcome):
         """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
         async with closing(self._nothing(lacking) if lacking else self._events()) as events:
             async for event in events:
-                for notice in told_notices(self._deps.policy):
-                    if not self._past.told(notice):
-                        yield notice
+                for besides in (*told_notices(self._deps.policy), *self._asks.told()):
+                    if not self._past.told(besides):
+                        yield besides
                 self.noted(event)
                 if not self._past.told(event):
                     yield event
