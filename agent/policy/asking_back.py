@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agent.asking import Asking, question
 from agent.execution.coercion import coerce
-from agent.parameters.kinds import UNTOUCHED
+from agent.parameters.kinds import UNTOUCHED, NeedKind
 from agent.parameters.needs import need_of
 from agent.policy.delegating import Delegating
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Policy, Situation
@@ -18,13 +18,19 @@ from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
 
 
+_FOUND_OUT: frozenset[NeedKind] = frozenset({"identifier", "latitude", "longitude", "coordinates", *UNTOUCHED})
+"""Kinds that only another tool gives, or that are nobody's to tell."""
+_LOOSE: frozenset[NeedKind] = frozenset({"text", "query", "entity", "amount", "number", "boolean"})
+"""Kinds of which two parameters need not mean the same thing."""
+
+
 def can_be_told(parameter: Parameter) -> bool:
     """Whether a person would know its value: no id that only another tool gives, and no key."""
-    return need_of(parameter).kind not in {"identifier", *UNTOUCHED}
+    return need_of(parameter).kind not in _FOUND_OUT
 
 
 class AskingBack(Delegating):
-    """One subtask's. Each parameter of a tool is asked for once. ``events``: what was asked and is still to be told."""
+    """One subtask's. Each parameter of a tool is asked for once, and of several that want the same kind of thing the first. ``events``: what was asked and is still to be told."""
 
     def __init__(self, policy: Policy, asking: Asking, subtask: int, recorded: Callable[[], Event | None]) -> None:
         """``recorded``: what comes next in the record of a run that was broken off."""
@@ -47,7 +53,7 @@ class AskingBack(Delegating):
         if lacking is None or not self._asking.somebody:
             return choice
         parameter = lacking.parameter
-        if choice.action != "give_up" and (lacking.tool.id, parameter.name) not in self._answers:
+        if choice.action != "give_up" and _wanted(lacking.tool, parameter) not in self._answers:
             return choice  # there may be another way
         if not await self._answer(lacking.tool, parameter):
             return choice
@@ -70,7 +76,7 @@ class AskingBack(Delegating):
 
     async def _answer(self, tool: ToolDoc, parameter: Parameter) -> str:
         """What its user says for a parameter; empty where they do not."""
-        key = (tool.id, parameter.name)
+        key = _wanted(tool, parameter)
         if key not in self._answers:
             choices = [shown(one) for one in parameter.enum]
             asked = question(f"{self._subtask}:{tool.id}:{parameter.name}", _wording(tool, parameter), choices)
@@ -80,6 +86,12 @@ class AskingBack(Delegating):
             self.events.append(event)
             self._answers[key] = event.answer
         return self._answers[key]
+
+
+def _wanted(tool: ToolDoc, parameter: Parameter) -> tuple[str, str]:
+    """What two parameters have in common that one answer is for."""
+    need = need_of(parameter)
+    return (tool.id, parameter.name) if need.kind in _LOOSE or parameter.enum else (need.kind, need.role)
 
 
 def _wording(tool: ToolDoc, parameter: Parameter) -> str:
