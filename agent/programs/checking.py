@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from agent.programs import calling, language
 from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
-from agent.programs.protocol import Sandbox
+from agent.programs.protocol import ASK, Sandbox
+from agent.programs.questions import DECLARED
 from agent.programs.reading import Unreadable, bound_names, calls, read
 from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
@@ -17,9 +18,9 @@ from domain.tool import ToolDoc
 MOST = 5
 """Complaints that go back to an author: more are rarely acted on."""
 
-_GIVEN = ("ToolError", "look", "today", *NAMES)
+_GIVEN = ("ToolError", ASK, "look", "today", *NAMES)
 _CALLABLE = "from collections.abc import Callable as _Callable"
-_DECLARED = "ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> None: ...\n"
+_DECLARED = f"ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> None: ...\n{DECLARED}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _of_tree(
     yield from language.missing_features(tree)
     yield from calling.wrong_names(tree, tools, {*_GIVEN, *given})
     yield from calling.wrong_arguments(tree, tools, {name: _required(tools[name], docs.get(name)) for name in tools})
-    yield from calling.not_awaited(tree, tools)
+    yield from calling.not_awaited(tree, {*tools, ASK})
     yield from calling.misplaced_looks(tree)
     yield from calling.ends_in_value(tree)
 

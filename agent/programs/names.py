@@ -16,7 +16,7 @@ LONGEST = 64
 
 TAKEN = frozenset(
     {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "ToolError", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys",
-     "typing", "today", "look", "first", "pick"}
+     "typing", "today", "ask", "earlier", "look", "first", "pick"}
 ) | frozenset(dir(builtins))  # fmt: skip
 """What a program calls otherwise: no tool has one of these names."""
 

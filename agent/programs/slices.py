@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from agent.execution.user_values import plain, plain_value, stands
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Definition, Definitions, Place
+from agent.programs.protocol import ASK
 from agent.text import clean
 from domain.slice import Slice, Source, SourceKind
 from domain.tool import ToolId
@@ -159,6 +160,9 @@ class _Gathering:
                 self._name(name)
             case ast.Name() as name if self._found.function(name):
                 self._name(name)
+            case ast.Name(id=name) if name == ASK:
+                self._source("answer", call, name)
+                self._left += values
             case ast.Attribute(value=held, attr="get"):
                 self._left += [held, *(value for number, value in enumerate(values) if number or not _selects(value))]
             case ast.Attribute(value=held):
@@ -248,6 +252,8 @@ def _source_words(source: Source) -> str:
             return "today's date" if name == "today" else f"{name}, found earlier"
         case "said":
             return f"your words {name}"
+        case "answer":
+            return f"what you answered{line}"
         case "constant":
             return f"{name}, written by the program's author"
         case "unknown":

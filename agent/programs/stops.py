@@ -21,7 +21,8 @@ from pydantic_monty import SyncSnapshot as Snapshot
 
 from agent.programs.breaks import PRINTED, broken, too_many_calls
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Stop, Waiting
+from agent.programs.protocol import ASK, Broken, Failure, Looking, PendingCall, Returned, Stop, Waiting
+from agent.programs.questions import PARAMETERS
 from agent.programs.values import NoJsonError, arguments, into_program, out_of_program, shown
 
 LOOK = "look"
@@ -110,10 +111,11 @@ class Cell:
         return snapshot.resume({"future": ...})
 
     def _call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
-        if snapshot.args:
+        placed = dict(zip(PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
+        if len(snapshot.args) > len(placed):
             raise NoJsonError("arguments are given by name")
         start, end = snapshot.position.start, snapshot.position.end
-        return PendingCall(snapshot.call_id, name, arguments(snapshot.kwargs), start, end, back)
+        return PendingCall(snapshot.call_id, name, arguments({**placed, **snapshot.kwargs}), start, end, back)
 
     def _looking(self, snapshot: FunctionSnapshot) -> Stop:
         try:
