@@ -138,9 +138,7 @@ def _kind(fields: object) -> str:
 
 
 _LINE: TypeAdapter[Asked | Dialogue] = TypeAdapter(
-    Annotated[
-        Annotated[Asked, Tag("request")] | Annotated[Dialogue, Tag("dialogue")], Discriminator(_kind)
-    ]
+    Annotated[Annotated[Asked, Tag("request")] | Annotated[Dialogue, Tag("dialogue")], Discriminator(_kind)]
 )
 
 
