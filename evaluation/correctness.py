@@ -78,15 +78,17 @@ def judge(
     effects: Sequence[str] | None = None,
     made: Sequence[Change] | None = None,
     heard: Sequence[StepResult] = (),
+    questions: Sequence[AskedBack] = (),
 ) -> Verdict:
     """The verdict on a finished run. ``effects``: the operations that changed something in it, ``made``: the same with their arguments; None
     where that is not known. ``heard``: the calls of the turns before it, whose responses it may go by as by its own.
+    ``questions``: what it asked back.
     """
     own = [event.result for event in events if isinstance(event, CallFinished)]
-    calls = [*heard, *own]
+    calls = [*(one for one in heard if one.status == "ok"), *own]
     end = next((event for event in events if isinstance(event, RunFinished)), None)
     if end is None:
-        return Verdict(asked, "run failed", "the run has no end", "", _path(own), Usage())
+        return Verdict(asked, "run failed", "the run has no end", "", _path(own), Usage(), questions=tuple(questions))
     cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(asked, calls, end)
     if cause is None and asked.fresh and (used := _went_back(events)):
         cause, detail = "used what was before", used
@@ -97,7 +99,7 @@ def judge(
     return Verdict(
         asked, cause, detail, end.answer, _path(own), end.usage, fell_back, dead_operations(events),
         sum(isinstance(event, ProgramRefused | ProgramFailed) for event in events),
-        sum(isinstance(event, ProgramLooked) for event in events),
+        sum(isinstance(event, ProgramLooked) for event in events), tuple(questions),
     )  # fmt: skip
 
 

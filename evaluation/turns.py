@@ -51,8 +51,7 @@ async def turns_of(conversation: Sequence[Asked], deps: Deps, budget: Budget) ->
 
 def judged(turn: Turn, effects: Sequence[str] | None = None, made: Sequence[Change] | None = None) -> Verdict:
     """The verdict on a turn; ``effects`` and ``made``: what was changed in it."""
-    verdict = judge(turn.asked, turn.events, effects, made, turn.heard)
-    return replace(verdict, questions=turn.questions)
+    return judge(turn.asked, turn.events, effects, made, turn.heard, turn.questions)
 
 
 def _calls(records: Sequence[EventRecord]) -> list[StepResult]:

@@ -27,7 +27,9 @@ class KnowingAuthor:
         known = max((one for one in self._asked if one.request in prompt), key=lambda one: one.turn, default=None)
         if known is None or not known.program:
             return '```python\n{"answered": "no", "missing": "nothing serves this"}\n```'
-        before = [one for one in self._asked if one.dialogue and one.dialogue == known.dialogue and one.turn < known.turn]
+        before = [
+            one for one in self._asked if one.dialogue and one.dialogue == known.dialogue and one.turn < known.turn
+        ]
         return f"```python\n{written(known, before)}\n```"
 
 
