@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
@@ -130,8 +131,8 @@ class _Run:
             self._shared.provenance.hear(tool, result, f"earlier.{number}")
         if deps.document is not None:
             subtasks = whole(self._request, "its steps are given").subtasks
-        elif deps.by_program and not told:
-            subtasks = whole(self._request, "one program serves it").subtasks
+        elif (one := self._whole()) is not None:
+            subtasks = (one,)
         else:
             subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
@@ -145,6 +146,16 @@ class _Run:
                 yield event
         async for event in self._bring_together():
             yield 0, event
+
+    def _whole(self) -> Subtask | None:
+        """The request as it is, where one program serves it and finds all that was found earlier; None where it is split, or was."""
+        if not self._deps.by_program:
+            return None
+        begun, _ = self._shared.past.subtasks()
+        if begun:
+            return begun[1] if len(begun) == 1 and begun[1].description == self._request else None
+        (one,) = whole(self._request, "one program serves it").subtasks
+        return replace(one, earlier=tuple(sorted(self._given)))
 
     def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
         """``queries``: other texts to look tools up by, beside the request's parts."""

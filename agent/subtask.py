@@ -20,7 +20,8 @@ from agent.plans.validation import known
 from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
-from agent.programs.offered import considered, given_names, offered_tools
+from agent.programs.earlier import earlier_results
+from agent.programs.offered import considered, offered_tools
 from agent.programs.running import Calling, StepCount
 from agent.programs.serving import Asked, Serving
 from agent.programs.verdict import worse
@@ -56,6 +57,8 @@ class SubtaskRun(SubtaskOutcome):
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
+        self._asked_for = shared.request
+        self._earlier = shared.earlier
         self._given = given
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
@@ -131,7 +134,9 @@ class SubtaskRun(SubtaskOutcome):
 
     def _serving(self, *, wider: bool) -> Serving:
         """What writes and runs a program; earlier results are names of it."""
-        asked = Asked(self._request, self._today, given_names(self._given), tainted=bool(self._given), wider=wider)
+        numbers, whole = self.subtask.earlier, self._request == self._asked_for
+        earlier = earlier_results(self._earlier, numbers, self._given, whole=whole)
+        asked = Asked(self._request, self._today, earlier, wider=wider)
         return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past)
 
     async def _find_out(self) -> AsyncIterator[Event]:

@@ -1,7 +1,7 @@
 """One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +12,7 @@ from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.checking import check
+from agent.programs.earlier import EARLIER, EarlierResults
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
@@ -48,14 +49,11 @@ _BEGIN_ANEW = "The names of all cells before it are lost: write the whole progra
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program is written for. ``given``: names that hold earlier results, with these. ``tainted``: the request was put into words after
-    foreign data was seen. ``wider``: what a program lacks is looked for once more.
-    """
+    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
 
     request: str
     today: str
-    given: Mapping[str, tuple[str, JsonValue]] = field(default_factory=dict[str, tuple[str, JsonValue]])
-    tainted: bool = False
+    earlier: EarlierResults = field(default_factory=EarlierResults)
     wider: bool = False
 
 
@@ -186,14 +184,14 @@ class Serving:
                     if not text:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    given = dict.fromkeys((*self._asked.given, *cells), "Any")
+                    given = dict.fromkeys(cells, "Any") | ({EARLIER: "list[Any]"} if self._asked.earlier.text else {})
                     checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
                     text, complaints = checked.text, checked.complaints
                 case _:  # none was written before
                     return
             if not complaints:
                 foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
-                tainted = self._asked.tainted or foreign
+                tainted = self._asked.earlier.foreign or foreign
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
                 return
             yield ProgramRefused(text=text, complaints=complaints)
@@ -208,7 +206,7 @@ class Serving:
                 request=self._asked.request,
                 offer=self._functions.text,
                 today=self._asked.today,
-                given={name: kind for name, (kind, _) in self._asked.given.items()},
+                earlier=self._asked.earlier.text,
                 attempts=tuple(self._attempts),
                 unknown=self._functions.unknown,
                 answers=tuple(one for one in self._calling.asking.answered if not one.unanswered),
@@ -235,7 +233,9 @@ class Serving:
         await self._evidence.read(program.tools.values())
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
-        inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
+        made = text_names.made(one for one in cells)
+        inputs = self._asked.earlier.inputs(text_names.used(program.text) - made)
+        inputs |= {} if goes_on else {"today": self._asked.today}
         session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
         offered = {name: tool.id for name, tool in self._functions.docs.items()}
         leave = calling.leave.of(program, cells, offered, self._standing) if calling.leave is not None else None
@@ -296,7 +296,7 @@ class Serving:
             text,
             calls,
             self._results(self._before),
-            given=bool(names & set(self._asked.given)),
+            given=bool(self._asked.earlier.inputs(names)),
             unreached=[name for name in changing if name not in called],
             review=self._evidence.reader.review(self._asked.request, steps),
         )
