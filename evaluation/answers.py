@@ -3,20 +3,19 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, Protocol
 
 from agent.budget import Budget
-from agent.conversation import EarlierRun, earlier_run
-from agent.execution.provenance import Voices
-from agent.run import RunDeps, run
-from domain.event import CallFinished, Event
+from agent.run import RunDeps
 from domain.usage import Usage
-from evaluation.correctness import Verdict, judge
+from evaluation.asking_back import asking_figures
+from evaluation.correctness import Verdict
 from evaluation.costs import costs
-from evaluation.expected import HELD_OUT, Asked
+from evaluation.expected import HELD_OUT, Asked, conversations
 from evaluation.recovery import recovered
+from evaluation.turns import judged, turns_of
 
 RESAMPLES = 10_000
 _SEED = 7
@@ -56,46 +55,34 @@ async def evaluate_answers(
     """A verdict for every request, in order.
 
     ``deps`` makes what one run works with. Those that only read run ``at_once`` at a time; those that are to run ``alone`` follow one
-    by one. The services are reset before the first of them all and before each that runs alone. ``progress`` gets the number of
-    requests done. What a conversation has asked before is asked first; its calls count as the request's own.
+    by one, the turns of a conversation with one of them together. The services are reset before the first of them all and before each that runs
+    alone. ``progress`` gets the number of requests done.
     """
     verdicts: dict[str, Verdict] = {}
     free = asyncio.Semaphore(at_once)
 
-    async def ask(one: Asked, working: RunDeps) -> None:
+    async def ask(talk: Sequence[Asked], *, alone: bool) -> None:
         async with free:
-            events = await events_of(one, deps, working, budget)
-            verdicts[one.id] = judge(one, events, await services.effects() if one.alone else None)
-            if progress:
-                progress(len(verdicts))
+            known = len(await services.effects()) if alone else 0
+            async for turn in turns_of(talk, deps, budget):
+                effects = await services.effects() if alone else []
+                verdicts[turn.asked.id] = judged(turn, effects[known:] if alone else None)
+                known = len(effects)
+                if progress:
+                    progress(len(verdicts))
 
-    together = [(one, await deps()) for one in asked if not one.alone]
+    talks = [(talk, any(one.alone for one in talk)) for talk in conversations(asked)]
     await services.reset()
     async with asyncio.TaskGroup() as group:
-        for one, working in together:
-            group.create_task(ask(one, working))
+        for talk, alone in talks:
+            if not alone:
+                group.create_task(ask(talk, alone=False))
     unasked = tuple(await services.effects())
-    for one in asked:
-        if one.alone:
+    for talk, alone in talks:
+        if alone:
             await services.reset()
-            await ask(one, await deps())
+            await ask(talk, alone=True)
     return Evaluation(tuple(verdicts[one.id] for one in asked), unasked)
-
-
-async def events_of(
-    one: Asked, deps: Callable[[], Awaitable[RunDeps]], working: RunDeps, budget: Budget
-) -> list[Event]:
-    """What happens when a request is run; of what is asked before it, the calls. ``working``: what its own run works with."""
-    said: list[EarlierRun] = []
-    events: list[Event] = []
-    for number, before in enumerate(one.before, start=1):
-        own = replace(await deps(), voices=Voices(said=one.before[:number]))
-        records = [record async for record in run(before, own, budget, earlier=said)]
-        events += [record.event for record in records if isinstance(record.event, CallFinished)]
-        said.append(earlier_run(records))
-    own = replace(working, voices=Voices(said=[*one.before, one.request]))
-    events += [record.event async for record in run(one.request, own, budget, earlier=said)]
-    return events
 
 
 def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
@@ -112,6 +99,8 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
     return {
         "groups": _table((group_of(one), one) for one in verdicts),
         "costs": _costs(verdicts),
+        "turns": _turns(verdicts),
+        "asking": asking_figures(verdicts, group_of),
         "calls": _table((f"{n}+" if (n := min(3, len(one.asked.calls))) == 3 else str(n), one) for one in answerable),
         "overall": {**share(answerable), "interval": interval([one.right for one in answerable])},
         "recovery": recovered(verdicts),
@@ -142,6 +131,24 @@ def _costs(verdicts: Sequence[Verdict]) -> Figures:
         **{group: costs([one for one in verdicts if group_of(one) == group]) for group in groups},
         "all": {**share(verdicts), **costs(verdicts)},
     }
+
+
+def _turns(verdicts: Sequence[Verdict]) -> Figures:
+    """Of the groups with dialogues: what was right, and what it cost, by the number of the turn; ``whole``: dialogues that were right throughout."""
+    found: Figures = {}
+    for group in dict.fromkeys(group_of(one) for one in verdicts if one.asked.turn):
+        ones = [one for one in verdicts if group_of(one) == group]
+        numbers = sorted({one.asked.turn for one in ones})
+        by_turn = {str(number): [one for one in ones if one.asked.turn == number] for number in numbers}
+        talks = [
+            all(one.right for one in ones if one.asked.dialogue == name)
+            for name in dict.fromkeys(one.asked.dialogue for one in ones)
+        ]
+        found[group] = {
+            "turns": {number: {**share(some), **costs(some)} for number, some in by_turn.items()},
+            "whole": {"n": len(talks), "right": sum(talks)},
+        }
+    return found
 
 
 def by_purpose(usages: Sequence[Usage]) -> Figures:

@@ -1,23 +1,23 @@
-"""Requests run several at a time, each against a service of its own: what one changes, no other sees."""
+"""Conversations run several at a time, each against a service of its own: what one changes, no other sees."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from agent.budget import Budget
 from domain.event import Event
-from evaluation.answers import events_of
-from evaluation.correctness import Verdict, judge
-from evaluation.expected import Asked
+from evaluation.correctness import Verdict
+from evaluation.expected import Asked, conversations
 from evaluation.places import Place
+from evaluation.turns import judged, turns_of
 
-Done = Callable[[Verdict, list[Event]], None]
+Done = Callable[[Verdict, Sequence[Event]], None]
 
 
 async def evaluate_apart(
     asked: Sequence[Asked], places: Mapping[str, Sequence[Place]], budget: Budget, done: Done, at_once: int
 ) -> None:
     """Run and judge every request; ``done`` gets each verdict with the run's events as it comes. ``places``: by service; each
-    is reset before a run has it. At most ``at_once`` run at a time.
+    is reset before a conversation has it. At most ``at_once`` run at a time.
     """
     free: dict[str, asyncio.Queue[Place]] = {}
     for service, some in places.items():
@@ -26,16 +26,20 @@ async def evaluate_apart(
             free[service].put_nowait(place)
     turns = asyncio.Semaphore(at_once)
 
-    async def ask(one: Asked) -> None:
+    async def ask(talk: Sequence[Asked]) -> None:
+        service = talk[0].service
         async with turns:
-            place = await free[one.service].get()
+            place = await free[service].get()
             try:
                 await place.reset()
-                events = await events_of(one, place.deps, await place.deps(), budget)
-                done(judge(one, events, made=await place.made()), events)
+                known = 0
+                async for turn in turns_of(talk, place.deps, budget):
+                    made = await place.made()
+                    done(judged(turn, made=made[known:]), turn.events)
+                    known = len(made)
             finally:
-                free[one.service].put_nowait(place)
+                free[service].put_nowait(place)
 
     async with asyncio.TaskGroup() as group:
-        for one in asked:
-            group.create_task(ask(one))
+        for talk in conversations(asked):
+            group.create_task(ask(talk))

@@ -6,15 +6,26 @@ Of a request that cannot be answered the run must say so, and invent nothing. Wh
 what was asked for, once.
 """
 
+import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.event import CallFinished, Event, PolicyFellBack, ProgramFailed, ProgramLooked, ProgramRefused, RunFinished
+from domain.event import (
+    CallFinished,
+    Event,
+    PolicyFellBack,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
+    ProgramStarted,
+    RunFinished,
+)
 from domain.plan import StepResult
 from domain.tool import tool_id_parts
 from domain.usage import Usage
+from evaluation.asking_back import AskedBack
 from evaluation.changes_made import misfits
 from evaluation.dates import states_date
 from evaluation.expected import Asked, Change, Expected
@@ -27,7 +38,7 @@ MAX_ANSWER = 2_000
 
 Cause = Literal[
     "run failed", "unasked change", "wrong change", "budget", "other outcome", "value invented", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
-    "answer lacks value", "value not from a response", "answer too long", "answered the unanswerable",
+    "answer lacks value", "value not from a response", "answer too long", "answered the unanswerable", "used what was before",
 ]  # fmt: skip
 
 
@@ -35,7 +46,8 @@ Cause = Literal[
 class Verdict:
     """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok. ``fell_back``: another
     policy decided at least once, so that the verdict is not on the one that was asked for alone. ``dead``: the operations that failed
-    for good on the way. ``repairs``: how often a program was refused or broke off; ``looks``: how often one stopped to look.
+    for good on the way. ``repairs``: how often a program was refused or broke off; ``looks``: how often one stopped to look. ``questions``: what was
+    asked back.
     """
 
     asked: Asked
@@ -48,6 +60,7 @@ class Verdict:
     dead: tuple[str, ...] = ()
     repairs: int = 0
     looks: int = 0
+    questions: tuple[AskedBack, ...] = ()
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -60,24 +73,33 @@ class Verdict:
 
 
 def judge(
-    asked: Asked, events: Sequence[Event], effects: Sequence[str] | None = None, made: Sequence[Change] | None = None
+    asked: Asked,
+    events: Sequence[Event],
+    effects: Sequence[str] | None = None,
+    made: Sequence[Change] | None = None,
+    heard: Sequence[StepResult] = (),
+    questions: Sequence[AskedBack] = (),
 ) -> Verdict:
     """The verdict on a finished run. ``effects``: the operations that changed something in it, ``made``: the same with their arguments; None
-    where that is not known.
+    where that is not known. ``heard``: the calls of the turns before it, whose responses it may go by as by its own.
+    ``questions``: what it asked back.
     """
-    calls = [event.result for event in events if isinstance(event, CallFinished)]
+    own = [event.result for event in events if isinstance(event, CallFinished)]
+    calls = [*(one for one in heard if one.status == "ok"), *own]
     end = next((event for event in events if isinstance(event, RunFinished)), None)
     if end is None:
-        return Verdict(asked, "run failed", "the run has no end", "", _path(calls), Usage())
+        return Verdict(asked, "run failed", "the run has no end", "", _path(own), Usage(), questions=tuple(questions))
     cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(asked, calls, end)
+    if cause is None and asked.fresh and (used := _went_back(events)):
+        cause, detail = "used what was before", used
     wrong = _wrong_changes(asked, effects, made)
     if wrong:
         cause, detail = wrong
     fell_back = any(isinstance(event, PolicyFellBack) for event in events)
     return Verdict(
-        asked, cause, detail, end.answer, _path(calls), end.usage, fell_back, dead_operations(events),
+        asked, cause, detail, end.answer, _path(own), end.usage, fell_back, dead_operations(events),
         sum(isinstance(event, ProgramRefused | ProgramFailed) for event in events),
-        sum(isinstance(event, ProgramLooked) for event in events),
+        sum(isinstance(event, ProgramLooked) for event in events), tuple(questions),
     )  # fmt: skip
 
 
@@ -185,6 +207,27 @@ def _not_found(asked: Asked, calls: list[StepResult], good: list[StepResult]) ->
         return "wrong tool first", _operation(calls[0])
     uncalled = wanted - {_operation(call) for call in good}
     return ("not called", ", ".join(sorted(uncalled))) if uncalled else ("wrong value", "")
+
+
+def _went_back(events: Sequence[Event]) -> str:
+    """What of a run goes back to what its conversation found before; empty where nothing does."""
+    for event in events:
+        match event:
+            case CallFinished(result=result):
+                if found := next(
+                    (one.reference for one in result.provenance if one.reference.startswith("earlier")), ""
+                ):
+                    return f"{_operation(result)}: {found}"
+            case ProgramStarted(program=program):
+                if names := [
+                    node.id
+                    for node in ast.walk(ast.parse(program.text))
+                    if isinstance(node, ast.Name) and node.id.startswith("earlier")
+                ]:
+                    return names[0]
+            case _:
+                pass
+    return ""
 
 
 def _path(calls: Sequence[StepResult]) -> tuple[str, ...]:

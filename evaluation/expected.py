@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, field_validator, model_validator
 
 from domain.errors import BrokenInputError, UsageError
 from domain.model import JsonObject, Model, what_is_wrong
@@ -61,6 +61,15 @@ class Change(Model):
     arguments: JsonObject = Field(default_factory=dict)
 
 
+class Asking(Model):
+    """What a request leaves open, so that whoever serves it has to ask. ``answer``: what its user says then. ``fits``: the things that it can mean, each by
+    the marks that tell it from the others (an identifier, a name, a town); the first is the one that is meant. None: a value is missing.
+    """
+
+    answer: str = Field(min_length=1)
+    fits: tuple[tuple[str, ...], ...] = ()
+
+
 class Asked(Model):
     """A request. ``alone``: it changes something, or could, or meets a failure that counts calls; it runs by itself after a reset.
 
@@ -71,6 +80,9 @@ class Asked(Model):
     ``program``: one way to the answer, as a program over the operations, that ``expect`` and ``changes`` are computed with. ``changes``: every
     change that must be made, once each, and no other. ``partly``: only some of it can be served; what is expected is that part.
     ``service``: what it is asked of.
+
+    ``dialogue`` and ``turn``: the name of the dialogue that it is a turn of, and its number there, from 1; 0: it is none. ``fresh``: it begins another subject, and nothing that was found before
+    may be used. ``ask``: what has to be asked back before it can be served; None: nothing.
     """
 
     id: str = Field(min_length=1)
@@ -88,6 +100,10 @@ class Asked(Model):
     changes: tuple[Change, ...] = ()
     partly: bool = False
     service: Literal["playground", "workshop"] = "playground"
+    dialogue: str = ""
+    turn: int = 0
+    fresh: bool = False
+    ask: Asking | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -100,8 +116,45 @@ class Asked(Model):
         return self
 
 
+class Dialogue(Model):
+    """A line with several requests, each of which may refer to those before it."""
+
+    id: str = Field(min_length=1)
+    service: Literal["playground", "workshop"] = "playground"
+    turns: tuple[JsonObject, ...] = Field(min_length=2)
+
+    def asked(self) -> list[Asked]:
+        """Its turns, named after it: ``name.1``, ``name.2``."""
+        return [
+            Asked.model_validate(
+                {**turn, "id": f"{self.id}.{number}", "dialogue": self.id, "turn": number, "service": self.service}
+            )
+            for number, turn in enumerate(self.turns, start=1)
+        ]
+
+
+def _kind(fields: object) -> str:
+    return "dialogue" if isinstance(fields, dict) and "turns" in fields else "request"
+
+
+_LINE: TypeAdapter[Asked | Dialogue] = TypeAdapter(
+    Annotated[Annotated[Asked, Tag("request")] | Annotated[Dialogue, Tag("dialogue")], Discriminator(_kind)]
+)
+
+
+def conversations(asked: Iterable[Asked]) -> list[list[Asked]]:
+    """The requests by dialogue, in order; one that stands alone is a conversation of one."""
+    found: list[list[Asked]] = []
+    for one in asked:
+        if one.turn > 1 and found and found[-1][-1].dialogue == one.dialogue:
+            found[-1].append(one)
+        else:
+            found.append([one])
+    return found
+
+
 def read_asked(paths: Iterable[Path]) -> list[Asked]:
-    """All requests of the files, in order.
+    """All requests of the files, in order; the turns of a dialogue one after another.
 
     Raises:
         UsageError: there is no such file, no request in them, or an id twice. BrokenInputError: a line that cannot be used.
@@ -113,18 +166,20 @@ def read_asked(paths: Iterable[Path]) -> list[Asked]:
         for line in read_lines(path):
             if not isinstance(line, Line):
                 raise BrokenInputError(line.reason, file=line.file, line=line.line)
-            asked = _asked(line, path)
-            if asked.id in found:
-                raise UsageError(f"{path}:{line.number}: the id {asked.id!r} is taken; give each request its own")
-            found[asked.id] = asked
+            for asked in _asked(line, path):
+                if asked.id in found:
+                    raise UsageError(f"{path}:{line.number}: the id {asked.id!r} is taken; give each request its own")
+                found[asked.id] = asked
     if not found:
         raise UsageError("the files hold no request")
     return list(found.values())
 
 
-def _asked(line: Line, path: Path) -> Asked:
+def _asked(line: Line, path: Path) -> list[Asked]:
     try:
-        asked = Asked.model_validate_json(line.body)
+        given = _LINE.validate_json(line.body)
+        some = given.asked() if isinstance(given, Dialogue) else [given]
     except ValidationError as error:
         raise BrokenInputError(what_is_wrong(error), file=str(path), line=line.number) from error
-    return asked if asked.group else asked.model_copy(update={"group": path.name.split(".")[0]})
+    group = path.name.split(".")[0]
+    return [one if one.group else one.model_copy(update={"group": group}) for one in some]

@@ -10,6 +10,7 @@ from domain.errors import BrokenInputError, UsageError
 from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
 from domain.model import Model, what_is_wrong
 from domain.usage import Usage
+from evaluation.asking_back import AskedBack
 from evaluation.correctness import Cause, Verdict
 from evaluation.expected import Asked
 from graph.importers.lines import Line, read_lines
@@ -32,6 +33,7 @@ class KeptVerdict(Model):
     dead: tuple[str, ...] = ()
     repairs: int = 0
     looks: int = 0
+    questions: tuple[AskedBack, ...] = ()
     programs: tuple[dict[str, JsonValue], ...] = Field(default=())
 
 
@@ -71,7 +73,7 @@ class VerdictFile:
             id=verdict.asked.id, conditions=self._conditions, request=verdict.asked.request, group=verdict.asked.group,
             cause=verdict.cause, detail=verdict.detail, expected=verdict.asked.expect.values, answer=verdict.answer,
             path=verdict.path, usage=verdict.usage, fell_back=verdict.fell_back, dead=verdict.dead,
-            repairs=verdict.repairs, looks=verdict.looks, programs=tuple(programs_of(events)),
+            repairs=verdict.repairs, looks=verdict.looks, questions=verdict.questions, programs=tuple(programs_of(events)),
         )  # fmt: skip
 
 
@@ -107,5 +109,5 @@ def _kept(line: object) -> KeptVerdict:
 def _verdict(kept: KeptVerdict, asked: Asked) -> Verdict:
     return Verdict(
         asked, kept.cause, kept.detail, kept.answer, kept.path, kept.usage, kept.fell_back, kept.dead, kept.repairs,
-        kept.looks,
+        kept.looks, kept.questions,
     )  # fmt: skip

@@ -4,7 +4,7 @@ Operations are async functions with keyword arguments; what a program changes is
 """
 
 import ast
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -57,18 +57,17 @@ class GoldService:
         return call
 
 
-async def value_of(program: str, names: Mapping[str, Any]) -> JsonObject:
-    """The value of a program's last expression. It is ours, and run as it is."""
+async def value_of(program: str, names: dict[str, Any]) -> JsonObject:
+    """The value of a program's last expression. It is ours, and run as it is; what it names stands in ``names`` afterwards."""
     tree = ast.parse(program)
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
         tree.body[-1] = ast.copy_location(ast.Assign([ast.Name("_value", ast.Store())], last.value), last)
-    found: dict[str, Any] = dict(names)
     code = compile(ast.fix_missing_locations(tree), "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    running: object = eval(code, found)  # noqa: S307 (a program of our own request files)
+    running: object = eval(code, names)  # noqa: S307 (a program of our own request files)
     if isinstance(running, Awaitable):
         await running
-    return found["_value"]
+    return names["_value"]
 
 
 def _operations(client: httpx.Client) -> dict[str, ToolDoc]:

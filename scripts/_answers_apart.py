@@ -23,7 +23,7 @@ from domain.event import Event
 from evaluation.answers import Evaluation, report
 from evaluation.apart import evaluate_apart
 from evaluation.correctness import Verdict
-from evaluation.expected import Asked, Change
+from evaluation.expected import Asked, Change, conversations
 from evaluation.kept_verdicts import VerdictFile
 from evaluation.places import Elsewhere, Place
 from evaluation.planted_slips import Slipping
@@ -103,7 +103,8 @@ def answers_apart(
     who = who.with_model()
     kept = VerdictFile(results, asdict(who))
     done = kept.read(asked)
-    stopped = asyncio.run(_ask([one for one in asked if one.id not in done], who, pace, kept, done))
+    left = [one for talk in conversations(asked) if any(one.id not in done for one in talk) for one in talk]
+    stopped = asyncio.run(_ask(left, who, pace, kept, done))
     verdicts = tuple(done[one.id] for one in asked if one.id in done)
     figures = report(Evaluation(verdicts), show_held_out=show_held_out)
     return {**asdict(who), "asked": len(asked), "done": len(verdicts), **figures}, stopped
@@ -119,7 +120,7 @@ async def _ask(
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(asked))
 
-            def noted(verdict: Verdict, events: list[Event]) -> None:
+            def noted(verdict: Verdict, events: Sequence[Event]) -> None:
                 kept.add(verdict, events)
                 done[verdict.asked.id] = verdict
                 bars.advance(task)
@@ -143,7 +144,7 @@ async def _places(
             places: dict[str, list[Place]] = {}
             budget: Any = None
             for service in sorted({one.service for one in asked}):
-                count = min(pace.at_once, sum(one.service == service for one in asked))
+                count = min(pace.at_once, sum(one.service == service and one.turn <= 1 for one in asked))
                 workshop = service == "workshop"
                 started = [children.enter_context(running_playground(workshop=workshop)) for _ in range(count)]
                 store = Path(folder) / service
@@ -195,14 +196,15 @@ async def without_schemas(container: Container) -> None:
 
 
 def chosen(asked: Sequence[Asked], lines: str, limit: int | None) -> list[Asked]:
-    """The requests of even or odd lines, counted from 1 over all files, at most ``limit``.
+    """The requests of even or odd lines, counted from 1 over all files, of at most ``limit`` lines.
 
     Raises:
         UsageError: there is none.
     """
     if lines not in ("all", "even", "odd"):
         raise UsageError(f"--lines is all, even or odd, not {lines!r}")
-    found = [one for at, one in enumerate(asked, start=1) if lines == "all" or (at % 2 == 0) == (lines == "even")]
-    if not found[:limit]:
+    talks = enumerate(conversations(asked), start=1)
+    found = [talk for at, talk in talks if lines == "all" or (at % 2 == 0) == (lines == "even")][:limit]
+    if not found:
         raise UsageError("no request is left to ask")
-    return found[:limit]
+    return [one for talk in found for one in talk]

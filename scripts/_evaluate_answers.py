@@ -123,6 +123,8 @@ def show_answers(figures: dict[str, Any]) -> None:
         table.add_row(name, str(row["n"]), str(row["right"]), share)
     out.print(table)
     show_costs(out, figures["costs"])
+    show_turns(out, figures["turns"])
+    show_asking(out, figures["asking"])
     if figures["overall"]["interval"]:
         low, high = figures["overall"]["interval"]
         out.print(f"95 % interval {low:.0%} to {high:.0%}; {figures['seconds_p50']:.2f} s a request (median)")
@@ -142,6 +144,31 @@ def show_answers(figures: dict[str, Any]) -> None:
         out.print(f"\n[red]changed by requests that only read[/red]: {', '.join(figures['unasked_changes'])}")
     if figures["failures_withheld"]:
         out.print(f"\n{figures['failures_withheld']} failures of held-out requests are not shown (--show-held-out)")
+
+
+def show_turns(out: Console, groups: dict[str, Any]) -> None:
+    """What was right, and what it cost, by the turns of dialogues."""
+    for group, row in groups.items():
+        out.print(f"{group}: {row['whole']['right']} of {row['whole']['n']} dialogues right throughout")
+        for number, turn in row["turns"].items():
+            calls, tokens = (
+                " / ".join(f"{turn[what][name]:,.{digits}f}" for name in ("p50", "mean", "max"))
+                for what, digits in (("model_calls", 1), ("tokens", 0))
+            )
+            out.print(f"  turn {number}: {turn['right']} of {turn['n']} right; model calls {calls}; tokens {tokens}")
+
+
+def show_asking(out: Console, groups: dict[str, Any]) -> None:
+    """How often was asked back, where something had to be asked or was."""
+    for group, row in groups.items():
+        needed, asked = row["needed"], row["asked"]
+        if needed["n"]:
+            out.print(
+                f"{group}: asked once in {needed['once']} of {needed['n']} that leave something open ({asked['none']} never, {asked['more']} more often); "
+                f"the right choices in {needed['right_choices']} of {needed['of_several']} that can mean several things"
+            )
+        if row["needless"]:
+            out.print(f"{group}: asked needlessly in {row['needless']}")
 
 
 def show_costs(out: Console, costs: dict[str, Any]) -> None:

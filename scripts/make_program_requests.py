@@ -1,19 +1,21 @@
 """Computes what requests of programs expect: runs the program of each line against a service that it starts, and writes the line anew.
 
 A program's last expression is a dict with ``numbers``, ``texts`` and ``dates``, and, where these are worked out, ``evidence``: what responses hold.
+``fits`` are the marks of the things that a request can mean which has to be asked about, the meant one first. The turns of a dialogue follow on one another.
 """
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import _environment as _environment  # first: it tells where the packages are missing
 import httpx
 import typer
 
 from domain.errors import FootpathError, UsageError
-from evaluation.expected import Asked, Change, Expected, read_asked
+from evaluation.expected import Asked, Asking, Change, Dialogue, Expected, conversations, read_asked
 from playground.child import running_playground
 from playground.gold_programs import CallRefusedError, GoldService, value_of
 
@@ -37,8 +39,8 @@ def main(
         raise typer.Exit(bool(other))
     by_id = {one.id: one for one in found}
     for file in files:
-        lines = [by_id[line.id] for line in read_asked([file])]
-        file.write_text("".join(f"{line_of(one)}\n" for one in lines), encoding="utf-8")
+        lines = conversations(by_id[line.id] for line in read_asked([file]))
+        file.write_text("".join(f"{line_of(talk)}\n" for talk in lines), encoding="utf-8")
     print(f"{len(found)} requests in {len(files)} files")
 
 
@@ -51,36 +53,56 @@ def computed(asked: list[Asked]) -> list[Asked]:
             httpx.Client(base_url=address, timeout=20, trust_env=False) as client,
         ):
             running = GoldService(client)
-            for one in asked:
-                if one.program and one.service == service:
-                    done[one.id] = with_expectations(one, running)
+            for talk in conversations(one for one in asked if one.service == service):
+                running.reset()
+                names: dict[str, Any] = {**running.operations()}
+                for one in talk:
+                    if one.program:
+                        done[one.id] = with_expectations(one, running, names)
     return [done[one.id] for one in asked]
 
 
-def with_expectations(asked: Asked, service: GoldService) -> Asked:
+def with_expectations(asked: Asked, service: GoldService, names: dict[str, Any]) -> Asked:
     """The request with what its program says: expected values and changes. Of the changes that a line has, it keeps the arguments that are there.
+    ``names``: what its program can use: the operations, and what those of the turns before it have left.
 
     Raises:
         UsageError: its program breaks off, or says nothing that can be expected.
     """
-    service.reset()
+    known = len(service.made())
     try:
-        value = asyncio.run(value_of(asked.program, service.operations()))
+        value = asyncio.run(value_of(asked.program, names))
+        fits: Any = value.pop("fits", ())
         expected = Expected.model_validate({"computed": "evidence" in value, **value})
-    except (CallRefusedError, ArithmeticError, LookupError, TypeError, ValueError, SyntaxError, NameError) as error:
+        ask = Asking(answer=asked.ask.answer, fits=fits) if asked.ask else None
+    except (
+        CallRefusedError,
+        ArithmeticError,
+        AssertionError,
+        LookupError,
+        TypeError,
+        ValueError,
+        SyntaxError,
+        NameError,
+    ) as error:
         raise UsageError(f"the program of {asked.id} does not work: {type(error).__name__}: {error}") from error
-    made = [Change(operation=operation, arguments=arguments) for operation, arguments in service.made()]
+    made = [Change(operation=operation, arguments=arguments) for operation, arguments in service.made()[known:]]
     if len(asked.changes) == len(made):
         made = [
             Change(operation=one.operation, arguments={name: one.arguments.get(name) for name in before.arguments})
             for one, before in zip(made, asked.changes, strict=True)
         ]
-    return asked.model_copy(update={"expect": expected, "changes": tuple(made), "alone": bool(made)})
+    return asked.model_copy(update={"expect": expected, "changes": tuple(made), "alone": bool(made), "ask": ask})
 
 
-def line_of(asked: Asked) -> str:
+def line_of(talk: Sequence[Asked]) -> str:
     """A line of the file: what is not as usual. The group is the file's name."""
-    return asked.model_dump_json(exclude_defaults=True, exclude={"group"})
+    first = talk[0]
+    if not first.turn:
+        return first.model_dump_json(exclude_defaults=True, exclude={"group"})
+    told = {"id", "group", "service", "dialogue", "turn"}  # by the line as a whole
+    turns = tuple(one.model_dump(mode="json", exclude_defaults=True, exclude=told) for one in talk)
+    return Dialogue(id=first.dialogue, service=first.service, turns=turns).model_dump_json(exclude_defaults=True)
 
 
 if __name__ == "__main__":

@@ -15,14 +15,36 @@ from tests.models.knowing_author import KnowingAuthor
 from tests.models.openai_server import ModelServer, model_server_in_thread
 
 ROOT = Path(__file__).parents[2]
-FILES = ROOT / "playground" / "requests" / "programs"
+REQUESTS = ROOT / "playground" / "requests"
+FILES = REQUESTS / "programs"
 KINDS = ("counts", "ordered_changes", "cannot")
+TALKS = {"english": ("en-second-place", "en-the-one-from", "en-order-three"), "german": ("de-neues-thema",)}
+ASKING = {"needed": ("ask-which-oswin", "ask-table-time"), "needless": ("plain-full-name",)}
 
 
 @pytest.fixture(scope="module")
 def model() -> Generator[ModelServer]:
-    with model_server_in_thread(KnowingAuthor(read_asked([FILES / f"{kind}.jsonl" for kind in KINDS]))) as served:
+    files = [
+        REQUESTS / folder / f"{name}.jsonl"
+        for folder, some in (("conversations", TALKS), ("asking", ASKING))
+        for name in some
+    ]
+    known = read_asked([*files, *(FILES / f"{kind}.jsonl" for kind in KINDS)])
+    with model_server_in_thread(KnowingAuthor(known)) as served:
         yield served
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Files with some dialogues and some requests that have to be asked about, or look like it."""
+    folder = tmp_path_factory.mktemp("talks")
+    for kind, some in (("conversations", TALKS), ("asking", ASKING)):
+        for name, chosen in some.items():
+            lines = (REQUESTS / kind / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
+            (folder / f"{name}.jsonl").write_bytes(
+                b"".join(line for line in lines if orjson.loads(line)["id"] in chosen)
+            )
+    return [part for file in folder.iterdir() for part in ("--requests", str(file))]
 
 
 def evaluate(
@@ -41,23 +63,31 @@ def evaluate(
 
 
 @pytest.mark.timeout(200)
-def test_who_makes_no_mistake_is_right_throughout(model: ModelServer, tmp_path: Path) -> None:
-    """Also of changes, several at a time: each has a service of its own. A second go asks nobody."""
+def test_who_makes_no_mistake_is_right_throughout(model: ModelServer, talks: list[str], tmp_path: Path) -> None:
+    """Also of changes, of turns that go on from others, and of what has to be asked. Several at a time: each has a service of its own. A second go
+    asks nobody but about what is not there, a dialogue as a whole.
+    """
     kept = tmp_path / "kept.jsonl"
-    done = evaluate(model, "--results", str(kept), "--json")
+    done = evaluate(model, *talks, "--results", str(kept), "--json")
     assert done.returncode == 0, done.stderr
     found = orjson.loads(done.stdout)
     assert found["failures"] == []
     assert found["groups"]["ordered_changes"] == {"n": 10, "right": 10, "share": 1}
     assert found["costs"]["counts"]["model_calls"]["p50"] == 1
     assert found["costs"]["counts"]["tokens"]["max"] > 500
-    assert len(kept.read_text().splitlines()) == found["done"] == 25
+    assert found["turns"]["english"]["whole"] == {"n": 3, "right": 3}
+    assert found["turns"]["english"]["turns"]["2"]["tokens"]["mean"] > 500
+    assert found["asking"]["needed"]["needed"] == {"n": 2, "once": 2, "of_several": 1, "right_choices": 1}
+    assert found["asking"]["needless"]["asked"] == {"none": 1, "once": 0, "more": 0}
+    assert len(kept.read_text().splitlines()) == found["done"] == 37
     lines = kept.read_bytes().splitlines(keepends=True)
-    kept.write_bytes(b"".join(lines[1:]))
+    left_out = (orjson.loads(lines[0])["id"], "en-order-three.2")
+    kept.write_bytes(b"".join(line for line in lines if orjson.loads(line)["id"] not in left_out))
     asked = len(model.requests)
-    again = orjson.loads(evaluate(model, "--results", str(kept), "--json").stdout)
-    assert again["groups"] == found["groups"]
-    assert 1 <= len(model.requests) - asked <= 3, "only what was not there"
+    again = orjson.loads(evaluate(model, *talks, "--results", str(kept), "--json").stdout)
+    for figures in ("groups", "asking"):
+        assert again[figures] == found[figures]
+    assert 3 <= len(model.requests) - asked <= 6, "only what was not there"
     for name, value in (("FOOTPATH_MODEL_NAME", "another"), ("FOOTPATH_PROGRAM_FORM", "grammar")):
         mixed = evaluate(model, "--results", str(kept), environment={name: value})
         assert (mixed.returncode, "other conditions" in mixed.stderr) == (2, True)

@@ -2,14 +2,18 @@
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from evaluation.expected import Asked, read_asked
+from evaluation.expected import Asked, conversations, read_asked
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "playground" / "requests" / "programs").glob("*.jsonl"))
+REQUESTS = ROOT / "playground" / "requests"
+FILES = sorted((REQUESTS / "programs").glob("*.jsonl"))
+TALKS = sorted((REQUESTS / "conversations").glob("*.jsonl"))
+ASKING = sorted((REQUESTS / "asking").glob("*.jsonl"))
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +24,7 @@ def asked() -> list[Asked]:
 @pytest.mark.timeout(120)
 def test_what_lines_expect_is_what_their_programs_find() -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "make_program_requests.py"), "--check", *map(str, FILES)],
+        [sys.executable, str(ROOT / "scripts" / "make_program_requests.py"), "--check", *map(str, (*FILES, *TALKS, *ASKING))],
         cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -37,3 +41,38 @@ def test_there_are_enough_of_each_kind(asked: list[Asked]) -> None:
 
 def test_evidence_is_named_for_everything_that_is_worked_out(asked: list[Asked]) -> None:
     assert not [one.id for one in asked if one.expect.computed and not one.expect.evidence]
+
+
+def test_there_are_thirty_dialogues_in_four_languages() -> None:
+    talks = conversations(read_asked(TALKS))
+    assert Counter(talk[0].group for talk in talks) == {"english": 8, "german": 8, "spanish": 7, "chinese": 7}
+    assert {len(talk) for talk in talks} == {2, 3}
+    assert all(sum(one.fresh for one in talk) == (talk[-1].fresh) for talk in talks)
+    by_language = {
+        group: [one for talk in talks for one in talk if one.group == group]
+        for group in ("english", "german", "spanish", "chinese")
+    }
+    for turns in by_language.values():
+        assert any(one.changes for one in turns if one.turn > 1), "something is changed that an earlier turn found"
+        assert any(one.fresh for one in turns), "the subject changes"
+        assert any(one.service == "workshop" for one in turns)
+
+
+def test_twenty_have_to_be_asked_about_and_twenty_look_like_it() -> None:
+    asked = read_asked(ASKING)
+    assert Counter((one.group, one.ask is not None) for one in asked) == {("needed", True): 20, ("needless", False): 20}
+    several = [one.ask.fits for one in asked if one.ask and one.ask.fits]
+    assert len(several) >= 10
+    for fits in several:
+        assert len(fits) >= 2
+        marks = Counter(mark for marks in fits for mark in marks)
+        assert max(marks.values()) == 1, "no mark is that of two things"
+
+
+def test_both_halves_have_something_of_each_kind() -> None:
+    for half in (0, 1):
+        talks = conversations(read_asked([*TALKS, *ASKING]))[half::2]
+        asked = [one for talk in talks for one in talk]
+        assert len({one.group for one in asked}) == 6
+        assert sum(bool(one.ask and one.ask.fits) for one in asked) >= 4
+        assert sum(bool(one.ask and not one.ask.fits) for one in asked) >= 4

@@ -24,15 +24,19 @@ class KnowingAuthor:
 
     def __call__(self, request: ChatRequest) -> str:
         prompt = request.prompt
-        known = next((one for one in self._asked if one.request in prompt), None)
+        known = max((one for one in self._asked if one.request in prompt), key=lambda one: one.turn, default=None)
         if known is None or not known.program:
             return '```python\n{"answered": "no", "missing": "nothing serves this"}\n```'
-        return f"```python\n{written(known)}\n```"
+        before = [
+            one for one in self._asked if one.dialogue and one.dialogue == known.dialogue and one.turn < known.turn
+        ]
+        return f"```python\n{written(known, before)}\n```"
 
 
-def written(asked: Asked) -> str:
-    """A request's program, ending as programs end."""
-    tree = ast.parse(asked.program)
+def written(asked: Asked, before: Sequence[Asked] = ()) -> str:
+    """A request's program, ending as programs end, after those of the turns before it that changed nothing. What it leaves open is asked first."""
+    asks = f"await ask('Which one?', choices={[' '.join(marks) for marks in asked.ask.fits]})\n" if asked.ask else ""
+    tree = ast.parse("\n".join([asks, *(one.program for one in before if not one.changes), asked.program]))
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
         tree.body[-1] = ast.Assign([ast.Name("_found", ast.Store())], last.value)
