@@ -90,6 +90,11 @@ class Past:
         subtasks = {one.subtask: begun(one) for one in told if isinstance(one, SubtaskStarted)}
         return subtasks, any(isinstance(one, AnswerDelta) for one in told)
 
+    def is_begun_by(self, subtasks: Sequence[Subtask]) -> bool:
+        """Whether none was begun that is none of these: versions before split what is not split any more."""
+        described = {one.number: one.description for one in subtasks}
+        return all(described.get(number) == one.description for number, one in self.subtasks()[0].items())
+
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
         """The calls that were made, with their results; one that was begun and has no result has an unknown one.
 
@@ -159,6 +164,12 @@ class Line:
                 return isinstance(first, PlanReady | ProgramRefused | ProgramStarted)
             case _:
                 return None
+
+    @property
+    def by_steps(self) -> bool:
+        """Whether calls come next that were made step by step."""
+        told = self.next
+        return isinstance(told, CallStarted | CallFinished) and not told.site
 
     @property
     def recalled(self) -> MemoryRecalled | None:
