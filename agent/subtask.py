@@ -13,7 +13,7 @@ from agent.offer.expansion import Expander
 from agent.offer.failed_hosts import leave_alone, nothing_near
 from agent.offer.tool_facts import Evidence
 from agent.planners.by_name import planner_named
-from agent.plans.approval import NOT_ALLOWED, Approves, PlanQuestions
+from agent.plans.approval import Approves, PlanQuestions, not_allowed
 from agent.plans.arguments import CarryingOut
 from agent.plans.compiling import as_document, compiled
 from agent.plans.draft import drafted
@@ -242,7 +242,7 @@ class SubtaskRun(SubtaskOutcome):
         draft = drafted(self._request, tools, self.evidence.reader, given)
         plan = await approves(self._questions.about(draft, compiled(draft, {one.id: one for one in tools}, self._ids)))
         if plan is None:
-            yield NOT_ALLOWED
+            yield not_allowed()
             return
         async with closing(self._carry_out(plan, planned)) as events:
             async for event in events:
