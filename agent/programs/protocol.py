@@ -1,6 +1,6 @@
 """What the parts of programs tell each other: the question to an author, what is written, where a running program stops, how it ends."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -8,11 +8,14 @@ from typing import Literal, Protocol
 from pydantic.types import JsonValue
 
 from agent.programs.offer_text import OfferText
+from domain.event import QuestionAnswered
 from domain.model import JsonObject
 
 ProgramForm = Literal["code", "grammar"]
 """What an author writes: Python, or sentences of the grammar, which compile into it."""
 
+ASK = "ask"
+"""The function by which a program asks its user."""
 MOST_CELLS = 4
 """Cells of one program: all but the last may end in a look."""
 
@@ -38,7 +41,7 @@ class ProgramQuestion:
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
     ``given``: names that hold earlier results already, each with its type as Python writes it. ``attempts``: the oldest first.
-    ``unknown``: functions whose response has no known structure, so that a look is called for.
+    ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     """
 
     request: str
@@ -47,6 +50,7 @@ class ProgramQuestion:
     given: Mapping[str, str] = field(default_factory=dict[str, str])
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
+    answers: tuple[QuestionAnswered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class PendingCall:
     """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
 
     ``back``: 0, or how many cells before the running one has that text: a function that was defined there makes the call.
+    ``open``: arguments that the text leaves open (``fill()``); they are not among ``arguments``.
     """
 
     id: int
@@ -70,6 +75,7 @@ class PendingCall:
     start: int
     end: int
     back: int = 0
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,20 @@ class Broken:
     final: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A program asked what nobody answered: it is over, and nothing goes around it."""
+
+    question: QuestionAnswered
+
+
 Stop = Waiting | Looking | Returned | Broken
+Watch = Callable[[int, JsonObject], None]
+"""Is told, in the worker's thread, of a line that a program has come to, with values of names there."""
+Named = Callable[[JsonValue, int, int], JsonValue]
+"""Chooses, in the worker's thread, the item of a list that a request names, for the ``named(items)`` that stands at a place of a cell's text, so many
+cells back. ``LookupError``: there is none, as the message says.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +150,11 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Where programs run: without files, network, environment or clock."""
 
-    def session(self) -> AbstractAsyncContextManager[Session]:
-        """A fresh session, ended with the block."""
+    def session(self, watch: Watch | None = None, named: Named | None = None) -> AbstractAsyncContextManager[Session]:
+        """A fresh session, ended with the block. ``watch``: what texts that tell where they are (``watched_text``) tell it to.
+
+        ``named``: texts may leave values open: ``fill()`` is found by who makes the call, ``named(items)`` by this.
+        """
         ...
 
     async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
