@@ -10,7 +10,7 @@ from typing import Protocol
 from agent.budget import Meter
 from agent.execution.announcements import Announced, Announcements
 from agent.execution.executor import CallResult, Executor
-from agent.execution.identity import Key, key_of, program_of, subtask_of, unnamed
+from agent.execution.identity import Key, corrected_as, key_of, program_of, subtask_of, unnamed
 from agent.execution.provenance import Judged, Provenance
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError
@@ -59,8 +59,10 @@ class IntendedCall:
 class Approver(Protocol):
     """A run's user, or a rule in the user's stead."""
 
-    def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[None]:
-        """Held while the call is made. ``NotAllowedError`` where it must not be."""
+    def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[JsonObject | None]:
+        """Held while the call is made. ``NotAllowedError`` where it must not be. The arguments as its user corrected them, fit to be sent; None: as
+        they are.
+        """
         ...
 
 
@@ -99,8 +101,10 @@ class ApprovedExecutor:
         call = await asyncio.to_thread(self._intended, tool, arguments, identity)  # long answers are read anew
         async with AsyncExitStack() as held:
             with self._meter.stopwatch.standing_still():
-                await held.enter_async_context(self._approver.approval(call))
-            return await (self._executor.call if tool.safe else self._change)(tool, arguments, identity)
+                corrected = await held.enter_async_context(self._approver.approval(call))
+            if tool.safe:
+                return await self._executor.call(tool, arguments, identity)
+            return await self._change(tool, arguments, identity, None if corrected == arguments else corrected)
 
     def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> IntendedCall:
         told = self._announced.of(identity) or Announced(identity, tool, arguments)
@@ -128,9 +132,13 @@ class ApprovedExecutor:
         return [one for one in self._announced.batch(identity) if one.identity not in self._begun]
 
     def _note(self, key: Key, result: CallResult) -> None:
+        """Of one that was corrected, neither what it was to be nor what it was is to be done again unasked."""
         if result.outcome == "ok":
-            self._changed[unnamed(key)].add(program_of(key[-1]))
-            self._changing[key[0]].add(program_of(key[-1]))
+            program = program_of(key[-1])
+            self._changed[unnamed(key)].add(program)
+            self._changing[key[0]].add(program)
+            if result.corrected is not None:
+                self._changed[key_of(key[0], result.corrected)].add(program)
 
     def _may_be_done(self, told: Announced) -> bool:
         """Whether another program, or what is none, has made the same call with success, or a dropped one of the same subtask any with this tool.
@@ -143,13 +151,19 @@ class ApprovedExecutor:
         others = self._changing[told.tool.id] - {own} - told.cells
         return any(other and subtask_of(other) == subtask_of(own) for other in others)
 
-    async def _change(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> CallResult:
-        """Counted before it is sent, so that calls side by side do not go beyond the budget together."""
+    async def _change(
+        self, tool: ToolDoc, arguments: JsonObject, identity: str, corrected: JsonObject | None
+    ) -> CallResult:
+        """Counted before it is sent, so that calls side by side do not go beyond the budget together. ``corrected``: made with these instead."""
         self._within_budget(tool)
+        made, named = arguments, identity
+        if corrected is not None:
+            self._provenance.correct(tool, arguments, corrected)
+            made, named = corrected, corrected_as(tool.id, arguments, identity)
         self._meter.changes += 1
         self._begun.add(identity)
         try:
-            result = await self._executor.call(tool, arguments, identity)
+            result = replace(await self._executor.call(tool, made, named), corrected=corrected)
         except FootpathError:  # nothing was sent
             self._meter.changes -= 1
             raise

@@ -74,6 +74,12 @@ class Provenance:
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
 
+    def correct(self, tool: ToolDoc, arguments: JsonObject, corrected: JsonObject) -> None:
+        """Take in what its user put in place of values of a call: it is their word."""
+        for name, value in corrected.items():
+            if value != arguments.get(name):
+                self._fixed.setdefault((tool.id, name), set()).update(_text(leaf) for leaf in _leaves(value))
+
     def judged(self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = ()) -> Judged:
         """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
 
