@@ -12,6 +12,8 @@ from agent.execution.announcements import Announced, Announcements
 from agent.execution.executor import CallResult, Executor
 from agent.execution.identity import Key, corrected_as, key_of, program_of, subtask_of, unnamed
 from agent.execution.provenance import Judged, Provenance
+from agent.execution.undo import Undo
+from agent.execution.wording import summary_of
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
@@ -31,6 +33,7 @@ class IntendedCall:
     this program is written anew for has made any change with its tool.
     ``tainted``: its program was written after foreign data was shown to its author: it is asked about whatever was said of its tool.
     ``batch``: changes that wait together with it and are asked about at once, itself among them; empty where it is alone.
+    ``summary``: what it will do, in words; ``undo``: how that can be taken back, or that it cannot.
     ``round``: how often its place in a loop was asked about, this time included; 0: it is in none. ``left``: how many changes the run may
     still make.
     """
@@ -44,6 +47,8 @@ class IntendedCall:
     batch: "tuple[IntendedCall, ...]" = ()
     round: int = 0
     left: int = 0
+    summary: str = ""
+    undo: str = ""
 
     @property
     def asks_always(self) -> bool:
@@ -80,14 +85,18 @@ class ApprovedExecutor:
         meter: Meter,
         made: Mapping[Key, CallResult] | None = None,
         announcements: Announcements | None = None,
+        undo: Undo | None = None,
     ) -> None:
-        """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made."""
+        """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made.
+        ``undo``: what tells how a change is taken back.
+        """
         self.name = executor.name
         self._executor = executor
         self._approver = approver
         self._provenance = provenance
         self._meter = meter
         self._announced = announcements or Announcements()
+        self._undo = undo or Undo()
         self._begun = set[str]()
         self._changed: defaultdict[Key, set[str]] = defaultdict(set)
         self._changing: defaultdict[ToolId, set[str]] = defaultdict(set)
@@ -98,7 +107,8 @@ class ApprovedExecutor:
         """The call's result, once it is approved. ``NotAllowedError`` where it is not, or where the budget of changes is used up."""
         if not tool.safe:
             self._within_budget(tool, len(self._to_make(identity)))
-        call = await asyncio.to_thread(self._intended, tool, arguments, identity)  # long answers are read anew
+        undo = await self._undo.of(tool)
+        call = await asyncio.to_thread(self._intended, tool, arguments, identity, undo)  # long answers are read anew
         async with AsyncExitStack() as held:
             with self._meter.stopwatch.standing_still():
                 corrected = await held.enter_async_context(self._approver.approval(call))
@@ -106,15 +116,15 @@ class ApprovedExecutor:
                 return await self._executor.call(tool, arguments, identity)
             return await self._change(tool, arguments, identity, None if corrected == arguments else corrected)
 
-    def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> IntendedCall:
+    def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
         told = self._announced.of(identity) or Announced(identity, tool, arguments)
         if told.arguments != arguments:  # what is sent is what is asked about
             told = replace(told, arguments=arguments, slices=())
-        one = self._judged(told)
+        one = self._judged(told, undo)
         if tool.safe:
             return one
         batch = self._announced.batch(identity)
-        together = tuple(self._judged(other) for other in batch) if len(batch) > 1 else ()
+        together = tuple(self._judged(other, undo) for other in batch) if len(batch) > 1 else ()
         return replace(
             one,
             batch=together if any(other.arguments == arguments for other in together) else (),
@@ -122,10 +132,13 @@ class ApprovedExecutor:
             left=self._meter.budget.changes - self._meter.changes,
         )
 
-    def _judged(self, told: Announced) -> IntendedCall:
+    def _judged(self, told: Announced, undo: str) -> IntendedCall:
         judged = self._provenance.judged(told.tool, told.arguments, told.slices)
         again = not told.tool.safe and self._may_be_done(told)
-        return IntendedCall(told.tool, told.arguments, judged, told.identity, again, told.tainted)
+        summary = "" if told.tool.safe else summary_of(told.tool, told.arguments, judged.origins)
+        return IntendedCall(
+            told.tool, told.arguments, judged, told.identity, again, told.tainted, summary=summary, undo=undo
+        )
 
     def _to_make(self, identity: str) -> list[Announced]:
         """What is still to be made of the batch that a change stands in."""

@@ -16,6 +16,7 @@ from typing import Any, cast
 from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
 from agent.execution.approvers import DONE_BEFORE, refused
 from agent.execution.identity import corrected_as
+from agent.execution.wording import summary_of, title_of
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
@@ -64,7 +65,10 @@ class UserApprover:
             if not await self._is_begun(call, said):
                 await self._may_go(call, crossings)
                 said = await self._may_change(call, key, asked)
-            yield said.corrected if said else None  # what was begun was allowed: what became of it is another question
+            made = said.corrected if said else None
+            named = call.identity if made is None else corrected_as(call.tool.id, call.arguments, call.identity)
+            self._questions.summaries[call.tool.id, named] = _as_made(call, made)
+            yield made  # what was begun was allowed: what became of it is another question
 
     async def _is_begun(self, call: IntendedCall, said: CallAnswer | None) -> bool:
         tool, made, identity = call.tool.id, call.arguments, call.identity
@@ -101,6 +105,8 @@ class UserApprover:
             arguments=call.arguments,
             host=tool.host,
             origins=call.judged.origins,
+            summary=call.summary or summary_of(tool, call.arguments, call.judged.origins),
+            undo=call.undo,
             reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
             f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
         )
@@ -140,6 +146,8 @@ class UserApprover:
             arguments=call.arguments,
             host=call.tool.host,
             origins=_told(call),
+            summary=_together(call, together) if several else call.summary,
+            undo=call.undo,
             calls=tuple(_as_asked(one) for one in together) if several else (),
             reason=_reason(call, together if several else [call]) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
         )
@@ -184,7 +192,26 @@ def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
 
 
 def _as_asked(call: IntendedCall) -> AskedCall:
-    return AskedCall(tool=call.tool.id, arguments=call.arguments, identity=call.identity, origins=_told(call))
+    return AskedCall(
+        tool=call.tool.id,
+        arguments=call.arguments,
+        identity=call.identity,
+        origins=_told(call),
+        summary=call.summary,
+        undo=call.undo,
+    )
+
+
+def _as_made(call: IntendedCall, corrected: JsonObject | None) -> str:
+    """What it does, with the values that its user put in place of others."""
+    if corrected is None:
+        return call.summary
+    same = [one for one in call.judged.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)]
+    return summary_of(call.tool, corrected, same)
+
+
+def _together(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
+    return f"{title_of(call.tool)}, {len(together)} times"
 
 
 def _said(asked: Input | None, call: IntendedCall) -> CallAnswer | None:
