@@ -35,7 +35,7 @@ def test_each_call_is_told_with_its_place_and_what_decides_about_it() -> None:
         ("colleagues", 6, 7, False, False, False),
     ]
     assert calls[0].key == f"1:{TEXT.encode().index(b'search')}"
-    assert [one.answers for one in calls] == [False, True, False, False]
+    assert [one.answers for one in calls] == [True, True, False, False]
     assert [one.tool for one in calls] == [SEARCH, INFO, COLLEAGUES, COLLEAGUES]
 
 
