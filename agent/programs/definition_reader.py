@@ -236,6 +236,7 @@ class _Reader(ast.NodeVisitor):
                 if number:
                     self.visit(one.iter)
                 self._bind(one.target, one.iter, anywhere=True)
+                self._place = replace(self._place, rounds=(*self._place.rounds, one.iter))
                 for test in one.ifs:
                     self.visit(test)
                 self._place = replace(self._place, tests=(*self._place.tests, *one.ifs))

@@ -46,7 +46,7 @@ def feeds(cells: Mapping[int, Program]) -> Feeds:
 
 
 class Flow:
-    """What goes into the calls of a program's cells, and into its answer. ``calls`` of tools, in the order of the text."""
+    """What goes into the calls of a program's cells, and into its answer. ``calls`` of tools, in the order of the text, and their ``sites``."""
 
     def __init__(self, cells: Mapping[int, Program]) -> None:
         """``SyntaxError`` and the like where a text cannot be read."""
@@ -54,20 +54,20 @@ class Flow:
         trees = [ast.parse(cells[number].text) for number in numbers]
         self.found = read_definitions(trees)
         self.calls: dict[Site, ast.Call] = {}
-        self._tools = {name: tool for one in cells.values() for name, tool in one.tools.items()}
+        self.tools = {name: tool for one in cells.values() for name, tool in one.tools.items()}
         self._answer = trees[-1].body[-1:] if trees else []
         for number, tree in zip(numbers, trees, strict=True):
             starts = line_starts(cells[number].text)
             for call in calls(tree):
                 if self._calls_tool(call):
                     self.calls[number, starts[call.lineno - 1] + call.col_offset] = call
-        self._sites = {call: site for site, call in self.calls.items()}
+        self.sites = {call: site for site, call in self.calls.items()}
 
     def _calls_tool(self, call: ast.Call) -> bool:
         name = call.func
         return (
             isinstance(name, ast.Name)
-            and name.id in self._tools
+            and name.id in self.tools
             and name in self.found.names
             and not self.found.known(self.found.names[name])
         )
@@ -79,7 +79,7 @@ class Flow:
 
     def of(self, values: Iterable[ast.expr], place: Place) -> Gathering:
         """What some values are made of that are used at one place."""
-        gathered = Gathering(self.found, self._tools, place, rounds=False)
+        gathered = Gathering(self.found, self.tools, place, rounds=False)
         for value in values:
             gathered.take(value)
         return gathered
@@ -95,7 +95,7 @@ class Flow:
     def sites_in(self, gathered: Gathering) -> set[Site]:
         """The calls whose answers are in what was gathered."""
         made = (at for at, kind in gathered.parts.items() if kind == "call")
-        return {self._sites[at] for at in made if isinstance(at, ast.Call) and at in self._sites}
+        return {self.sites[at] for at in made if isinstance(at, ast.Call) and at in self.sites}
 
 
 def line_starts(text: str) -> list[int]:
