@@ -146,9 +146,7 @@ class _Going:
         lines = tuple(self._lines[line] for line in sorted(self._lines))
         speaking = speaks(self._program)
         says = says if speaking else None
-        return Tried(
-            self._program.text, tuple(self._calls), lines, says, speaking, self._stopped, self._stopped_line
-        )
+        return Tried(self._program.text, tuple(self._calls), lines, says, speaking, self._stopped, self._stopped_line)
 
     async def _course(self, session: Session) -> Stop | None:
         """To where it ends; None where nothing more is known."""
@@ -161,9 +159,10 @@ class _Going:
         return stop
 
     def _inputs(self) -> JsonObject:
-        given = [answer for doc, result in self._given if not isinstance(answer := answer_of(doc, result), Failure)]
+        results = [answer_of(doc, result) for doc, result in self._given]
+        given: list[JsonValue] = [one for one in results if not isinstance(one, Failure)]
         defaults = {name: schema["default"] for name, schema in self._plan.inputs.items() if "default" in schema}
-        return {"today": self._around.today, "earlier": given} | defaults | self._plan.values
+        return {"today": self._around.today, "earlier": given, **defaults, **self._plan.values}
 
     def _end(self, stop: Stop | None) -> Claim | None:
         match stop:
