@@ -23,7 +23,9 @@ class SentProgram(BaseModel):
 def _bounded(program: SentProgram) -> SentProgram:
     size = len(json.dumps([program.inputs, program.values]))
     if size > MOST_CHARACTERS:
-        raise ValueError(f"has inputs of {size:,} characters as JSON: at most {MOST_CHARACTERS:,}; shorten their values")
+        raise ValueError(
+            f"has inputs of {size:,} characters as JSON: at most {MOST_CHARACTERS:,}; shorten their values"
+        )
     return program
 
 

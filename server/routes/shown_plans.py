@@ -120,7 +120,17 @@ async def _suggestions(
         for one in await suggestions(told.document, plan.given, plan.request, functions.evidence):
             code = _line(names[one.tool], functions, text) if one.tool in names else ""
             reason, fills = one.reason, one.fills
-            found.append(ShownSuggestion(after=one.after, tool=one.tool, api=one.api, reason=reason, weight=one.weight, fills=fills, code=code))
+            found.append(
+                ShownSuggestion(
+                    after=one.after,
+                    tool=one.tool,
+                    api=one.api,
+                    reason=reason,
+                    weight=one.weight,
+                    fills=fills,
+                    code=code,
+                )
+            )
     there = set(told.runs.program.tools.values())
     for tool, why in functions.offered.items():
         if tool in names and tool not in there:

@@ -43,7 +43,9 @@ async def as_program(agents: Agents, plan: OpenPlan, functions: PlanFunctions, d
     if isinstance(plan.plan, PlanDocument):
         return await asyncio.to_thread(_of_steps, plan, plan.plan, functions, depth)
     found = await check(agents, plan.plan, plan, functions)
-    shown = plan.plan.model_copy(update={"program": found.plan.program.model_copy(update={"text": plan.plan.program.text})})
+    shown = plan.plan.model_copy(
+        update={"program": found.plan.program.model_copy(update={"text": plan.plan.program.text})}
+    )
     told: dict[str, Any] = {}
     if not found.complaints:
         told = await asyncio.to_thread(_steps_of, found.plan, plan, functions)
@@ -54,12 +56,18 @@ async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions:
     """What a text is that may call these functions, or what is wrong with it."""
     sandbox = (await agents.container()).sandbox()
     return await checked(
-        written.program.text, written.inputs, functions.tools, functions.docs, sandbox, plan.given, values=written.values
+        written.program.text,
+        written.inputs,
+        functions.tools,
+        functions.docs,
+        sandbox,
+        plan.given,
+        values=written.values,
     )
 
 
 def _of_steps(plan: OpenPlan, document: PlanDocument, functions: PlanFunctions, depth: int) -> PlanAsProgram:
-    around = Surroundings({tool: doc for tool, doc in functions.docs.items()}, plan.given, depth)
+    around = Surroundings(functions.docs, plan.given, depth)
     wrong = problems(document, around)
     written = compiled(document, functions.docs, plan.given)
     return PlanAsProgram(written, written, (), wrong, document)

@@ -1,5 +1,6 @@
 """What the text of a plan may call: the tools that it names, and those that are offered for its request, as functions."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -44,10 +45,7 @@ async def plan_functions(agents: Agents, plan: OpenPlan) -> PlanFunctions:
     offered = await _offered(agents, plan.request)
     await evidence.read(list(offered))
     known = {tool: evidence.doc(tool) for tool in (*plan.given, *own, *offered) if evidence.has(tool)}
-    names: dict[str, ToolId] = {}
-    for one in plans:
-        there = set(names.values())
-        names |= {name: tool for name, tool in _names_in(one, known).items() if name not in names and tool not in there}
+    names = await asyncio.to_thread(_names_in, plans, known)
     there = set(names.values())
     more = [known[tool] for tool in offered if tool in known and tool not in there]
     found = named(tool_names(more), lambda one: (one[0],), {*TAKEN, *names})
@@ -60,9 +58,14 @@ def _tools_of(plan: PlanDocument | ProgramPlan) -> Sequence[ToolId]:
     return list(dict.fromkeys(told))
 
 
-def _names_in(plan: PlanDocument | ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> dict[str, ToolId]:
-    program = compiled(plan, docs).program if isinstance(plan, PlanDocument) else plan.program
-    return dict(program.tools)
+def _names_in(plans: Sequence[PlanDocument | ProgramPlan], docs: Mapping[ToolId, ToolDoc]) -> dict[str, ToolId]:
+    """As the first of them has it, where several name a tool."""
+    names: dict[str, ToolId] = {}
+    for plan in plans:
+        program = compiled(plan, docs).program if isinstance(plan, PlanDocument) else plan.program
+        there = set(names.values())
+        names |= {name: tool for name, tool in program.tools.items() if name not in names and tool not in there}
+    return names
 
 
 async def _offered(agents: Agents, request: str) -> Mapping[ToolId, str]:
