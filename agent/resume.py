@@ -42,6 +42,7 @@ from domain.event import (
     ProgramLooked,
     ProgramRefused,
     ProgramStarted,
+    QuestionAnswered,
     ReflectionMade,
     ResponseCompressed,
     RunDelayed,
@@ -55,7 +56,9 @@ from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
 """What may be told or not without the run being another one."""
-_CALLS = (CallStarted, CallFinished, ResponseCompressed)
+_CALLS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
+OfProgram = CallStarted | CallFinished | QuestionAnswered
+"""What a program tells while it runs."""
 
 
 class Past:
@@ -137,7 +140,7 @@ class Line:
         self._events = events
         self._unsafe = unsafe
         self._at = 0
-        self._calls: list[CallStarted | CallFinished] | None = None
+        self._calls: list[OfProgram] | None = None
 
     @property
     def next(self) -> Event | None:
@@ -177,7 +180,7 @@ class Line:
     def calls(self) -> list[Event]:
         """The calls that come next in the record, up to the last that has ended."""
         ahead = list(takewhile(lambda event: isinstance(event, _CALLS), self._ahead()))
-        while ahead and isinstance(ahead[-1], CallStarted):
+        while ahead and isinstance(ahead[-1], CallStarted | QuestionAnswered):
             ahead.pop()
         return ahead
 
@@ -186,8 +189,9 @@ class Line:
         mine = [one for one in self._calls or () if one.site.startswith(f"{number}:")]
         failed = self.next
         return RecordedProgram(
-            {_key(one): one.step for one in mine},
+            {_key(one): one.step for one in mine if not isinstance(one, QuestionAnswered)},
             {_key(one): one for one in mine if isinstance(one, CallFinished)},
+            {one.site: one for one in mine if isinstance(one, QuestionAnswered)},
             failed if isinstance(failed, ProgramFailed) and failed.number == number else None,
         )
 
@@ -199,7 +203,7 @@ class Line:
         if isinstance(event, _ASIDES):
             asides = takewhile(lambda one: isinstance(one, _ASIDES), self._events[self._at :])
             return any(type(one) is type(event) for one in asides)
-        if self._calls is not None and isinstance(event, CallStarted | CallFinished) and event.site:
+        if self._calls is not None and isinstance(event, OfProgram) and event.site:
             same = next((one for one in self._calls if _same(one, event)), None)
             if same is not None:
                 self._calls.remove(same)
@@ -222,12 +226,12 @@ class Line:
             )
         return False
 
-    def _calls_here(self) -> list[CallStarted | CallFinished]:
+    def _calls_here(self) -> list[OfProgram]:
         """The calls of the program that has begun here, taken out of the record."""
-        calls: list[CallStarted | CallFinished] = []
+        calls: list[OfProgram] = []
         while self._at < len(self._events):
             event = self._events[self._at]
-            if isinstance(event, CallStarted | CallFinished) and event.site:
+            if isinstance(event, OfProgram) and event.site:
                 calls.append(event)
             elif not isinstance(event, _ASIDES):
                 break
@@ -260,6 +264,8 @@ def _course(event: Event) -> object:
             return (event.step, event.tool, event.arguments, event.site)
         case CallFinished():
             return (event.step, event.result.tool, event.site)
+        case QuestionAnswered():
+            return (event.question, event.site)
         case AnswerDelta():
             return event.text
         case _:

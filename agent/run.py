@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
+from agent.asking import Asking
 from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
 from agent.decomposition import decompose
@@ -61,7 +62,9 @@ async def run(
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
-    provenance = Provenance(deps.voices or Voices(said=(request,)), deps.reader)
+    voices = deps.voices or Voices(said=(request,))
+    provenance = Provenance(voices, deps.reader)
+    asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
     meter.changes = told.changes(ledger=deps.ledger)
     made = told.made(ledger=deps.ledger)
     announcements = Announcements()
@@ -70,7 +73,8 @@ async def run(
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
     whole = _Run(
-        request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today, announcements)
+        request,
+        Shared(deps, meter, executor, name, provenance, asking, told, before, request, turns, today, announcements),
     )
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:

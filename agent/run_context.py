@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from agent.asking import Asker, Asking, NobodyThere
 from agent.budget import Meter
 from agent.compression.field_selection import FieldChoices
 from agent.conversation import Earlier
@@ -45,6 +46,7 @@ class RunDeps:
     calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
     is made; the usual one lets no call through that may change something.
+    ``asker``: who is asked what the request leaves open; by default nobody is there.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
     error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
@@ -73,6 +75,7 @@ class RunDeps:
     approves: Approves | None = None
     used_up: Callable[[], str] = lambda: ""
     approver: Approver = field(default_factory=DenyChanges)
+    asker: Asker = field(default_factory=NobodyThere)
     voices: Voices | None = None
     taken_up: bool = False
     today: str = ""
@@ -100,7 +103,7 @@ class Shared:
     """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's,
     ``request``: what it was asked.
 
-    ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
+    ``provenance``: where the values of its calls can have come from. ``asking``: what it asks its user. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
     ``turns``: the order in which its subtasks change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
     """
 
@@ -109,6 +112,7 @@ class Shared:
     executor: ReusingExecutor
     name: str
     provenance: Provenance
+    asking: Asking
     past: Past = field(default_factory=Past)
     earlier: Earlier = field(default_factory=Earlier)
     request: str = ""
@@ -119,6 +123,5 @@ class Shared:
 
 def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
     """What tells of the calls of a subtask's programs. ``given``: the tools of the steps that it builds on, which are names of its programs."""
-    voices = shared.deps.voices
     inputs = {f"earlier_{number}": tool.id for number, tool in enumerate(given, start=1)}
-    return SubtaskLeave(shared.announcements, voices.said if voices else (shared.request,), inputs)
+    return SubtaskLeave(shared.announcements, shared.asking.said, inputs)

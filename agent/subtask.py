@@ -68,7 +68,9 @@ class SubtaskRun(SubtaskOutcome):
         self._today = shared.today
         turn = partial(shared.turns.come, subtask.number)
         leave = leave_of(shared, before)
-        self._calling = Calling(subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, leave)
+        self._calling = Calling(
+            subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, shared.asking, leave
+        )
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._moves = 0
         self._over = False

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from agent.programs import calling, language
 from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
-from agent.programs.protocol import Sandbox
+from agent.programs.protocol import ASK, Sandbox
+from agent.programs.questions import DECLARED
 from agent.programs.reading import Place, Unreadable, bound_names, calls, place_of, read
 from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
@@ -17,9 +18,9 @@ from domain.tool import ToolDoc
 MOST = 5
 """Complaints that go back to an author: more are rarely acted on."""
 
-_GIVEN = ("ToolError", "look", "today", *NAMES)
+_GIVEN = ("ToolError", ASK, "look", "today", *NAMES)
 _CALLABLE = "from collections.abc import Callable as _Callable"
-_DECLARED = "ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> None: ...\n"
+_DECLARED = f"ToolError = RuntimeError\ntoday: str\ndef look(*values: Any) -> None: ...\n{DECLARED}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def faults_of_tree(tree: ast.Module, known: Known) -> Iterator[Fault]:
     yield from calling.wrong_names(tree, tools, known.there)
     required = {name: _required(one, known.docs.get(name)) for name, one in tools.items()}
     yield from calling.wrong_arguments(tree, tools, required)
-    yield from calling.not_awaited(tree, tools)
+    yield from calling.not_awaited(tree, {*tools, ASK})
     yield from calling.misplaced_looks(tree)
 
 

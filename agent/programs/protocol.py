@@ -8,11 +8,14 @@ from typing import Literal, Protocol
 from pydantic.types import JsonValue
 
 from agent.programs.offer_text import OfferText
+from domain.event import QuestionAnswered
 from domain.model import JsonObject
 
 ProgramForm = Literal["code", "grammar"]
 """What an author writes: Python, or sentences of the grammar, which compile into it."""
 
+ASK = "ask"
+"""The function by which a program asks its user."""
 MOST_CELLS = 4
 """Cells of one program: all but the last may end in a look."""
 
@@ -38,7 +41,7 @@ class ProgramQuestion:
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
     ``given``: names that hold earlier results already, each with its type as Python writes it. ``attempts``: the oldest first.
-    ``unknown``: functions whose response has no known structure, so that a look is called for.
+    ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     """
 
     request: str
@@ -47,6 +50,7 @@ class ProgramQuestion:
     given: Mapping[str, str] = field(default_factory=dict[str, str])
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
+    answers: tuple[QuestionAnswered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,13 @@ class Broken:
     final: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A program asked what nobody answered: it is over, and nothing goes around it."""
+
+    question: QuestionAnswered
+
+
 Stop = Waiting | Looking | Returned | Broken
 Watch = Callable[[int, JsonObject], None]
 """Is told, in the worker's thread, of a line that a program has come to, with values of names there."""
@@ -139,9 +150,7 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Where programs run: without files, network, environment or clock."""
 
-    def session(
-        self, watch: Watch | None = None, named: Named | None = None
-    ) -> AbstractAsyncContextManager[Session]:
+    def session(self, watch: Watch | None = None, named: Named | None = None) -> AbstractAsyncContextManager[Session]:
         """A fresh session, ended with the block. ``watch``: what texts that tell where they are (``watched_text``) tell it to.
 
         ``named``: texts may leave values open: ``fill()`` is found by who makes the call, ``named(items)`` by this.
