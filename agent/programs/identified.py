@@ -129,7 +129,10 @@ class Identifying:
         call = Call(pending.id, pending.function, tool, given, *place, left, complaint=complaint)
         call.missing = bool(found.missing)
         own = (one for one in found.provenance if one.parameter in left)
-        call.provenance = (*self._bindings(call, before), *own)
+        call.provenance = (
+            *await asyncio.to_thread(self._bindings, call, tuple(before)),
+            *own,
+        )  # long answers are read anew
         return call
 
     def site(self, pending: PendingCall, given: JsonObject) -> str:
