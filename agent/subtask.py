@@ -129,7 +129,8 @@ class SubtaskRun(SubtaskOutcome):
 
     async def _served_by_program(self) -> AsyncIterator[Event]:
         """A program over what is offered for the request; where none comes out, the walk finds a path."""
-        offered = await offered_tools(self._request, self._deps.offers, self.evidence)
+        with self.progress.spends("plan"):
+            offered = await offered_tools(self._request, self._deps.offers, self.evidence)
         yield considered(offered, self.evidence)
         serving = self._serving(wider=True)
         async with closing(serving.events(offered)) as events:

@@ -1,7 +1,9 @@
 """What one subtask of a run has done so far."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agent.budget import Meter
 from agent.execution.error_bodies import is_empty
@@ -38,7 +40,7 @@ class Progress:
     was gone around, with that step's place among their own (from 1). ``lost_changes``: the
     tools by which the rest of such a path was to change something, with the changes that were made before. ``programs``: how many were run;
     ``program``: the end of the one that counts, ``broken``: how it broke off; ``by_program``: ``done`` are its calls, each under a
-    number of its own.
+    number of its own. ``plan_seconds`` hold those in which programs were written and checked.
     """
 
     meter: Meter
@@ -63,7 +65,21 @@ class Progress:
     considered: int = 0
     backtracks: int = 0
     plan_seconds: float = 0.0
+    write_seconds: float = 0.0
+    check_seconds: float = 0.0
     execute_seconds: float = 0.0
+
+    @contextmanager
+    def spends(self, on: Literal["plan", "write", "check"]) -> Generator[None]:
+        """Add the seconds until this is left, but for those in which the run waits for its user."""
+        began = self.meter.elapsed
+        try:
+            yield
+        finally:
+            seconds = self.meter.elapsed - began
+            self.plan_seconds += seconds
+            self.write_seconds += seconds if on == "write" else 0.0
+            self.check_seconds += seconds if on == "check" else 0.0
 
     def note(self, event: Event) -> None:
         """Take an event into account."""

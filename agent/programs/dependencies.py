@@ -18,11 +18,12 @@ _NESTED = 8
 @dataclass(frozen=True, slots=True)
 class Feeds:
     """``pairs``: a call, and one whose arguments take values of its result. ``ends``: calls whose results are in the answer, and those
-    whose results are used nowhere: they were made for what they do.
+    whose results are used nowhere: they were made for what they do. ``answer``: the former of these alone.
     """
 
     pairs: frozenset[tuple[Site, Site]] = frozenset()
     ends: frozenset[Site] = frozenset()
+    answer: frozenset[Site] = frozenset()
 
 
 def site_of(told: str) -> Site | None:
@@ -40,7 +41,7 @@ def feeds(cells: Mapping[int, Program]) -> Feeds:
         except (SyntaxError, ValueError, RecursionError):
             return Feeds()
     used = {source for source, _ in reading.pairs} | reading.answer
-    return Feeds(frozenset(reading.pairs), frozenset(reading.answer | (reading.sites - used)))
+    return Feeds(frozenset(reading.pairs), frozenset(reading.answer | (reading.sites - used)), reading.answer)
 
 
 _Names = dict[str, frozenset[Site]]
