@@ -143,9 +143,13 @@ class ConflictError(FootpathError):
 
 
 class NotLinearError(ConflictError):
-    """What a program did cannot be told as a list of steps: it repeats, chooses or computes."""
+    """What a program does cannot be told as a list of steps: it repeats, chooses or computes. ``line``: of its text, where it does, from 1."""
 
     code = "not_linear"
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class UnauthenticatedError(FootpathError):

@@ -37,6 +37,11 @@ def any_item(field: str) -> str:
     return INDEX.sub(ITEM, field)
 
 
+def places(response: str, field: str) -> Iterator[tuple[str, JsonValue]]:
+    """The places that a field such as ``items[].lat`` may mean (``items[2].lat``), each with its value."""
+    yield from ((place, value) for place, value, _ in _places(read_value(response), field))
+
+
 def named_item(response: str, field: str, request: str, *, only_named: bool = False) -> tuple[str, JsonValue] | None:
     """The value of a field such as ``items[].lat``, with its place (``items[2].lat``), in the item of which most texts stand in the request.
 

@@ -14,9 +14,11 @@ T = TypeVar("T")
 LONGEST = 64
 """Characters of a name."""
 
-TAKEN = frozenset(
-    {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "ToolError", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys",
-     "typing", "today", "look", "first", "pick"}
+FOUND = frozenset({"ToolError", "ask", "earlier", "fill", "first", "look", "named", "pick", "today"})
+"""What a program's text finds beside its tools."""
+
+TAKEN = FOUND | frozenset(
+    {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys", "typing"}
 ) | frozenset(dir(builtins))  # fmt: skip
 """What a program calls otherwise: no tool has one of these names."""
 
