@@ -7,9 +7,9 @@ from pydantic import Field
 from domain.model import JsonObject, Model
 from domain.tool import ToolId
 
-Origin = Literal["request", "step", "field", "prose", "default", "example", "secret", "memory", "user"]
+Origin = Literal["request", "step", "field", "prose", "default", "example", "secret", "memory", "user", "computed"]
 """``step``: taken from a result. ``field``, ``prose``: told with the request, but no word of its user's: a field of an earlier response, or words
-inside a text of one.
+inside a text of one. ``computed``: worked out by a program, or written by its author; the reference is the expression.
 """
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """``missing``: a required argument could not be found; ``skipped``: its user did not allow the call; ``unknown``: a write whose answer was lost."""

@@ -5,8 +5,9 @@ from typing import Literal
 from domain.model import Model
 from domain.tool import ToolId
 
-SourceKind = Literal["call", "error", "input", "said", "constant", "unknown"]
-"""``call``: what a tool answered; ``error``: what a failed call said. ``input``: a name that held a value before the program ran. ``said``: a
+SourceKind = Literal["call", "error", "input", "given", "said", "constant", "unknown"]
+"""``call``: what a tool answered; ``error``: what a failed call said. ``input``: a name that held a value before the program ran, ``given``: one to which its user
+gave it, as an input of a plan. ``said``: a
 constant that the user said, ``constant``: one that the program's author wrote. ``unknown``: a name of which nobody knows what it holds."""
 
 
@@ -51,7 +52,7 @@ class Slice(Model):
     @property
     def literal(self) -> bool:
         """Whether it is nothing but a constant of the program."""
-        return all(one.kind in ("constant", "said") for one in self.sources) and len(self.sources) <= 1
+        return all(one.kind in ("constant", "said", "given") for one in self.sources) and len(self.sources) <= 1
 
     @property
     def tools(self) -> frozenset[ToolId]:

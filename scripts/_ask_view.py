@@ -219,6 +219,8 @@ def _origin(binding: Binding) -> str:
             return f"from the request: “{reference}”"
         case "field" | "prose":
             return f"from an earlier answer: {reference}"
+        case "computed":
+            return f"worked out: {reference}"
         case "default" | "example" | "secret" | "memory" | "user":
             return f"{binding.origin}{': ' + reference if reference else ''}"
         case _:

@@ -13,7 +13,7 @@ from domain.tool import ToolDoc
 class Announced:
     """A call that a program waits for. ``slices``: of its arguments. ``tainted``: its program was written after its author was shown foreign data.
 
-    ``in_loop``: the program may come by there again. ``cells``: the programs that it goes on from (``program_of``): their names hold.
+    ``text``: the program's; ``open``: arguments that it leaves open, whose values were found on the way. ``in_loop``: the program may come by there again. ``cells``: the programs that it goes on from (``program_of``): their names hold.
     """
 
     identity: str
@@ -21,6 +21,8 @@ class Announced:
     arguments: JsonObject
     slices: tuple[Slice, ...] = ()
     tainted: bool = False
+    text: str = ""
+    open: frozenset[str] = frozenset()
     in_loop: bool = False
     cells: frozenset[str] = frozenset()
 

@@ -29,6 +29,7 @@ class IntendedCall:
 
     ``again``: it changes something that may be done already: another program of the run has made the very same call with success, or one that
     this program is written anew for has made any change with its tool.
+    ``text``: of the program that makes it; ``open``: arguments that it leaves open, whose values were found on the way.
     ``tainted``: its program was written after foreign data was shown to its author: it is asked about whatever was said of its tool.
     ``batch``: changes that wait together with it and are asked about at once, itself among them; empty where it is alone.
     ``round``: how often its place in a loop was asked about, this time included; 0: it is in none. ``left``: how many changes the run may
@@ -41,6 +42,8 @@ class IntendedCall:
     identity: str = ""
     again: bool = False
     tainted: bool = False
+    text: str = ""
+    open: frozenset[str] = frozenset()
     batch: "tuple[IntendedCall, ...]" = ()
     round: int = 0
     left: int = 0
@@ -121,7 +124,7 @@ class ApprovedExecutor:
     def _judged(self, told: Announced) -> IntendedCall:
         judged = self._provenance.judged(told.tool, told.arguments, told.slices)
         again = not told.tool.safe and self._may_be_done(told)
-        return IntendedCall(told.tool, told.arguments, judged, told.identity, again, told.tainted)
+        return IntendedCall(told.tool, told.arguments, judged, told.identity, again, told.tainted, told.text, told.open)
 
     def _to_make(self, identity: str) -> list[Announced]:
         """What is still to be made of the batch that a change stands in."""

@@ -47,8 +47,13 @@ def named_item(response: str, field: str, request: str, *, only_named: bool = Fa
 
     The first item where none does, or several do as well; with ``only_named`` none then. None where no item has the field.
     """
+    return named_in(read_value(response), field, request, only_named=only_named)
+
+
+def named_in(whole: JsonValue, field: str, request: str, *, only_named: bool = False) -> tuple[str, JsonValue] | None:
+    """The same of a value, as :func:`named_item` of a response."""
     asked = plain(request)
-    found = [(place, value, item) for place, value, item in _places(read_value(response), field) if value is not None]
+    found = [(place, value, item) for place, value, item in _places(whole, field) if value is not None]
     if not found:
         return None
     named = [sum(stands(text, asked) for text in _texts(item)) for _, _, item in found]

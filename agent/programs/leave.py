@@ -1,6 +1,6 @@
 """What whoever gives leave is told of a program's calls before they are made: of what, where and together with which."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,6 +9,7 @@ from agent.execution.identity import program_with
 from agent.programs.slices import Setting, SlicedProgram
 from domain.model import JsonObject
 from domain.program import Program
+from domain.slice import Slice
 from domain.tool import ToolDoc, ToolId
 
 
@@ -16,7 +17,7 @@ from domain.tool import ToolDoc, ToolId
 class WaitingCall:
     """A call that a program waits for, by its tool's own names. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
 
-    ``back``: 0, or of how many cells before that text is.
+    ``back``: 0, or of how many cells before that text is. ``open``: arguments that the text leaves open.
     """
 
     identity: str
@@ -26,15 +27,19 @@ class WaitingCall:
     start: int
     end: int
     back: int = 0
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SubtaskLeave:
-    """Of a subtask's programs. ``said``: what the user said. ``inputs``: names that hold values already, each with the tool that it came from."""
+    """Of a subtask's programs. ``said``: what the user said. ``inputs``: names that hold values already, each with the tool that it came from; ``own``:
+    names of a plan's inputs, to which the user gave their values.
+    """
 
     announcements: Announcements
     said: Sequence[str] = ()
     inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
+    own: Collection[str] = ()
 
     def of(
         self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
@@ -54,10 +59,20 @@ class ProgramLeave:
     cells: Sequence[str]
     tools: Mapping[str, ToolId]
     numbers: Sequence[int] = ()
+    _slices: dict[tuple[str, int, int, int], tuple[Slice, ...]] = field(
+        default_factory=dict[tuple[str, int, int, int], tuple[Slice, ...]]
+    )
 
     def tell(self, calls: Iterable[WaitingCall]) -> None:
         """These calls wait to be made."""
         self.subtask.announcements.tell(self._announced(call) for call in calls)
+
+    def slices(self, call: WaitingCall) -> tuple[Slice, ...]:
+        """Of the arguments that the text has values for."""
+        place = call.function, call.start, call.end, call.back
+        if place not in self._slices:
+            self._slices[place] = self._sliced.slices(*place)
+        return tuple(one for one in self._slices[place] if one.parameter not in call.open)
 
     def _announced(self, call: WaitingCall) -> Announced:
         place = call.function, call.start, call.end, call.back
@@ -65,8 +80,10 @@ class ProgramLeave:
             call.identity,
             call.tool,
             call.arguments,
-            self._sliced.slices(*place),
+            self.slices(call),
             tainted=self.program.tainted,
+            text=self.program.text,
+            open=call.open,
             in_loop=self._sliced.in_loop(*place),
             cells=frozenset(program_with(call.identity, number) for number in self.numbers),
         )
@@ -74,5 +91,5 @@ class ProgramLeave:
     @cached_property
     def _sliced(self) -> SlicedProgram:
         inputs = {"today": ToolId("")} | dict(self.subtask.inputs)
-        setting = Setting(self.tools, self.program.arguments, self.subtask.said, inputs)
+        setting = Setting(self.tools, self.program.arguments, self.subtask.said, inputs, self.subtask.own)
         return SlicedProgram([*self.cells, self.program.text], setting)

@@ -1,6 +1,6 @@
 """What the parts of programs tell each other: the question to an author, what is written, where a running program stops, how it ends."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -62,6 +62,7 @@ class PendingCall:
     """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
 
     ``back``: 0, or how many cells before the running one has that text: a function that was defined there makes the call.
+    ``open``: arguments that the text leaves open (``fill()``); they are not among ``arguments``.
     """
 
     id: int
@@ -70,6 +71,7 @@ class PendingCall:
     start: int
     end: int
     back: int = 0
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,12 @@ class Broken:
 
 
 Stop = Waiting | Looking | Returned | Broken
+Watch = Callable[[int, JsonObject], None]
+"""Is told, in the worker's thread, of a line that a program has come to, with values of names there."""
+Named = Callable[[JsonValue, int, int], JsonValue]
+"""Chooses, in the worker's thread, the item of a list that a request names, for the ``named(items)`` that stands at a place of a cell's text, so many
+cells back. ``LookupError``: there is none, as the message says.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +139,13 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Where programs run: without files, network, environment or clock."""
 
-    def session(self) -> AbstractAsyncContextManager[Session]:
-        """A fresh session, ended with the block."""
+    def session(
+        self, watch: Watch | None = None, named: Named | None = None
+    ) -> AbstractAsyncContextManager[Session]:
+        """A fresh session, ended with the block. ``watch``: what texts that tell where they are (``watched_text``) tell it to.
+
+        ``named``: texts may leave values open: ``fill()`` is found by who makes the call, ``named(items)`` by this.
+        """
         ...
 
     async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:

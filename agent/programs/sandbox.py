@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pydantic_monty import FunctionSnapshot, MontyError, MontySession, MontyTypingError
 
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Session
+from agent.programs.protocol import Named, Session, Watch
 from agent.programs.session import PATIENCE, ProgramSession
 from agent.programs.workers import WorkerPool
 
@@ -24,9 +24,9 @@ class MontySandbox:
         self._pool = WorkerPool(self._limits)
 
     @asynccontextmanager
-    async def session(self) -> AsyncGenerator[Session]:
+    async def session(self, watch: Watch | None = None, named: Named | None = None) -> AsyncGenerator[Session]:
         """A fresh session, ended with the block."""
-        session = ProgramSession(self._pool, self._limits, self._patience)
+        session = ProgramSession(self._pool, self._limits, self._patience, watch, named)
         try:
             yield session
         finally:

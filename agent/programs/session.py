@@ -10,7 +10,7 @@ from pydantic_monty import MontyError
 from agent.programs.breaks import broken
 from agent.programs.limits import SandboxLimits
 from agent.programs.prelude import TEXT
-from agent.programs.protocol import Broken, Failure, Stop, Waiting
+from agent.programs.protocol import Broken, Failure, Named, Stop, Waiting, Watch
 from agent.programs.stops import Cell
 from agent.programs.workers import Worker, WorkerPool
 
@@ -25,8 +25,16 @@ _TOOL_ERROR = "ToolError = RuntimeError\n"
 class ProgramSession:
     """See ``protocol.Session``. Whatever ends it, at any point, leaves no worker and no thread behind."""
 
-    def __init__(self, pool: WorkerPool, limits: SandboxLimits, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        pool: WorkerPool,
+        limits: SandboxLimits,
+        patience: float = PATIENCE,
+        watch: Watch | None = None,
+        named: Named | None = None,
+    ) -> None:
         self._pool, self._limits, self._patience = pool, limits, patience
+        self._watch, self._named = watch, named
         self._worker: Worker | None = None
         self._cell: Cell | None = None
         self._fed = self._made = 0
@@ -57,7 +65,7 @@ class ProgramSession:
         if not self._fed:
             worker.session.feed_run(_TOOL_ERROR + TEXT)
             self._fed = 1
-        cell = self._cell = Cell(self._limits, self._fed, self._made, {})
+        cell = self._cell = Cell(self._limits, self._fed, self._made, {}, watch=self._watch, named=self._named)
         self._fed += 1
         return cell.start(worker.session, text, inputs)
 

@@ -5,17 +5,19 @@ A slice stops at calls of tools: what went into a call is not what it answered. 
 
 import ast
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.execution.user_values import plain, plain_value, stands
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Definition, Definitions, Place
+from agent.programs.prelude import NAMES
+from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
 from domain.slice import Slice, Source, SourceKind
 from domain.tool import ToolId
 
-_KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", "look"}
+_KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *NAMES}
 """Names that hold no value of anybody's."""
 _EXPRESSION = 160
 """Characters of an expression that are shown."""
@@ -31,12 +33,14 @@ class Setting:
     """What the names of a program stand for. ``tools``: its functions. ``arguments``: by function, its parameters' names to those of the tool.
 
     ``said``: what the user said. ``inputs``: names that hold values before it runs, each with the tool that it came from; empty: from none.
+    ``own``: those to which the user gave their values.
     """
 
     tools: Mapping[str, ToolId]
     arguments: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     said: Sequence[str] = ()
     inputs: Mapping[str, ToolId] = field(default_factory=lambda: {"today": ToolId("")})
+    own: Collection[str] = ()
 
 
 class SlicedProgram:
@@ -176,6 +180,8 @@ class _Gathering:
                 self._definition(definition)
         elif name.id in self._setting.tools:
             self._source("call", name, name.id, self._setting.tools[name.id])
+        elif name.id in self._setting.own:
+            self._source("given", None, name.id)
         elif name.id in inputs:
             self._source("input", None, name.id, inputs[name.id])
         elif name.id not in _KNOWN:
@@ -246,6 +252,8 @@ def _source_words(source: Source) -> str:
             return f"what an error of {name} said{line}"
         case "input":
             return "today's date" if name == "today" else f"{name}, found earlier"
+        case "given":
+            return f"your value of {name}"
         case "said":
             return f"your words {name}"
         case "constant":

@@ -21,11 +21,17 @@ from pydantic_monty import SyncSnapshot as Snapshot
 
 from agent.programs.breaks import PRINTED, broken, too_many_calls
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Stop, Waiting
+from agent.programs.protocol import Broken, Failure, Looking, Named, PendingCall, Returned, Stop, Waiting, Watch
 from agent.programs.values import NoJsonError, arguments, into_program, out_of_program, shown
 
 LOOK = "look"
 """The function that ends a cell and shows its arguments."""
+FILL = "fill"
+"""The function whose value is left open: what is found when the call that it is an argument of is come to."""
+NAMED = "named"
+"""The function that gives the item of a list that the request names."""
+WATCH = "_at_line_"
+"""The function by which a text tells where it is: a line, and values of names. It is answered at once."""
 
 _LOOKED = "KeyboardInterrupt"
 """What ends the cell at a look: no error that a program is likely to catch, and one that it must not."""
@@ -35,13 +41,18 @@ _NEVER_TOOLS = frozenset(dir(builtins))
 
 @dataclass(slots=True)
 class Cell:
-    """A running cell. ``number``: of feeds to the session before it. ``calls``: those waited for. ``made``: calls of the whole session."""
+    """A running cell. ``number``: of feeds to the session before it. ``calls``: those waited for. ``made``: calls of the whole session.
+
+    ``watch``: is told where the text says that it is. ``named``: chooses items that the request names, where values may be left open.
+    """
 
     limits: SandboxLimits
     number: int
     made: int
     calls: dict[int, PendingCall]
     snapshot: Snapshot | None = None
+    watch: Watch | None = None
+    named: Named | None = None
 
     def start(self, session: MontySession, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
         """Run the cell to its first stop."""
@@ -101,6 +112,11 @@ class Cell:
         cell = _CELL.fullmatch(snapshot.position.filename)
         if name in _NEVER_TOOLS or not cell:  # a text that the program itself made, by eval, calls nothing
             return snapshot.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined here"})
+        if name == WATCH and self.watch is not None:
+            return _told(snapshot, self.watch)
+        if name in (FILL, NAMED) and self.named is not None:
+            back = self.number - int(cell.group(1))
+            return snapshot.resume({"return_value": ...}) if name == FILL else _chosen(snapshot, self.named, back)
         self.made += 1
         try:
             call = self._call(snapshot, name, self.number - int(cell.group(1)))
@@ -113,7 +129,9 @@ class Cell:
         if snapshot.args:
             raise NoJsonError("arguments are given by name")
         start, end = snapshot.position.start, snapshot.position.end
-        return PendingCall(snapshot.call_id, name, arguments(snapshot.kwargs), start, end, back)
+        left = frozenset(name for name, value in snapshot.kwargs.items() if value is ... and self.named is not None)
+        given = {name: value for name, value in snapshot.kwargs.items() if name not in left}
+        return PendingCall(snapshot.call_id, name, arguments(given), start, end, back, left)
 
     def _looking(self, snapshot: FunctionSnapshot) -> Stop:
         try:
@@ -128,6 +146,21 @@ class Cell:
                 return Looking(values)
             raise
         return Broken("RuntimeError", f"{LOOK}(...) ends a program: do not catch what it raises", lost=True)
+
+
+def _told(snapshot: FunctionSnapshot, watch: Watch) -> Snapshot:
+    line, names = snapshot.args
+    watch(int(line), {str(name): shown(value) for name, value in names.items()})
+    return snapshot.resume({"return_value": None})
+
+
+def _chosen(snapshot: FunctionSnapshot, named: Named, back: int) -> Snapshot:
+    try:
+        (items,) = snapshot.args
+        item = named(out_of_program(items), snapshot.position.start, back)
+    except (LookupError, NoJsonError, ValueError) as error:
+        return snapshot.resume({"exc_type": "RuntimeError", "message": str(error)})
+    return snapshot.resume({"return_value": into_program(item)})
 
 
 def _returned(complete: MontyComplete) -> Returned | Broken:

@@ -85,6 +85,8 @@ def shown(value: object) -> JsonValue:
 
 
 def _made_of_others(value: object, depth: int) -> JsonValue:
+    if value is ...:
+        raise NoJsonError("what is left open stands alone: `fill()` is the whole value of an argument")
     if not isinstance(value, (list, tuple, AbstractSet, Mapping)):
         raise NoJsonError(f"a value of the type {type(value).__name__} has no JSON")
     if depth == 0:

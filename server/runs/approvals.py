@@ -7,22 +7,20 @@ Changes of one tool that a program waits for together are asked about at once.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, cast
 
 from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
 from agent.execution.approvers import DONE_BEFORE, refused
-from agent.execution.validation import checked
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
-from domain.model import JsonObject
 from domain.origin import COVERABLE, AskedCall, Crossing, ValueKind, ValueOrigin, in_full
-from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
+from server.runs.approved_plans import approved_plans
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
 from server.storage.allowed_tools import reach_of
@@ -31,19 +29,6 @@ from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovedPlan:
-    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept."""
-
-    document: PlanDocument
-    reach: Mapping[str, Mapping[str, str]]
-
-    def covers(self, call: IntendedCall) -> bool:
-        """Whether a step of it is this very call, to where it went then."""
-        same = self.reach.get(call.tool.id) == reach_of(call.tool).model_dump()
-        return same and stands_in(self.document, call.tool, call.arguments)
 
 
 class UserApprover:
@@ -158,21 +143,11 @@ class UserApprover:
             return True
         if kinds & {"prose", "others"}:
             return False
-        return any(one.covers(call) for one in await self._approved())
+        return any(one.covers(call) for one in await approved_plans(self._questions.storage, self._questions.run.id))
 
     async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
         listed = await shielded(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
         return listed is not None and listed.covers(reach_of(call.tool), kinds)
-
-    async def _approved(self) -> list[ApprovedPlan]:
-        """The plans of this run that its user approved."""
-        asked = await shielded(self._questions.storage.inputs.all(self._questions.run.id))
-        answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
-        return [
-            ApprovedPlan(PlanDocument.model_validate(answer["document"]), answer.get("reach", {}))
-            for answer in answers
-            if "document" in answer
-        ]
 
 
 def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
@@ -217,9 +192,3 @@ def _moved(asked: Input, tool: ToolDoc) -> bool:
     """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
     told = cast("dict[str, Any]", asked.question).get("reach")
     return told is not None and told != reach_of(tool).model_dump()
-
-
-def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
-    """Whether a step of a plan is this very call, with all its values fixed."""
-    steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
-    return any(checked(tool, step.arguments)[0] == arguments for step in steps)

@@ -1,0 +1,82 @@
+"""Where the arguments of a program's call come from, as steps tell it: a field of an earlier answer, words of the request, a plan's own value."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic.types import JsonValue
+
+from agent.plans.arguments import FIXED
+from agent.text import clean
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.slice import Slice
+from domain.tool import ToolId
+from graph.lenient_json import read_value
+
+Answered = tuple[int, ToolId, StepResult]
+"""A call that has ended: its step, its tool, its result."""
+
+_LEAVES = 20_000
+"""Single values of one answer that are looked at."""
+_EXPRESSION = 160
+_KEY = re.compile(r"""\[\s*['"]([^'"\]]+)['"]\s*\]|\.get\(\s*['"]([^'"]+)['"]""")
+
+
+def bindings(
+    arguments: JsonObject, slices: Iterable[Slice], answered: Sequence[Answered], request: str, *, plan: bool
+) -> Iterator[Binding]:
+    """Of the arguments that the text has values for. ``answered``: the calls before it, in order; ``plan``: the text is a person's plan."""
+    for one in slices:
+        value = arguments.get(one.parameter)
+        if value is None:
+            continue  # it was left out
+        if not one.foreign and plan and _plain(one):
+            yield Binding(parameter=one.parameter, origin="user", reference=FIXED)
+        elif (place := _place(value, one, answered)) is not None:
+            yield Binding(parameter=one.parameter, origin="step", reference=place)
+        elif not one.foreign and (words := words_of(value, request)):
+            yield Binding(parameter=one.parameter, origin="request", reference=words)
+        else:
+            yield Binding(parameter=one.parameter, origin="computed", reference=clean(one.expression, _EXPRESSION))
+
+
+def words_of(value: JsonValue, request: str) -> str:
+    """The words of a request that a value is, as they stand there; empty where it is none."""
+    if isinstance(value, (bool, list, dict)) or value is None or not str(value).strip():
+        return ""
+    found = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
+    return found[0] if found else ""
+
+
+def _plain(one: Slice) -> bool:
+    """Whether it is a value of the plan as it stands: a constant, or one of its inputs."""
+    return all(source.kind in ("constant", "said", "given") for source in one.sources)
+
+
+def _place(value: JsonValue, one: Slice, answered: Sequence[Answered]) -> str | None:
+    """The field that holds a value, of the latest answer that went into it and has one; of several the one that the expression names."""
+    named = [name for found in _KEY.finditer(one.expression) for name in found.groups() if name]
+    for step, tool, result in reversed(answered):
+        if tool in one.tools and result.status == "ok":
+            places = list(_places(value, result.response))
+            if places:
+                wanted = [place for place in places if named and place.endswith(named[-1])]
+                return f"{step}.{(wanted or places)[0]}".rstrip(".")
+    return None
+
+
+def _places(value: JsonValue, response: str) -> Iterator[str]:
+    """Where an answer holds a value; for its whole, an empty place."""
+    left: list[tuple[str, JsonValue]] = [("", read_value(response))]
+    for _ in range(_LEAVES):
+        if not left:
+            return
+        place, there = left.pop()
+        if there == value and type(there) is type(value):
+            yield place
+        elif isinstance(there, dict):
+            left += [(f"{place}.{name}" if place else name, item) for name, item in reversed(there.items())]
+        elif isinstance(there, list):
+            left += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(there)))]
+        elif there is not None and not isinstance(value, (dict, list, bool)) and str(there) == str(value):
+            yield place

@@ -1,0 +1,85 @@
+"""A field for a program's text: highlighted, with line numbers, marks at the lines that something is wrong with, and names to choose from.
+
+It is a text area with a few hundred lines of script of our own, which need no network. What is wrong with a text is asked of the server.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+from pydantic import BaseModel
+
+_ASSETS = Path(__file__).with_name("assets")
+_HINT = "Python. Tab indents; Escape, then Tab leaves the field. Names of functions are proposed while you type: arrow keys choose, Enter takes one."
+
+
+class Complaint(BaseModel):
+    """What is wrong with a text, and what to do. ``line``, ``column`` from 1; 0: it is about the whole."""
+
+    line: int = 0
+    column: int = 0
+    message: str
+
+
+class Word(BaseModel):
+    """A name that may be written. ``insert``: what is put in for it; ``about``: how it is shown."""
+
+    name: str
+    insert: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Something that is put in where the cursor is, once for each ``number``; ``line``: as a line of its own."""
+
+    number: int = 0
+    text: str = ""
+    line: bool = False
+
+
+@dataclass(frozen=True)
+class EditedText:
+    """What the field shows. ``revision``: changes where the text was put in place of what is typed. ``notes``: by line, beside the code of
+    the text ``noted``.
+    """
+
+    text: str
+    revision: int = 0
+    complaints: Sequence[Complaint] = ()
+    words: Sequence[Word] = ()
+    insert: Insertion = field(default_factory=Insertion)
+    notes: Mapping[int, str] = field(default_factory=dict[int, str])
+    noted: str = ""
+
+
+def code_field(label: str, shown: EditedText, key: str, changed: Callable[[str], None]) -> None:
+    """The field; ``changed`` is told of another text after a pause in typing, and when the field is left."""
+
+    def told() -> None:
+        state = st.session_state.get(key)
+        text = None if state is None else state.get("text")
+        if isinstance(text, str):
+            changed(text)
+
+    data = {
+        "label": label,
+        "hint": _HINT,
+        "text": shown.text,
+        "revision": shown.revision,
+        "complaints": [one.model_dump() for one in shown.complaints],
+        "words": [one.model_dump() for one in shown.words],
+        "insert": {"number": shown.insert.number, "text": shown.insert.text, "line": shown.insert.line},
+        "notes": {str(line): note for line, note in shown.notes.items()},
+        "noted": shown.noted,
+    }
+    _registered()(key=key, data=data, on_text_change=told)
+
+
+@lru_cache(maxsize=1)
+def _registered() -> Callable[..., object]:
+    """Once for each process: Streamlit counts a second registration as a mistake."""
+    html, css, js = ((_ASSETS / f"code_editor.{kind}").read_text() for kind in ("html", "css", "js"))
+    return st.components.v2.component("footpath_code", html=html, css=css, js=js, isolate_styles=False)
