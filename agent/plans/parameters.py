@@ -37,28 +37,37 @@ def unnamed(document: PlanDocument) -> list[str]:
     return [name for name in dict.fromkeys(named) if name not in document.parameters]
 
 
+def read_values(
+    schemas: Mapping[str, JsonObject], values: Mapping[str, JsonValue]
+) -> tuple[JsonObject, list[tuple[str, str]]]:
+    """Values for names with these JSON Schemas, with the defaults of those that have none, and what is wrong with them, as :func:`misfits`."""
+    defaults = {name: schema["default"] for name, schema in schemas.items() if "default" in schema}
+    return checked(_as_tool(schemas), {**defaults, **values})
+
+
 def _filled(step: PlannedStep, values: JsonObject) -> PlannedStep:
     named = {parameter: values[name] for parameter, name in step.named.items() if name in values}
     return step.model_copy(update={"arguments": {**step.arguments, **named}, "named": {}})
 
 
 def _read(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
-    defaults = {name: schema["default"] for name, schema in document.parameters.items() if "default" in schema}
-    values, wrong = checked(_as_tool(document.parameters), {**defaults, **parameters})
+    values, wrong = read_values(document.parameters, parameters)
     lost = [(name, f"A step names the parameter {name}, which the plan does not have.") for name in unnamed(document)]
     return values, [*wrong, *lost]
 
 
+def parameter_of(name: str, schema: JsonObject) -> Parameter:
+    """A plan's parameter as one of a tool; one with a default may be left out."""
+    return Parameter(
+        name=name,
+        description=str(schema.get("description", "")),
+        required="default" not in schema,
+        json_schema=json.dumps(schema),
+    )
+
+
 def _as_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
     """Something that is called with the plan's parameters, so that they are read as a call's are."""
-    own = tuple(
-        Parameter(
-            name=name,
-            description=str(schema.get("description", "")),
-            required="default" not in schema,
-            json_schema=json.dumps(schema),
-        )
-        for name, schema in parameters.items()
-    )
+    own = tuple(parameter_of(name, schema) for name, schema in parameters.items())
     plan = tool_id("plan", "plan", "plan")
     return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=own)

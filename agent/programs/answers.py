@@ -35,9 +35,13 @@ def answer_of(tool: ToolDoc, result: StepResult) -> JsonValue | Failure:
 
 
 def final(tool: ToolDoc, result: StepResult, line: int) -> Broken | None:
-    """The end of the program, which nothing in it can catch: its call was not allowed, or nobody knows whether it took effect."""
+    """The end of the program, which nothing in it can catch: its call was not allowed, lacks a value that is to be found, or nobody
+    knows whether it took effect.
+    """
     if result.status == "skipped":
         return Broken("NotAllowedError", result.note, line, final=True)
+    if result.status == "missing":
+        return Broken("MissingValueError", result.note, line, final=True)
     if result.status == "unknown" and not tool.safe:
         note = result.note or "Nobody knows whether it took effect."
         return Broken("UnknownOutcomeError", f"{clean(tool.api, 80)}: {note}", line, final=True)

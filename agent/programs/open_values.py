@@ -31,7 +31,7 @@ class OpenValues:
         """A call's arguments with values for those that are ``left`` open. ``missing``: what there is none for; ``why``: then, and where what is
         found does not fit. References are counted over ``given`` and ``earlier``.
         """
-        complaint, made = "", known
+        complaint, made, found = "", known, known
         for _ in range(TRIES):
             question = ArgumentsQuestion(self.request, tool, (*self.given, *earlier), complaint=complaint)
             found = await self.policy.arguments(question)

@@ -139,9 +139,7 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Where programs run: without files, network, environment or clock."""
 
-    def session(
-        self, watch: Watch | None = None, named: Named | None = None
-    ) -> AbstractAsyncContextManager[Session]:
+    def session(self, watch: Watch | None = None, named: Named | None = None) -> AbstractAsyncContextManager[Session]:
         """A fresh session, ended with the block. ``watch``: what texts that tell where they are (``watched_text``) tell it to.
 
         ``named``: texts may leave values open: ``fill()`` is found by who makes the call, ``named(items)`` by this.

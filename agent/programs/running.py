@@ -1,8 +1,7 @@
 """A program's calls while it runs: made side by side, each as any call of a run is made, told as events, answered as they end."""
 
 import asyncio
-import json
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -12,18 +11,18 @@ from pydantic.types import JsonValue
 from agent.budget import Meter
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.execute import OUT_OF_TIME, made
-from agent.execution.identity import Key, identity_of, key_of, site_of
-from agent.execution.validation import validate
+from agent.execution.identity import identity_of
 from agent.policy.protocol import Arguments
 from agent.programs.answers import answer_of, final
-from agent.programs.leave import ProgramLeave, SubtaskLeave, WaitingCall
-from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Session, Waiting
+from agent.programs.identified import Call, Called, Identifying
+from agent.programs.leave import ProgramLeave, SubtaskLeave
+from agent.programs.open_values import OpenValues
+from agent.programs.protocol import Broken, Failure, Looking, Returned, Session, Waiting
 from agent.programs.recorded import RecordedProgram
 from agent.resume import as_called
 from agent.scheduler import closing
-from domain.errors import BudgetExceededError, FootpathError, InvalidArgumentsError
+from domain.errors import BudgetExceededError, FootpathError
 from domain.event import CallFinished, CallStarted
-from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolDoc
@@ -53,6 +52,7 @@ class Calling:
     """What the calls of all programs of one subtask are made with. ``docs``: the tools by the functions of the program.
 
     ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
+    ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs.
     """
 
     subtask: int
@@ -62,43 +62,8 @@ class Calling:
     steps: StepCount
     turn: Callable[[], Awaitable[None]]
     leave: SubtaskLeave | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A call that has ended. ``answer``: what the program was given for it. ``place``: where it stands in the text, in bytes."""
-
-    function: str
-    step: int
-    site: str
-    place: int
-    result: StepResult
-    answer: JsonValue | Failure
-
-
-@dataclass(slots=True)
-class _Call:
-    """``id``: the session's. ``complaint``: why it cannot be made. ``task``: what makes it, where it is made now; ``begun``: when it began,
-    where it was made before.
-    """
-
-    id: int
-    function: str
-    tool: ToolDoc
-    arguments: JsonObject
-    site: str
-    place: int
-    end: int
-    back: int = 0
-    complaint: str = ""
-    step: int = 0
-    begun: int = 0
-    task: asyncio.Task[StepResult] | None = None
-
-    @property
-    def key(self) -> Key:
-        """What it is found by in the record."""
-        return key_of(self.tool.id, self.arguments, self.site)
+    opened: OpenValues | None = None
+    plan: bool = False
 
 
 @dataclass(slots=True)
@@ -111,17 +76,17 @@ class _Air:
 
     seen: set[int] = field(default_factory=set[int])
     unknown: dict[int, str] = field(default_factory=dict[int, str])
-    refused: deque[_Call] = field(default_factory=deque[_Call])
-    queue: list[_Call] = field(default_factory=list[_Call])
-    begun: dict[int, _Call] = field(default_factory=dict[int, _Call])
-    ended: asyncio.Queue[_Call] = field(default_factory=asyncio.Queue[_Call])
+    refused: deque[Call] = field(default_factory=deque[Call])
+    queue: list[Call] = field(default_factory=list[Call])
+    begun: dict[int, Call] = field(default_factory=dict[int, Call])
+    ended: asyncio.Queue[Call] = field(default_factory=asyncio.Queue[Call])
 
     @property
     def empty(self) -> bool:
         """Whether nothing is left to be answered."""
         return not (self.refused or self.queue or self.begun)
 
-    def next_to_begin(self) -> _Call | None:
+    def next_to_begin(self) -> Call | None:
         """Reads side by side; changes one after the other, in the order in which the program came to them."""
         if len(self.begun) >= AT_ONCE:
             return None
@@ -159,7 +124,9 @@ class ProgramRunner:
         self._recorded = recorded or RecordedProgram()
         self._order = {key: at for at, key in enumerate(self._recorded.ended)}
         self._leave = leave
-        self._came_by: Counter[tuple[int, int, str]] = Counter()
+        self._sites = Identifying(
+            calling.subtask, number, program, calling.docs, self._recorded, leave, calling.opened, plan=calling.plan
+        )
         self._air = _Air()
         self._had_turn = False
         calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
@@ -189,7 +156,7 @@ class ProgramRunner:
     async def _course(self, inputs: Mapping[str, JsonValue]) -> AsyncIterator[CallEvent]:
         stop = await self._in_time(self._session.start(self._program.text, inputs))
         while isinstance(stop, Waiting):
-            self._admit(stop)
+            await self._admit(stop)
             if self._air.unknown:
                 stop = await self._in_time(self._session.resume(self._not_there()))
                 continue
@@ -210,12 +177,12 @@ class ProgramRunner:
             stop = await self._in_time(self._session.resume({call.id: answer}))
         self.stop = stop
 
-    def _admit(self, waiting: Waiting) -> None:
-        new: list[_Call] = []
+    async def _admit(self, waiting: Waiting) -> None:
+        new: list[Call] = []
         for pending in waiting.calls:
             if pending.id not in self._air.seen:
                 self._air.seen.add(pending.id)
-                call = self._identified(pending)
+                call = await self._in_time(self._sites.identified(pending, self.calls))
                 if call is None:
                     self._air.unknown[pending.id] = pending.function
                 elif call.complaint:
@@ -224,7 +191,7 @@ class ProgramRunner:
                     new.append(call)
         self._air.queue += new
         if self._leave is not None:
-            self._leave.tell(self._waiting(call) for call in new if call.key not in self._order)
+            self._leave.tell(self._sites.waiting(call) for call in new if call.key not in self._order)
 
     def _not_there(self) -> dict[int, Failure]:
         """What is said to calls of functions that are not there: their tools are gone since."""
@@ -232,61 +199,39 @@ class ProgramRunner:
         self._air.unknown = {}
         return said
 
-    def _waiting(self, call: _Call) -> WaitingCall:
-        identity = identity_of(self._calling.subtask, call.site)
-        return WaitingCall(identity, call.function, call.tool, call.arguments, call.place, call.end, call.back)
-
-    def _identified(self, pending: PendingCall) -> _Call | None:
-        """The call by its tool's own names and types; its identity is of what is sent. None: there is no such tool."""
-        tool = self._calling.docs.get(pending.function)
-        if tool is None:
-            return None
-        names = self._program.arguments.get(pending.function, {})
-        given = {names.get(name, name): value for name, value in pending.arguments.items()}
-        complaint = ""
-        try:
-            given = validate(tool, _without_nothing(tool, given))
-        except InvalidArgumentsError as error:
-            complaint = str(error)
-        same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
-        site = site_of(self._number, pending.start, self._came_by[same], given, pending.back)
-        self._came_by[same] += 1
-        return _Call(
-            pending.id, pending.function, tool, given, site, pending.start, pending.end, pending.back, complaint
-        )
-
-    async def _told(self, call: _Call) -> CallStarted:
+    async def _told(self, call: Call) -> CallStarted:
         if not call.tool.safe and not self._had_turn:
             await self._calling.turn()
             self._had_turn = True
         call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
         self._air.queue.remove(call)
         self._air.begun[call.id] = call
-        return CallStarted(step=call.step, tool=call.tool.id, arguments=call.arguments, site=call.site)
+        told = call.arguments, call.provenance
+        return CallStarted(step=call.step, tool=call.tool.id, arguments=told[0], provenance=told[1], site=call.site)
 
-    def _next_to_begin(self) -> _Call | None:
+    def _next_to_begin(self) -> Call | None:
         """None also of what a program that broke off had not begun by then: what it broke off for may not come again, a lost process say."""
         call = self._air.next_to_begin()
         over = self._recorded.failed is not None
         return None if over and call is not None and call.key not in self._recorded.steps else call
 
-    def _begin(self, call: _Call) -> None:
+    def _begin(self, call: Call) -> None:
         """Have it made, where its end is not recorded."""
         if call.key in self._order:
             call.begun = self._calling.executor.begins_again(call.tool)
         else:
             identity = identity_of(self._calling.subtask, call.site)
-            prepared = Arguments(call.arguments, ())
+            prepared = Arguments(call.arguments, call.provenance)
             call.task = asyncio.create_task(made(call.tool, prepared, self._calling.executor, identity))
             call.task.add_done_callback(lambda _: self._air.ended.put_nowait(call))
 
-    async def _next(self) -> tuple[_Call, StepResult] | None:
+    async def _next(self) -> tuple[Call, StepResult] | None:
         """The next call that has ended. None: the record goes no further, since the program broke off here."""
         if self._air.refused:
             call = self._air.refused.popleft()
             call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
             self._order.pop(call.key, None)
-            return call, StepResult(tool=call.tool.id, arguments=call.arguments, status="failed", note=call.complaint)
+            return call, call.refused
         recorded = [one for one in self._air.begun.values() if one.key in self._order]
         if recorded:
             call = min(recorded, key=lambda one: self._order[one.key])
@@ -297,7 +242,7 @@ class ProgramRunner:
         call = await self._in_time(self._air.ended.get())
         return call, self._result(call)
 
-    def _relived(self, call: _Call) -> StepResult:
+    def _relived(self, call: Call) -> StepResult:
         """The recorded result of a call, taken in as if it were made now."""
         self._order.pop(call.key)
         del self._air.begun[call.id]
@@ -307,12 +252,12 @@ class ProgramRunner:
             self._calling.executor.lived(call.tool, call.arguments, identity, as_called(result), call.begun)
         return result
 
-    def _result(self, call: _Call) -> StepResult:
+    def _result(self, call: Call) -> StepResult:
         del self._air.begun[call.id]
         assert call.task is not None  # noqa: S101  # only what is made now ends by itself
         return call.task.result()
 
-    def _note(self, call: _Call, result: StepResult) -> JsonValue | Failure:
+    def _note(self, call: Call, result: StepResult) -> JsonValue | Failure:
         """The program's answer; a result that ends it does so for good."""
         line = 0 if call.back else self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = final(call.tool, result, line) or self.stop
@@ -338,7 +283,7 @@ class ProgramRunner:
         for call in [one for one in self._air.begun.values() if not one.tool.safe and one.task]:
             await _cancelled([call.task] if call.task else [])
             del self._air.begun[call.id]
-            result = StepResult(tool=call.tool.id, arguments=call.arguments, status="unknown", note=OUT_OF_TIME)
+            result = call.cut_off(OUT_OF_TIME)
             stop = self.stop
             self._note(call, result)
             self.stop = stop
@@ -357,9 +302,3 @@ async def _cancelled(tasks: list[asyncio.Task[StepResult]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _without_nothing(tool: ToolDoc, arguments: JsonObject) -> JsonObject:
-    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
-    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
-    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}

@@ -1,0 +1,181 @@
+"""The calls that a program waits for, each with what it is: its tool, its arguments and where they come from, and which call of the run."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic.types import JsonValue
+
+from agent.execution.identity import Key, identity_of, key_of, site_of
+from agent.execution.validation import checked, validate
+from agent.policy.protocol import Arguments
+from agent.programs.bindings import bindings
+from agent.programs.leave import ProgramLeave, WaitingCall
+from agent.programs.open_values import OpenValues, counted
+from agent.programs.protocol import Failure, PendingCall
+from agent.programs.recorded import RecordedProgram
+from domain.errors import InvalidArgumentsError
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.program import Program
+from domain.tool import ToolDoc
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call that has ended. ``answer``: what the program was given for it. ``place``: where it stands in the text, in bytes."""
+
+    function: str
+    step: int
+    site: str
+    place: int
+    result: StepResult
+    answer: JsonValue | Failure
+
+
+@dataclass(slots=True)
+class Call:
+    """``id``: the session's. ``open``: arguments that the text leaves open; ``provenance``: where its arguments come from. ``complaint``: why it
+    cannot be made, ``missing``: since nothing was found for what is open. ``task``: what makes it, where it is made now; ``begun``: when
+    it began, where it was made before.
+    """
+
+    id: int
+    function: str
+    tool: ToolDoc
+    arguments: JsonObject
+    site: str
+    place: int
+    end: int
+    back: int = 0
+    open: frozenset[str] = frozenset()
+    provenance: tuple[Binding, ...] = ()
+    complaint: str = ""
+    missing: bool = False
+    step: int = 0
+    begun: int = 0
+    task: asyncio.Task[StepResult] | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it is found by in the record."""
+        return key_of(self.tool.id, self.arguments, self.site)
+
+    @property
+    def refused(self) -> StepResult:
+        """What became of one that cannot be made."""
+        return StepResult(
+            tool=self.tool.id,
+            arguments=self.arguments,
+            provenance=self.provenance,
+            status="missing" if self.missing else "failed",
+            note=self.complaint,
+        )
+
+    def cut_off(self, note: str) -> StepResult:
+        """What is to be said of one of which nobody knows what became of it."""
+        return StepResult(
+            tool=self.tool.id, arguments=self.arguments, provenance=self.provenance, status="unknown", note=note
+        )
+
+
+class Identifying:
+    """Of one run of one text. ``opened``: finds what the text leaves open; ``plan``: the text is a person's plan, whose values are theirs."""
+
+    def __init__(
+        self,
+        subtask: int,
+        number: int,
+        program: Program,
+        docs: Mapping[str, ToolDoc],
+        recorded: RecordedProgram,
+        leave: ProgramLeave | None = None,
+        opened: OpenValues | None = None,
+        *,
+        plan: bool = False,
+    ) -> None:
+        self._subtask = subtask
+        self._number = number
+        self._program = program
+        self._docs = docs
+        self._recorded = recorded
+        self._leave = leave
+        self._opened = opened
+        self._plan = plan
+        self._came_by: Counter[tuple[int, int, str]] = Counter()
+        self._completed = set[Key]()
+
+    async def identified(self, pending: PendingCall, before: Sequence[Called]) -> Call | None:
+        """The call by its tool's own names and types; its identity is of what is sent. None: there is no such tool. ``before``: those that have ended."""
+        tool = self._docs.get(pending.function)
+        if tool is None:
+            return None
+        names = self._program.arguments.get(pending.function, {})
+        given = {names.get(name, name): value for name, value in pending.arguments.items()}
+        left = frozenset(names.get(name, name) for name in pending.open)
+        found, complaint = Arguments(_without_nothing(tool, given), ()), ""
+        if left:
+            found = await self._found(tool, found, sorted(left), pending, before)
+            complaint = found.why
+        given = found.values
+        if not complaint:
+            try:
+                given = validate(tool, given)
+            except InvalidArgumentsError as error:
+                complaint = str(error)
+        same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
+        site = site_of(self._number, pending.start, self._came_by[same], given, pending.back)
+        self._came_by[same] += 1
+        place = site, pending.start, pending.end, pending.back
+        call = Call(pending.id, pending.function, tool, given, *place, left, complaint=complaint)
+        call.missing = bool(found.missing)
+        own = (one for one in found.provenance if one.parameter in left)
+        call.provenance = (*self._bindings(call, before), *own)
+        return call
+
+    def waiting(self, call: Call) -> WaitingCall:
+        """A call as whoever gives leave is told of it."""
+        identity, place = identity_of(self._subtask, call.site), (call.place, call.end, call.back)
+        return WaitingCall(identity, call.function, call.tool, call.arguments, *place, call.open)
+
+    async def _found(
+        self, tool: ToolDoc, known: Arguments, left: Sequence[str], pending: PendingCall, before: Sequence[Called]
+    ) -> Arguments:
+        """A call's arguments with those that the text leaves open: as they were before the run was broken off, else as they are found now."""
+        back = f"~{pending.back}" if pending.back else ""
+        told, place = checked(tool, known.values)[0], f"{self._number}:{pending.start}{back}"
+        key = self._recorded.completed(tool.id, place, told, self._completed)
+        if key is not None:
+            self._completed.add(key)
+            return self._as_before(key, left)
+        if self._opened is None:
+            return Arguments(known.values, (), tuple(left), why="nobody is here to find what the text leaves open")
+        earlier = tuple((self._docs[one.function], one.result) for one in before if one.function in self._docs)
+        found = await self._opened.found(tool, known, left, earlier)
+        numbers = [*range(1, len(self._opened.given) + 1), *(one.step for one in before)]
+        return replace(found, provenance=counted(found.provenance, numbers))
+
+    def _as_before(self, key: Key, left: Sequence[str]) -> Arguments:
+        ended, arguments = self._recorded.ended.get(key), json.loads(key[1])
+        if ended is None or ended.result.attempts or ended.result.outcome is not None:
+            return Arguments(arguments, ended.result.provenance if ended else ())
+        missing = tuple(name for name in left if name not in arguments) if ended.result.status == "missing" else ()
+        return Arguments(arguments, ended.result.provenance, missing, why=ended.result.note if missing else "")
+
+    def _bindings(self, call: Call, before: Sequence[Called]) -> tuple[Binding, ...]:
+        """Where the values come from that the text has."""
+        if self._leave is None:
+            return ()
+        opened = self._opened
+        given = [(step, tool.id, result) for step, (tool, result) in enumerate(opened.given if opened else (), start=1)]
+        answered = (*given, *((one.step, one.result.tool, one.result) for one in before))
+        slices = self._leave.slices(self.waiting(call))
+        return tuple(bindings(call.arguments, slices, answered, opened.request if opened else "", plan=self._plan))
+
+
+def _without_nothing(tool: ToolDoc, arguments: JsonObject) -> JsonObject:
+    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
+    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
+    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}
