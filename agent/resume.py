@@ -42,6 +42,7 @@ from domain.event import (
     ProgramLooked,
     ProgramRefused,
     ProgramStarted,
+    QuestionAnswered,
     ReflectionMade,
     ResponseCompressed,
     RunDelayed,
@@ -55,7 +56,9 @@ from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
 """What may be told or not without the run being another one."""
-_CALLS = (CallStarted, CallFinished, ResponseCompressed)
+_CALLS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
+OfProgram = CallStarted | CallFinished | QuestionAnswered
+"""What a program tells while it runs."""
 
 
 class Past:
@@ -86,6 +89,11 @@ class Past:
         told = [record.event for record in self._records]
         subtasks = {one.subtask: begun(one) for one in told if isinstance(one, SubtaskStarted)}
         return subtasks, any(isinstance(one, AnswerDelta) for one in told)
+
+    def is_begun_by(self, subtasks: Sequence[Subtask]) -> bool:
+        """Whether none was begun that is none of these: versions before split what is not split any more."""
+        described = {one.number: one.description for one in subtasks}
+        return all(described.get(number) == one.description for number, one in self.subtasks()[0].items())
 
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
         """The calls that were made, with their results; one that was begun and has no result has an unknown one.
@@ -137,7 +145,7 @@ class Line:
         self._events = events
         self._unsafe = unsafe
         self._at = 0
-        self._calls: list[CallStarted | CallFinished] | None = None
+        self._calls: list[OfProgram] | None = None
 
     @property
     def next(self) -> Event | None:
@@ -156,6 +164,12 @@ class Line:
                 return isinstance(first, PlanReady | ProgramRefused | ProgramStarted)
             case _:
                 return None
+
+    @property
+    def by_steps(self) -> bool:
+        """Whether calls come next that were made step by step."""
+        told = self.next
+        return isinstance(told, CallStarted | CallFinished) and not told.site
 
     @property
     def recalled(self) -> MemoryRecalled | None:
@@ -177,7 +191,7 @@ class Line:
     def calls(self) -> list[Event]:
         """The calls that come next in the record, up to the last that has ended."""
         ahead = list(takewhile(lambda event: isinstance(event, _CALLS), self._ahead()))
-        while ahead and isinstance(ahead[-1], CallStarted):
+        while ahead and isinstance(ahead[-1], CallStarted | QuestionAnswered):
             ahead.pop()
         return ahead
 
@@ -186,8 +200,9 @@ class Line:
         mine = [one for one in self._calls or () if one.site.startswith(f"{number}:")]
         failed = self.next
         return RecordedProgram(
-            {_key(one): one.step for one in mine},
+            {_key(one): one.step for one in mine if not isinstance(one, QuestionAnswered)},
             {_key(one): one for one in mine if isinstance(one, CallFinished)},
+            {one.site: one for one in mine if isinstance(one, QuestionAnswered)},
             failed if isinstance(failed, ProgramFailed) and failed.number == number else None,
         )
 
@@ -199,7 +214,7 @@ class Line:
         if isinstance(event, _ASIDES):
             asides = takewhile(lambda one: isinstance(one, _ASIDES), self._events[self._at :])
             return any(type(one) is type(event) for one in asides)
-        if self._calls is not None and isinstance(event, CallStarted | CallFinished) and event.site:
+        if self._calls is not None and isinstance(event, OfProgram) and event.site:
             same = next((one for one in self._calls if _same(one, event)), None)
             if same is not None:
                 self._calls.remove(same)
@@ -222,12 +237,12 @@ class Line:
             )
         return False
 
-    def _calls_here(self) -> list[CallStarted | CallFinished]:
+    def _calls_here(self) -> list[OfProgram]:
         """The calls of the program that has begun here, taken out of the record."""
-        calls: list[CallStarted | CallFinished] = []
+        calls: list[OfProgram] = []
         while self._at < len(self._events):
             event = self._events[self._at]
-            if isinstance(event, CallStarted | CallFinished) and event.site:
+            if isinstance(event, OfProgram) and event.site:
                 calls.append(event)
             elif not isinstance(event, _ASIDES):
                 break
@@ -260,6 +275,8 @@ def _course(event: Event) -> object:
             return (event.step, event.tool, event.arguments, event.site)
         case CallFinished():
             return (event.step, event.result.tool, event.site)
+        case QuestionAnswered():
+            return (event.question, event.site)
         case AnswerDelta():
             return event.text
         case _:

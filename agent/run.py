@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
+from agent.asking import Asking
 from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
 from agent.decomposition import decompose
@@ -16,6 +17,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
+from agent.plans.fixed_values import fixed_values, said_values
 from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
@@ -61,7 +63,9 @@ async def run(
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
-    provenance = Provenance(deps.voices or Voices(said=(request,)), deps.reader)
+    voices = deps.voices or Voices(said=(*said_values(deps.plan), request), fixed=fixed_values(deps.plan))
+    provenance = Provenance(voices, deps.reader)
+    asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
     meter.changes = told.changes(ledger=deps.ledger)
     made = told.made(ledger=deps.ledger)
     announcements = Announcements()
@@ -70,7 +74,8 @@ async def run(
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
     whole = _Run(
-        request, Shared(deps, meter, executor, name, provenance, told, before, request, turns, today, announcements)
+        request,
+        Shared(deps, meter, executor, name, provenance, asking, told, before, request, turns, today, announcements),
     )
     async with closing(whole.guarded()) as events:
         async for subtask, event in events:
@@ -124,10 +129,9 @@ class _Run:
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
         for number, (tool, result) in self._given.items():
             self._shared.provenance.hear(tool, result, f"earlier.{number}")
-        if deps.document is not None:
-            subtasks = whole(self._request, "its steps are given").subtasks
-        elif deps.by_program and not told:
-            subtasks = whole(self._request, "one program serves it").subtasks
+        alone = whole(self._request, "its plan is given" if deps.plan is not None else "one program serves it").subtasks
+        if deps.plan is not None or (deps.by_program and not told and self._shared.past.is_begun_by(alone)):
+            subtasks = alone
         else:
             subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
@@ -179,15 +183,15 @@ class _Run:
         yield last.model_copy(update={"unanswered": tuple(turn.subtask.number for turn in missing)})
 
     async def _answers(self, turns: Sequence[SubtaskRun]) -> AsyncIterator[Event]:
-        """What programs answer, then the policy's answer from the steps of paths; where there are none that succeeded, why."""
-        programs = [turn for turn in turns if turn.progress.by_program]
+        """What programs answer, then the policy's answer from the steps of paths and of plans that say nothing; where none succeeded, why."""
+        programs = [turn for turn in turns if turn.progress.by_program and not turn.progress.unspoken]
         for turn in programs:
             yield self._said(await self._told_by_program(turn))
         rests_on = [turn for turn in programs if turn.progress.program is not None]
         numbered = enumerate(self._steps(rests_on), start=1)
         if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
             yield self._said(named)
-        walked = [turn for turn in turns if not turn.progress.by_program]
+        walked = [turn for turn in turns if turn not in programs]
         steps = self._steps(walked)
         if not any(result.status in ("ok", "unknown") for _, result in steps):
             if failures := "".join(turn.failure_message() for turn in walked):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from agent.asking import Asker, Asking, NobodyThere
 from agent.budget import Meter
 from agent.compression.field_selection import FieldChoices
 from agent.conversation import Earlier
@@ -24,7 +25,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
 from graph.store import GraphStore
@@ -42,9 +43,10 @@ class RunDeps:
     ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
-    calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
+    calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
     is made; the usual one lets no call through that may change something.
+    ``asker``: who is asked what the request leaves open; by default nobody is there.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
     error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
@@ -69,10 +71,11 @@ class RunDeps:
     at_once: int = 3
     planner: str = "dfs"
     ledger: bool = False
-    document: PlanDocument | None = None
+    plan: ProgramPlan | None = None
     approves: Approves | None = None
     used_up: Callable[[], str] = lambda: ""
     approver: Approver = field(default_factory=DenyChanges)
+    asker: Asker = field(default_factory=NobodyThere)
     voices: Voices | None = None
     taken_up: bool = False
     today: str = ""
@@ -80,13 +83,13 @@ class RunDeps:
 
     @property
     def writes_programs(self) -> bool:
-        """Whether paths end in programs. Not where steps are given, or are to be approved before any call: those are made one by one."""
+        """Whether programs are written. Not where a plan is given, nor over a path that is to be approved: that is drafted as a plan."""
         return (
             self.planner in ENDS_IN_PROGRAMS
             and self.sandbox is not None
             and self.policy.writes
-            and self.document is None
-            and self.approves is None
+            and self.plan is None
+            and (self.approves is None or self.planner == "program")
         )
 
     @property
@@ -100,7 +103,7 @@ class Shared:
     """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's,
     ``request``: what it was asked.
 
-    ``provenance``: where the values of its calls can have come from. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
+    ``provenance``: where the values of its calls can have come from. ``asking``: what it asks its user. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
     ``turns``: the order in which its subtasks change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
     """
 
@@ -109,6 +112,7 @@ class Shared:
     executor: ReusingExecutor
     name: str
     provenance: Provenance
+    asking: Asking
     past: Past = field(default_factory=Past)
     earlier: Earlier = field(default_factory=Earlier)
     request: str = ""
@@ -119,6 +123,5 @@ class Shared:
 
 def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
     """What tells of the calls of a subtask's programs. ``given``: the tools of the steps that it builds on, which are names of its programs."""
-    voices = shared.deps.voices
     inputs = {f"earlier_{number}": tool.id for number, tool in enumerate(given, start=1)}
-    return SubtaskLeave(shared.announcements, voices.said if voices else (shared.request,), inputs)
+    return SubtaskLeave(shared.announcements, shared.asking.said, inputs)

@@ -235,6 +235,19 @@ class InputNeeded(Model):
     calls: tuple[AskedCall, ...] = ()
 
 
+class QuestionAnswered(Model):
+    """What the request leaves open was asked. ``answer``: of its user, whose word it is; ``unanswered``: why there is none. ``site``: which call of
+    ``ask`` of a program it is, as of any call; empty for a parameter of a step.
+    """
+
+    kind: Literal["question.answered"] = "question.answered"
+    question: str
+    choices: tuple[str, ...] = ()
+    answer: str = ""
+    unanswered: str = ""
+    site: str = ""
+
+
 class RunDelayed(Model):
     """A store is out of reach: the run is broken off and gone on with later, from here. Told once, however often it is tried.
 
@@ -309,7 +322,7 @@ Planning = (
 """What happens before any call."""
 
 Programs = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
-Acting = Programs | CallStarted | InputNeeded | CallFinished | ResponseCompressed
+Acting = Programs | CallStarted | InputNeeded | QuestionAnswered | CallFinished | ResponseCompressed
 Event = Annotated[
     Planning | Acting | RunDelayed | AnswerDelta | WeightsLearned | RunFinished,
     Field(discriminator="kind"),

@@ -5,10 +5,10 @@ from typing import Literal
 from domain.model import Model
 from domain.tool import ToolId
 
-SourceKind = Literal["call", "error", "input", "given", "said", "constant", "unknown"]
-"""``call``: what a tool answered; ``error``: what a failed call said. ``input``: a name that held a value before the program ran, ``given``: one to which its user
-gave it, as an input of a plan. ``said``: a
-constant that the user said, ``constant``: one that the program's author wrote. ``unknown``: a name of which nobody knows what it holds."""
+SourceKind = Literal["call", "error", "input", "given", "said", "answer", "constant", "unknown"]
+"""``call``: what a tool answered; ``error``: what a failed call said. ``input``: a name that held a value before the program ran, ``given``:
+one to which its user gave it, as an input of a plan. ``said``: a constant that the user said, ``answer``: what they answered when they were
+asked, ``constant``: one that the program's author wrote. ``unknown``: a name of which nobody knows what it holds."""
 
 
 class Source(Model):

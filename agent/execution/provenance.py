@@ -74,6 +74,10 @@ class Provenance:
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
 
+    def say(self, text: str) -> None:
+        """Take in what the user answered: it is their word."""
+        self._said = self._said.with_answer(text)
+
     def judged(self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = ()) -> Judged:
         """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
 

@@ -25,6 +25,10 @@ class Said:
         self._reader = reader
         self._meant: dict[str, frozenset[str]] = {}
 
+    def with_answer(self, text: str) -> "Said":
+        """The same, and this message behind them."""
+        return Said((*self._messages, text), self._reader)
+
     def says(self, value: JsonValue, parameter: Parameter | None) -> bool:
         """Whether the user said a single value, be it in other words that mean it to the parameter."""
         text = plain_value(value)

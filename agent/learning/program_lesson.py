@@ -42,7 +42,9 @@ def program_scores(subtask: SubtaskTranscript, *, served: bool) -> Iterator[tupl
             used = {one for one, other in said.pairs if other in good} | (set(said.ends) if served else set())
         best: dict[Site, tuple[StepResult, float]] = {}
         for site, result in trace.by_site:
-            alone = result.model_copy(update={"provenance": ()})  # whose numbers are those of all of its program's calls
+            alone = result.model_copy(
+                update={"provenance": ()}
+            )  # whose numbers are those of all of its program's calls
             score = scores((alone,), (), answered=site in used)[0]
             if site not in best or score > best[site][1]:
                 best[site] = (result, score)

@@ -1,12 +1,13 @@
 """What the author of a program is shown: functions, names, the request, and what became of earlier texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from agent.llm.client.chat import Message
 from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
 from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
+from domain.event import QuestionAnswered
 
 _TOLD = 6_000
 _GIVEN = 300
@@ -14,7 +15,10 @@ _GIVEN = 300
 
 def program_messages(question: ProgramQuestion, instructions: Message, fence: Fence) -> list[Message]:
     """The conversation with its author: what never changes first, then the question, then each earlier text with what is told of it."""
-    return [instructions, fence.message(*_question(question, fence)), *_earlier(question.attempts, fence)]
+    messages = [instructions, fence.message(*_question(question, fence)), *_earlier(question.attempts, fence)]
+    if question.answers:
+        messages[-1] = Message("user", f"{messages[-1].text}\n\n{_answered(question.answers, fence)}")
+    return messages
 
 
 def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
@@ -25,6 +29,11 @@ def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
         f"today = {question.today!r}{_weekday(question.today)}",
         request_text(question.request, fence),
     )
+
+
+def _answered(answers: Sequence[QuestionAnswered], fence: Fence) -> str:
+    lines = "\n".join(f"{one.question} -> {one.answer}" for one in answers)
+    return f"The user was asked and said, so do not ask it again:\n{fence.block('answers', lines)}"
 
 
 def _weekday(today: str) -> str:

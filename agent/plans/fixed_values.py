@@ -1,52 +1,73 @@
-"""The values that stand in a plan's text, and those of its inputs, by the parameters that are given them: what somebody fixed before it runs."""
+"""The values that stand in a plan: whoever wrote it, or gave values for its inputs, has said them."""
 
 import ast
 from collections.abc import Collection, Iterator
 
 from pydantic.types import JsonValue
 
+from agent.execution.provenance import Fixed
 from agent.programs.dependencies import line_starts
 from agent.programs.reading import calls
 from agent.programs.slices import Setting, SlicedProgram
 from domain.program import ProgramPlan
 from domain.slice import Source
-from domain.tool import ToolId
-
-Fixed = tuple[ToolId, str, JsonValue]
-"""A value of a parameter of a tool."""
 
 
-def fixed_values(plan: ProgramPlan, without: Collection[str] = ()) -> list[Fixed]:
-    """Every constant and every input that goes into an argument of a call, however it gets there. ``without``: inputs that are left out.
-
-    Nothing of a text that cannot be read: it is not run either.
+def fixed_values(plan: ProgramPlan | None, besides: Collection[str] = ()) -> list[Fixed]:
+    """The constants of a plan's text and the values of its inputs, by the parameters of its calls that they stand for. ``besides``: inputs whose
+    values are somebody else's.
     """
-    program = plan.program
-    try:
-        tree = ast.parse(program.text)
-        sliced = SlicedProgram(
-            [program.text], Setting(program.tools, program.arguments, inputs={"today": ToolId("")}, own=plan.inputs)
-        )
-    except (SyntaxError, ValueError, RecursionError):
+    if plan is None:
         return []
-    starts = line_starts(program.text)
-    found: dict[tuple[ToolId, str, str], JsonValue] = {}
-    for call in calls(tree):
+    try:
+        return list(_fixed(plan, besides))
+    except (SyntaxError, ValueError, RecursionError):
+        return []  # what is no program is carried out by nobody
+
+
+def said_values(plan: ProgramPlan | None) -> list[str]:
+    """The texts and numbers that a person gave for a plan's inputs, as they would stand in a message of theirs."""
+    return [told for value in plan.values.values() for told in _texts(value)] if plan is not None else []
+
+
+def _fixed(plan: ProgramPlan, besides: Collection[str]) -> Iterator[Fixed]:
+    """However they get to a call: by a name, out of a list that is gone through."""
+    program = plan.program
+    setting = Setting(program.tools, program.arguments, own=plan.inputs)
+    sliced, starts = SlicedProgram([program.text], setting), line_starts(program.text)
+    for call in calls(ast.parse(program.text)):
         name = call.func.id if isinstance(call.func, ast.Name) else ""
-        tool = program.tools.get(name)
-        if tool is None or call.end_lineno is None or call.end_col_offset is None:
+        if name not in program.tools:
             continue
-        start, end = starts[call.lineno - 1] + call.col_offset, starts[call.end_lineno - 1] + call.end_col_offset
+        start = starts[call.lineno - 1] + call.col_offset
+        end = starts[(call.end_lineno or call.lineno) - 1] + (call.end_col_offset or 0)
         for one in sliced.slices(name, start, end):
-            for value in (value for source in one.sources for value in _value(source, plan, without)):
-                found[tool, one.parameter, repr(value)] = value
-    return [(tool, parameter, value) for (tool, parameter, _), value in found.items()]
+            for source in one.sources:
+                yield from ((program.tools[name], one.parameter, value) for value in _value(source, plan, besides))
 
 
-def _value(source: Source, plan: ProgramPlan, without: Collection[str]) -> Iterator[JsonValue]:
+def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Iterator[JsonValue]:
     if source.kind == "constant":
         yield ast.literal_eval(source.name)
-    elif source.name in plan.inputs and source.name not in without:
+    elif source.name in plan.inputs and source.name not in besides:
         value = plan.values.get(source.name, plan.inputs[source.name].get("default"))
         if value is not None:
             yield value
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str() if value.strip():
+            yield value
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+        case list():
+            for one in value:
+                yield from _texts(one)
+        case dict():
+            for one in value.values():
+                yield from _texts(one)
+        case _:
+            return

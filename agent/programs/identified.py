@@ -125,15 +125,19 @@ class Identifying:
                 given = validate(tool, given)
             except InvalidArgumentsError as error:
                 complaint = str(error)
-        same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
-        site = site_of(self._number, pending.start, self._came_by[same], given, pending.back)
-        self._came_by[same] += 1
-        place = site, pending.start, pending.end, pending.back
+        place = self.site(pending, given), pending.start, pending.end, pending.back
         call = Call(pending.id, pending.function, tool, given, *place, left, complaint=complaint)
         call.missing = bool(found.missing)
         own = (one for one in found.provenance if one.parameter in left)
         call.provenance = (*self._bindings(call, before), *own)
         return call
+
+    def site(self, pending: PendingCall, given: JsonObject) -> str:
+        """Which call of the program it is, with these arguments."""
+        same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
+        site = site_of(self._number, pending.start, self._came_by[same], given, pending.back)
+        self._came_by[same] += 1
+        return site
 
     def waiting(self, call: Call) -> WaitingCall:
         """A call as whoever gives leave is told of it."""

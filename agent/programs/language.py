@@ -28,7 +28,7 @@ _INSTEAD = {
     "eval": "write the code itself",
     "exec": "write the code itself",
     "open": "there are no files; values come from the functions and the request",
-    "input": "nobody answers; values come from the functions and the request",
+    "input": "ask the user with `await ask(question, choices=[...])`",
 }
 _GIVEN_BY_HOST = "there is no access to the machine; use the functions only"
 _OF_HOST = frozenset(

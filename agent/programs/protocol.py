@@ -8,11 +8,14 @@ from typing import Literal, Protocol
 from pydantic.types import JsonValue
 
 from agent.programs.offer_text import OfferText
+from domain.event import QuestionAnswered
 from domain.model import JsonObject
 
 ProgramForm = Literal["code", "grammar"]
 """What an author writes: Python, or sentences of the grammar, which compile into it."""
 
+ASK = "ask"
+"""The function by which a program asks its user."""
 MOST_CELLS = 4
 """Cells of one program: all but the last may end in a look."""
 
@@ -38,7 +41,7 @@ class ProgramQuestion:
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
     ``given``: names that hold earlier results already, each with its type as Python writes it. ``attempts``: the oldest first.
-    ``unknown``: functions whose response has no known structure, so that a look is called for.
+    ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     """
 
     request: str
@@ -47,6 +50,7 @@ class ProgramQuestion:
     given: Mapping[str, str] = field(default_factory=dict[str, str])
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
+    answers: tuple[QuestionAnswered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,13 @@ class Broken:
     line: int = 0
     lost: bool = False
     final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A program asked what nobody answered: it is over, and nothing goes around it."""
+
+    question: QuestionAnswered
 
 
 Stop = Waiting | Looking | Returned | Broken

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from agent.execution.identity import Key
-from domain.event import CallFinished, ProgramFailed
+from domain.event import CallFinished, ProgramFailed, QuestionAnswered
 from domain.model import JsonObject
 from domain.tool import ToolId
 
@@ -15,11 +15,12 @@ class RecordedProgram:
     """``steps``: of the calls that were told of. ``ended``: those that ended, in the order in which they did. The identity of their keys is
     their site.
 
-    ``failed``: how it broke off, where it did; a call that had not ended then has no end.
+    ``answered``: its questions, by their sites. ``failed``: how it broke off, where it did; a call that had not ended then has no end.
     """
 
     steps: Mapping[Key, int] = field(default_factory=dict[Key, int])
     ended: Mapping[Key, CallFinished] = field(default_factory=dict[Key, CallFinished])
+    answered: Mapping[str, QuestionAnswered] = field(default_factory=dict[str, QuestionAnswered])
     failed: ProgramFailed | None = None
 
     def completed(self, tool: ToolId, place: str, given: JsonObject, taken: Collection[Key]) -> Key | None:

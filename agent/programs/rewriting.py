@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from agent.programs.awaiting import asynchronous, forgotten, function_of, parents
 from agent.programs.idioms import call_methods_in_lambdas, import_what_is_used
+from agent.programs.protocol import ASK
 from agent.programs.reading import bound_names, called
 from agent.programs.signatures import Signature
 
@@ -23,7 +24,7 @@ def rewritten(
     if answers:
         _end_in_value(tree)
     ast.fix_missing_locations(tree)
-    _await_forgotten(tree, tools)
+    _await_forgotten(tree, {*tools, ASK})
     import_what_is_used(tree, {*tools, *there})
     ast.fix_missing_locations(tree)
     return ast.dump(tree) != before

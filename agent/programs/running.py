@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pydantic.types import JsonValue
 
+from agent.asking import Asking, choice_of
 from agent.budget import Meter
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.execute import OUT_OF_TIME, made
@@ -17,12 +18,13 @@ from agent.programs.answers import answer_of, final
 from agent.programs.identified import Call, Called, Identifying
 from agent.programs.leave import ProgramLeave, SubtaskLeave
 from agent.programs.open_values import OpenValues
-from agent.programs.protocol import Broken, Failure, Looking, Returned, Session, Waiting
+from agent.programs.protocol import ASK, Broken, Failure, LeftOpen, Looking, PendingCall, Returned, Session, Waiting
+from agent.programs.questions import asked, proposed
 from agent.programs.recorded import RecordedProgram
 from agent.resume import as_called
 from agent.scheduler import closing
 from domain.errors import BudgetExceededError, FootpathError
-from domain.event import CallFinished, CallStarted
+from domain.event import CallFinished, CallStarted, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolDoc
@@ -31,7 +33,7 @@ AT_ONCE = 8
 """Calls of one program that are under way at the same time."""
 
 T = TypeVar("T")
-CallEvent = CallStarted | CallFinished
+CallEvent = CallStarted | CallFinished | QuestionAnswered
 
 
 @dataclass(slots=True)
@@ -52,6 +54,7 @@ class Calling:
     """What the calls of all programs of one subtask are made with. ``docs``: the tools by the functions of the program.
 
     ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
+    ``asking``: what the run asks its user.
     ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs.
     """
 
@@ -61,6 +64,7 @@ class Calling:
     meter: Meter
     steps: StepCount
     turn: Callable[[], Awaitable[None]]
+    asking: Asking
     leave: SubtaskLeave | None = None
     opened: OpenValues | None = None
     plan: bool = False
@@ -69,13 +73,15 @@ class Calling:
 @dataclass(slots=True)
 class _Air:
     """Calls that are not answered yet. ``seen``: all that ever were, by the session's ids. ``refused``: that cannot be made; ``queue``: not begun; ``begun``: by the session's id.
-    ``unknown``: ids of calls to what is no function of the program (any more), with the names.
+    ``unknown``: ids of calls to what is no function of the program (any more), with the names. ``questions``: to the user; not asked before everything
+    else is answered, so that nothing is under way while the run waits.
 
     ``ended``: those whose task is over, in that order.
     """
 
     seen: set[int] = field(default_factory=set[int])
     unknown: dict[int, str] = field(default_factory=dict[int, str])
+    questions: deque[PendingCall] = field(default_factory=deque[PendingCall])
     refused: deque[Call] = field(default_factory=deque[Call])
     queue: list[Call] = field(default_factory=list[Call])
     begun: dict[int, Call] = field(default_factory=dict[int, Call])
@@ -115,7 +121,7 @@ class ProgramRunner:
         leave: ProgramLeave | None = None,
     ) -> None:
         """``leave``: what tells of its calls whoever gives leave for them."""
-        self.stop: Looking | Returned | Broken | None = None
+        self.stop: Looking | Returned | Broken | LeftOpen | None = None
         self.calls: list[Called] = []
         self._session = session
         self._program = program
@@ -160,6 +166,16 @@ class ProgramRunner:
             if self._air.unknown:
                 stop = await self._in_time(self._session.resume(self._not_there()))
                 continue
+            if self._air.empty and self._air.questions:
+                pending = self._air.questions.popleft()
+                answer = await self._asked(pending)
+                if isinstance(answer, QuestionAnswered):
+                    yield answer
+                    answer = choice_of(proposed(pending), answer.answer)
+                if self.stop is not None:
+                    return
+                stop = await self._in_time(self._session.resume({pending.id: answer}))
+                continue
             if self._air.empty:
                 self.stop = Broken("RuntimeError", "it waits for what is no call", lost=True)
                 return
@@ -182,6 +198,9 @@ class ProgramRunner:
         for pending in waiting.calls:
             if pending.id not in self._air.seen:
                 self._air.seen.add(pending.id)
+                if pending.function == ASK and ASK not in self._calling.docs:
+                    self._air.questions.append(pending)
+                    continue
                 call = await self._in_time(self._sites.identified(pending, self.calls))
                 if call is None:
                     self._air.unknown[pending.id] = pending.function
@@ -192,6 +211,21 @@ class ProgramRunner:
         self._air.queue += new
         if self._leave is not None:
             self._leave.tell(self._sites.waiting(call) for call in new if call.key not in self._order)
+
+    async def _asked(self, pending: PendingCall) -> QuestionAnswered | Failure:
+        """What became of a question; one that nobody answers ends the program for good."""
+        site = self._sites.site(pending, pending.arguments)
+        question = asked(pending, self._program, identity_of(self._calling.subtask, site))
+        if question is None:
+            return Failure(f"{ASK}: it takes a question, in words")
+        recorded = self._recorded.answered.get(site)
+        if recorded is None and (failed := self._recorded.failed) is not None:
+            self.stop = Broken("", failed.error, failed.line, lost=True, final=failed.final)
+            return Failure(failed.error)
+        event = await self._calling.asking.ask(question, site, recorded)
+        if event.unanswered:
+            self.stop = LeftOpen(event)
+        return event
 
     def _not_there(self) -> dict[int, Failure]:
         """What is said to calls of functions that are not there: their tools are gone since."""

@@ -7,13 +7,24 @@ from dataclasses import dataclass, field, replace
 
 from pydantic.types import JsonValue
 
+from agent.asking import still_open
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.checking import check
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
-from agent.programs.protocol import MOST_CELLS, Attempt, Broken, Looking, ProgramQuestion, Returned, Session, Stop
+from agent.programs.protocol import (
+    MOST_CELLS,
+    Attempt,
+    Broken,
+    LeftOpen,
+    Looking,
+    ProgramQuestion,
+    Returned,
+    Session,
+    Stop,
+)
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_changes, told_complaints, told_failure
 from agent.programs.verdict import Ran, claim_of, cut_short, judged, worse
@@ -23,7 +34,7 @@ from agent.scheduler import closing
 from agent.subtask_progress import Progress
 from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
 from domain.plan import StepResult
-from domain.program import Program
+from domain.program import Answered, Program
 from domain.tool import ToolDoc
 
 REPAIRS = 2
@@ -78,7 +89,7 @@ class Serving:
         self._attempts: list[Attempt] = []
         self._functions = functions((), 0)
         self._program: Program | None = None
-        self._stop: Stop | None = None
+        self._stop: Stop | LeftOpen | None = None
         self._calls: list[tuple[str, StepResult]] = []
         self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
@@ -127,7 +138,7 @@ class Serving:
                 return
         self.over = bool(self._progress.changes_made)  # what would go around it could change the same once more
 
-    def _come_to(self, stop: Stop | None, program: Program) -> Event:
+    def _come_to(self, stop: Stop | LeftOpen | None, program: Program) -> Event:
         """What is to be told of where a cell has stopped, and noted for the next text."""
         number = self._progress.programs
         match stop:
@@ -146,6 +157,11 @@ class Serving:
                 self._before += self._cell
                 self._attempts.append(Attempt(program.text, _contradicted(end)))
                 return ProgramFailed(number=number, error=_contradicted(end))
+            case LeftOpen(question):  # nothing is lacking that a tool could find
+                self._calls += self._cell
+                served: Answered = "partly" if self._progress.changes_made else "no"
+                why = still_open(question)
+                return ProgramEnded(number=number, answered=served, answer="", verdict=served, veto=why)
             case Broken() as broken if lost := cut_short(broken, [*self._calls, *self._cell]):
                 self._calls += self._cell
                 return ProgramEnded(number=number, answered="partly", answer="", verdict="partly", veto=lost)
@@ -176,7 +192,8 @@ class Serving:
                 case _:  # none was written before
                     return
             if not complaints:
-                tainted = self._asked.tainted or any(one.foreign for one in self._attempts)
+                foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
+                tainted = self._asked.tainted or foreign
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
                 return
             yield ProgramRefused(text=text, complaints=complaints)
@@ -194,6 +211,7 @@ class Serving:
                 given={name: kind for name, (kind, _) in self._asked.given.items()},
                 attempts=tuple(self._attempts),
                 unknown=self._functions.unknown,
+                answers=tuple(one for one in self._calling.asking.answered if not one.unanswered),
             )
         )
         self._progress.meter.decisions += bool(written.text)

@@ -12,6 +12,7 @@ from agent.execution.user_values import plain, plain_value, stands
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Definition, Definitions, Place
 from agent.programs.prelude import NAMES
+from agent.programs.protocol import ASK
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
 from domain.slice import Slice, Source, SourceKind
@@ -163,6 +164,9 @@ class _Gathering:
                 self._name(name)
             case ast.Name() as name if self._found.function(name):
                 self._name(name)
+            case ast.Name(id=name) if name == ASK:
+                self._source("answer", call, name)
+                self._left += values
             case ast.Attribute(value=held, attr="get"):
                 self._left += [held, *(value for number, value in enumerate(values) if number or not _selects(value))]
             case ast.Attribute(value=held):
@@ -256,6 +260,8 @@ def _source_words(source: Source) -> str:
             return f"your value of {name}"
         case "said":
             return f"your words {name}"
+        case "answer":
+            return f"what you answered{line}"
         case "constant":
             return f"{name}, written by the program's author"
         case "unknown":

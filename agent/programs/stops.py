@@ -21,7 +21,19 @@ from pydantic_monty import SyncSnapshot as Snapshot
 
 from agent.programs.breaks import PRINTED, broken, too_many_calls
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Failure, Looking, Named, PendingCall, Returned, Stop, Waiting, Watch
+from agent.programs.protocol import (
+    ASK,
+    Broken,
+    Failure,
+    Looking,
+    Named,
+    PendingCall,
+    Returned,
+    Stop,
+    Waiting,
+    Watch,
+)
+from agent.programs.questions import PARAMETERS
 from agent.programs.values import NoJsonError, arguments, into_program, out_of_program, shown
 
 LOOK = "look"
@@ -126,11 +138,12 @@ class Cell:
         return snapshot.resume({"future": ...})
 
     def _call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
-        if snapshot.args:
+        placed = dict(zip(PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
+        if len(snapshot.args) > len(placed):
             raise NoJsonError("arguments are given by name")
         start, end = snapshot.position.start, snapshot.position.end
         left = frozenset(name for name, value in snapshot.kwargs.items() if value is ... and self.named is not None)
-        given = {name: value for name, value in snapshot.kwargs.items() if name not in left}
+        given = placed | {name: value for name, value in snapshot.kwargs.items() if name not in left}
         return PendingCall(snapshot.call_id, name, arguments(given), start, end, back, left)
 
     def _looking(self, snapshot: FunctionSnapshot) -> Stop:

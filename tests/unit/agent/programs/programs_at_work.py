@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
+from agent.asking import Asker, Asking, NobodyThere
 from agent.budget import Budget, Meter
 from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
 from agent.execution.approvers import AllowChanges
@@ -15,7 +16,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.executor import CallResult, Executor
 from agent.execution.provenance import Provenance, Voices
 from agent.policy.protocol import Cost
-from agent.programs.protocol import Broken, Looking, Returned, Sandbox
+from agent.programs.protocol import Broken, LeftOpen, Looking, Returned, Sandbox
 from agent.programs.running import Calling, ProgramRunner, StepCount
 from agent.resume import Past
 from agent.scheduler import closing
@@ -116,6 +117,7 @@ class Work:
     approver: Approver = field(default_factory=AllowChanges)
     budget: Budget = field(default_factory=Budget)
     ledger: bool = False
+    asker: Asker = field(default_factory=NobodyThere)
     runner: ProgramRunner | None = None
 
     def __post_init__(self) -> None:
@@ -123,7 +125,9 @@ class Work:
         told = Past(self.past, UNSAFE)
         made = told.made(ledger=self.ledger)
         self.meter.changes = told.changes(ledger=self.ledger)
-        caller = ApprovedExecutor(self.executor, self.approver, Provenance(Voices()), self.meter, made)
+        provenance = Provenance(Voices())
+        self.asking = Asking(self.asker, provenance, self.meter.stopwatch, [])
+        caller = ApprovedExecutor(self.executor, self.approver, provenance, self.meter, made)
         self.reusing = ReusingExecutor(caller, made)
         self.line = told.of(1)
         self.steps = StepCount()
@@ -134,7 +138,7 @@ class Work:
         for number, text in enumerate(texts, start=1):
             program = Program(text=text, tools={name: doc.id for name, doc in DOCS.items()})
             yield ProgramStarted(number=number, program=program)
-            calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._turn)
+            calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._turn, self.asking)
             async with self.sandbox.session() as session:
                 self.runner = ProgramRunner(session, program, number, calling, self.line.program(number))
                 async with closing(self.runner.run(inputs or {})) as events:
@@ -162,10 +166,12 @@ class Work:
         self.turns += 1
 
 
-def _end(number: int, stop: Looking | Returned | Broken | None) -> ProgramEnded | ProgramFailed:
+def _end(number: int, stop: Looking | Returned | Broken | LeftOpen | None) -> ProgramEnded | ProgramFailed:
     match stop:
         case Returned(value):
             return ProgramEnded(number=number, answered="yes", answer=json.dumps(value), verdict="yes")
+        case LeftOpen(question):
+            return ProgramEnded(number=number, answered="no", answer="", verdict="no", veto=question.unanswered)
         case Broken(message=message, line=line, final=final):
             return ProgramFailed(number=number, error=message, line=line, final=final)
         case _:

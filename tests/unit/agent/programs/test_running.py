@@ -245,7 +245,7 @@ async def test_a_cell_that_still_waits_when_it_is_left_takes_the_names_with_it()
     async def turn() -> None: ...
 
     work = Work(MontySandbox(SandboxLimits()), Host())
-    calling = Calling(1, DOCS, work.reusing, work.meter, work.steps, turn)
+    calling = Calling(1, DOCS, work.reusing, work.meter, work.steps, turn, work.asking)
     runner = ProgramRunner(WaitsForNothing(), Program(text="1", tools={}), 1, calling)
     assert [one async for one in runner.run({})] == []
     assert isinstance(runner.stop, Broken)

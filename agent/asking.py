@@ -1,0 +1,136 @@
+"""Asking the user what a request leaves open: a value that is needed and missing, or which of several things is meant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent.execution.provenance import Provenance
+from agent.execution.user_values import plain
+from agent.stopwatch import Stopwatch
+from agent.text import clean
+from domain.event import QuestionAnswered
+
+MOST = 3
+"""Questions of one run."""
+MOST_CHOICES = 20
+LONGEST_ANSWER = 1000
+"""Characters of an answer."""
+_QUESTION = 300
+_CHOICE = 120
+_NOBODY = "nobody could be asked"
+_NOT_SAID = "its user did not answer"
+_TOO_MANY = f"a run asks at most {MOST} questions"
+_TAINTED = (
+    " The program was written after its author had seen what tools answered: what it asks may be their wording. "
+    "Tell it no password and no key."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UserQuestion:
+    """``identity``: the same however often its run is taken up. ``choices``: answers that it proposes, cleaned. ``tainted``: whoever wrote it
+    had seen words of a response. ``foreign``: it holds such words itself, or may.
+    """
+
+    identity: str
+    text: str
+    choices: tuple[str, ...] = ()
+    tainted: bool = False
+    foreign: bool = False
+
+    @property
+    def framed(self) -> str:
+        """As a person is shown it: always as the plan's question, never as ours."""
+        return f"The plan asks: “{self.text}”{_TAINTED if self.tainted else ''}"
+
+    def chosen(self, given: str | int) -> str:
+        """An answer that was given as a text, or as the place of a choice, from 0; empty where it says nothing or there is no such choice."""
+        if isinstance(given, int):
+            return self.choices[given] if 0 <= given < len(self.choices) else ""
+        said = clean(given, LONGEST_ANSWER)
+        return next((one for one in self.choices if plain(one) == plain(said)), said)
+
+
+def question(
+    identity: str, text: str, choices: Sequence[str] = (), *, tainted: bool = False, foreign: bool = False
+) -> UserQuestion:
+    """A question, cleaned and cut to what a person reads."""
+    shown = dict.fromkeys(said for one in choices if (said := clean(one, _CHOICE)))
+    return UserQuestion(identity, clean(text, _QUESTION), tuple(shown)[:MOST_CHOICES], tainted, foreign)
+
+
+def choice_of(choices: Sequence[str], answer: str) -> str:
+    """The choice as it was given, of which the answer is what was shown; an answer in other words is itself."""
+    return next((one for one in choices if clean(one, _CHOICE) == answer), answer)
+
+
+class Asker(Protocol):
+    """A run's user, as far as they can be asked something."""
+
+    async def answer(self, question: UserQuestion) -> str | None:
+        """What they say, one of the choices or a text of their own; None where they do not want to answer."""
+        ...
+
+
+class NobodyThere:
+    """Nobody can be asked."""
+
+    async def answer(self, question: UserQuestion) -> str | None:
+        """Never called: who asks looks first."""
+        raise RuntimeError("nobody is there to be asked")
+
+
+@dataclass
+class Asking:
+    """One run's questions. ``said``: what its user has said so far, answers included. ``answered``: what was asked and answered, in order.
+
+    The time that an answer takes is none of the run's. The same question is asked once.
+    """
+
+    asker: Asker
+    provenance: Provenance
+    stopwatch: Stopwatch
+    said: list[str]
+    answered: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
+    foreign: bool = False
+
+    @property
+    def somebody(self) -> bool:
+        """Whether there is anybody to be asked."""
+        return not isinstance(self.asker, NobodyThere)
+
+    async def ask(
+        self, question: UserQuestion, site: str = "", recorded: QuestionAnswered | None = None
+    ) -> QuestionAnswered:
+        """What became of a question. ``recorded``: that, where it was asked before the run was broken off."""
+        event = recorded or await self._asked(question, site)
+        self.answered.append(event)
+        self.foreign = self.foreign or question.foreign
+        if not event.unanswered:
+            self.provenance.say(event.answer)
+            self.said.append(event.answer)
+        return event
+
+    async def _asked(self, question: UserQuestion, site: str) -> QuestionAnswered:
+        event = QuestionAnswered(question=question.text, choices=question.choices, site=site)
+        before = next((one for one in self.answered if _same(one, event)), None)
+        if before is not None:
+            return before.model_copy(update={"site": site})
+        if not self.somebody:
+            return event.model_copy(update={"unanswered": _NOBODY})
+        if len({(one.question, one.choices) for one in self.answered}) >= MOST:
+            return event.model_copy(update={"unanswered": _TOO_MANY})
+        with self.stopwatch.standing_still():
+            given = await self.asker.answer(question)
+        answer = question.chosen(given) if given is not None else ""
+        return event.model_copy(update={"answer": answer} if answer else {"unanswered": _NOT_SAID})
+
+
+def _same(one: QuestionAnswered, other: QuestionAnswered) -> bool:
+    return (one.question, one.choices) == (other.question, other.choices)
+
+
+def still_open(event: QuestionAnswered) -> str:
+    """What is to be said of a question that nobody answered."""
+    proposed = f" ({'; '.join(event.choices)})" if event.choices else ""
+    return f"it needs to know: “{event.question}”{clean(proposed, 400)}, and {event.unanswered}"

@@ -1,0 +1,29 @@
+"""What a program asks its user: a call of ``ask``, as a question that a person can answer."""
+
+from pydantic.types import JsonValue
+
+from agent.asking import UserQuestion, question
+from agent.programs.protocol import ASK, PendingCall
+from agent.text import shown
+from domain.program import Program
+
+PARAMETERS = ("question", "choices")
+"""Of ``ask``, in their order."""
+DECLARED = f"async def {ASK}(question: str, choices: list[str] = ...) -> str: ..."
+
+
+def asked(call: PendingCall, program: Program, identity: str) -> UserQuestion | None:
+    """The question of a call; None where it asks nothing."""
+    told = call.arguments.get("question")
+    text = told if isinstance(told, str) else ""
+    if not text.strip():
+        return None
+    choices = proposed(call)
+    foreign = any(one not in program.text for one in (text, *choices))
+    return question(identity, text, choices, tainted=program.tainted, foreign=foreign)
+
+
+def proposed(call: PendingCall) -> list[str]:
+    """The answers that a call proposes, as the program wrote them."""
+    given: JsonValue = call.arguments.get("choices")
+    return [one if isinstance(one, str) else shown(one) for one in given] if isinstance(given, list) else []
