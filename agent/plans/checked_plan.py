@@ -11,12 +11,12 @@ from pydantic.types import JsonValue
 from agent.execution.validation import value_schema
 from agent.plans.parameters import parameter_of, read_values
 from agent.programs.annotations import Definitions, annotation
-from agent.programs.awaiting import forgotten
 from agent.programs.checking import Fault, Known, faults_of_tree, faults_of_types, put_right
 from agent.programs.names import FOUND
 from agent.programs.protocol import Sandbox
 from agent.programs.reading import LONGEST, NOWHERE, Place, Unreadable, bound_names, calls, place_of, read
 from agent.programs.signatures import PREAMBLE, signatures_of
+from agent.programs.stops import FILL, NAMED
 from agent.programs.text_names import used
 from agent.text import clean
 from domain.model import JsonObject
@@ -31,12 +31,11 @@ MOST_COMPLAINTS = 50
 _SECONDS = 10.0
 """That the check of types may take; what it has not found then is not told."""
 HOST = {
-    "ask": "async def ask(question: str, choices: list[Any] = ...) -> str: ...",
     "earlier": "earlier: list[Any]",
-    "fill": "def fill() -> Any: ...",
-    "named": "def named(items: list[Any]) -> Any: ...",
+    FILL: f"def {FILL}() -> Any: ...",
+    NAMED: f"def {NAMED}(items: list[Any]) -> Any: ...",
 }
-"""What the text of a plan finds beside its tools and what every program has, as declarations."""
+"""What the text of a plan finds beside its tools and what every program has, each declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,10 @@ async def checked(
     told = dict(values or {})
     plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=told)
     readable = await asyncio.to_thread(read, text, LONGEST_PLAN)
+    above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
     if isinstance(readable, Unreadable):
-        complaint = PlanComplaint(readable.complaint, readable.line, readable.column)
+        line = readable.line + above if readable.line else 0
+        complaint = PlanComplaint(readable.complaint, line, readable.column)
         return CheckedPlan(plan, (complaint, *_of_inputs(inputs, told, frozenset(inputs), tools)))
     checking = _Checking(there, inputs, tools)
     text, tree, whence = put_right(*readable, checking.known, answers=False)
@@ -90,7 +91,7 @@ async def checked(
         arguments={name: dict(one.arguments) for name, one in functions.items()},
         stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
     )
-    complaints = [_complaint(readable[0], fault, whence) for fault in faults]
+    complaints = [_complaint(readable[0], fault, whence, above) for fault in faults]
     complaints += _of_inputs(inputs, told, names, tools)
     complaints.sort(key=lambda one: (one.line, one.column))
     return CheckedPlan(plan.model_copy(update={"program": program}), tuple(complaints[:MOST_COMPLAINTS]))
@@ -124,8 +125,6 @@ class _Checking:
         filled = {
             value for call in calls(tree) if self._is_tool(call) for value in (one.value for one in call.keywords)
         }
-        for call in forgotten(tree, ["ask"]):
-            yield place_of(call), "`ask(...)` is not awaited: write `await ask(...)`."
         bound = bound_names(tree)
         for name in sorted(bound & FOUND - {"first", "pick", "today"}):
             yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
@@ -167,13 +166,15 @@ async def _of_types(text: str, tree: ast.Module, known: Known, sandbox: Sandbox)
         return []
 
 
-def _complaint(text: str, fault: Fault, whence: Mapping[Place, Place]) -> PlanComplaint:
-    """A fault with its place in the text as it was edited."""
+def _complaint(text: str, fault: Fault, whence: Mapping[Place, Place], above: int) -> PlanComplaint:
+    """A fault with its place in the text as it was edited, with so many empty lines ``above``."""
     place, said = fault
     line, offset = whence.get(place, place)
     lines = text.split("\n")
-    column = len(lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1 if 0 < line <= len(lines) else 0
-    return PlanComplaint(said, line, column)
+    if not 0 < line <= len(lines):
+        return PlanComplaint(said)
+    column = len(lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
+    return PlanComplaint(said, line + above, column)
 
 
 def _of_inputs(

@@ -5,15 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from agent.programs.awaiting import asynchronous, forgotten, parents
-<<<<<<< HEAD
 from agent.programs.language import BUILTINS, MODULES, instead
-from agent.programs.reading import NOWHERE, Place, bound_names, calls, place_of
-=======
-from agent.programs.language import BUILTINS, instead
 from agent.programs.protocol import ASK
 from agent.programs.questions import PARAMETERS
-from agent.programs.reading import bound_names, calls
->>>>>>> carry
+from agent.programs.reading import NOWHERE, Place, bound_names, calls, place_of
 from agent.programs.signatures import Signature
 from agent.programs.stops import LOOK
 
@@ -30,15 +25,9 @@ def wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str]
             continue
         if said := _wrong(node, own, tools, there, called=id(node) in functions):
             told.add(node.id)
-<<<<<<< HEAD
             yield place_of(node), said
-    for name in sorted(own & {*tools, LOOK} - told):
-        yield NOWHERE, f"`{name}` is one of the functions: give your own value or function another name."
-=======
-            yield node.lineno, said
     for name in sorted(own & {*tools, LOOK, ASK} - told):
-        yield 0, f"`{name}` is one of the functions: give your own value or function another name."
->>>>>>> carry
+        yield NOWHERE, f"`{name}` is one of the functions: give your own value or function another name."
 
 
 def _wrong(
@@ -67,7 +56,7 @@ def wrong_arguments(
     """Arguments that a function does not take, and those that it lacks. ``required``: by function, what it cannot do without."""
     for call in calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == ASK and ASK not in tools:
-            yield from ((call.lineno, said) for said in _wrong_question(call))
+            yield from ((place_of(call), said) for said in _wrong_question(call))
         elif isinstance(call.func, ast.Name) and call.func.id in tools:
             name = call.func.id
             for said in _wrong_call(call, name, list(tools[name].arguments), required.get(name, ())):
@@ -89,9 +78,6 @@ def _wrong_call(call: ast.Call, name: str, names: list[str], required: Collectio
         yield f"`{name}` lacks {_some(lacking)}, without which it cannot be called."
 
 
-<<<<<<< HEAD
-def not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[Place, str]]:
-=======
 def _wrong_question(call: ast.Call) -> Iterator[str]:
     given = [*PARAMETERS[: len(call.args)], *(one.arg for one in call.keywords)]
     starred = any(isinstance(one, ast.Starred) for one in call.args)
@@ -101,8 +87,7 @@ def _wrong_question(call: ast.Call) -> Iterator[str]:
         yield f"`{ASK}` lacks the question."
 
 
-def not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[int, str]]:
->>>>>>> carry
+def not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[Place, str]]:
     """Calls that nobody waits for, where an ``await`` cannot be put in."""
     for call in forgotten(tree, asynchronous(tree, tools)):
         name = ast.unparse(call.func)

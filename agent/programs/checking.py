@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from agent.programs import calling, language
 from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
-<<<<<<< HEAD
-from agent.programs.protocol import Sandbox
-from agent.programs.reading import Place, Unreadable, bound_names, calls, place_of, read
-=======
 from agent.programs.protocol import ASK, Sandbox
 from agent.programs.questions import DECLARED
-from agent.programs.reading import Unreadable, bound_names, calls, read
->>>>>>> carry
+from agent.programs.reading import Place, Unreadable, bound_names, calls, place_of, read
 from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
 from agent.programs.type_complaints import type_complaints
@@ -115,16 +110,10 @@ def faults_of_tree(tree: ast.Module, known: Known) -> Iterator[Fault]:
     """What is wrong with a text as far as it can be told without types."""
     tools = known.tools
     yield from language.missing_features(tree)
-<<<<<<< HEAD
     yield from calling.wrong_names(tree, tools, known.there)
     required = {name: _required(one, known.docs.get(name)) for name, one in tools.items()}
     yield from calling.wrong_arguments(tree, tools, required)
-    yield from calling.not_awaited(tree, tools)
-=======
-    yield from calling.wrong_names(tree, tools, {*_GIVEN, *given})
-    yield from calling.wrong_arguments(tree, tools, {name: _required(tools[name], docs.get(name)) for name in tools})
     yield from calling.not_awaited(tree, {*tools, ASK})
->>>>>>> carry
     yield from calling.misplaced_looks(tree)
 
 
