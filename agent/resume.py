@@ -51,6 +51,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.plan import Binding, StepResult
+from domain.program import ProgramPlan
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 
@@ -81,7 +82,8 @@ class Past:
             told = [
                 event for event in mine if not isinstance(event, InputNeeded | RunDelayed)
             ]  # who makes the run tells them
-            self._lines[subtask] = Line(told, self._unsafe)
+            shown = [event.program for event in mine if isinstance(event, InputNeeded) and event.asks == "plan"]
+            self._lines[subtask] = Line(told, self._unsafe, shown)
         return self._lines[subtask]
 
     def subtasks(self) -> tuple[dict[int, Subtask], bool]:
@@ -89,11 +91,6 @@ class Past:
         told = [record.event for record in self._records]
         subtasks = {one.subtask: begun(one) for one in told if isinstance(one, SubtaskStarted)}
         return subtasks, any(isinstance(one, AnswerDelta) for one in told)
-
-    def is_begun_by(self, subtasks: Sequence[Subtask]) -> bool:
-        """Whether none was begun that is none of these: versions before split what is not split any more."""
-        described = {one.number: one.description for one in subtasks}
-        return all(described.get(number) == one.description for number, one in self.subtasks()[0].items())
 
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
         """The calls that were made, with their results; one that was begun and has no result has an unknown one.
@@ -139,9 +136,14 @@ def as_called(result: StepResult) -> CallResult:
 
 
 class Line:
-    """The events that one subtask has told, and how far they have been lived through again."""
+    """The events that one subtask has told, and how far they have been lived through again. ``shown``: the programs that its user was asked about
+    before they were run, in order; None for a plan of steps.
+    """
 
-    def __init__(self, events: Sequence[Event], unsafe: frozenset[ToolId]) -> None:
+    def __init__(
+        self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
+    ) -> None:
+        self.shown = shown
         self._events = events
         self._unsafe = unsafe
         self._at = 0

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
@@ -21,6 +22,8 @@ from agent.plans.fixed_values import fixed_values, said_values
 from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
+from agent.programs import text_names
+from agent.programs.earlier import EARLIER
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -129,9 +132,8 @@ class _Run:
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
         for number, (tool, result) in self._given.items():
             self._shared.provenance.hear(tool, result, f"earlier.{number}")
-        alone = whole(self._request, "its plan is given" if deps.plan is not None else "one program serves it").subtasks
-        if deps.plan is not None or (deps.by_program and not told and self._shared.past.is_begun_by(alone)):
-            subtasks = alone
+        if (one := self._whole()) is not None:
+            subtasks = (one,)
         else:
             subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
@@ -145,6 +147,20 @@ class _Run:
                 yield event
         async for event in self._bring_together():
             yield 0, event
+
+    def _whole(self) -> Subtask | None:
+        """The request as it is, where a plan is given, or one program serves it and finds all that was found earlier; None where it is split, or was."""
+        if (plan := self._deps.plan) is not None:
+            (one,) = whole(self._request, "its plan is given").subtasks
+            builds_on = sorted(self._given) if EARLIER in text_names.found(plan.program.text) else []
+            return replace(one, earlier=tuple(builds_on))
+        if not self._deps.by_program:
+            return None
+        begun, _ = self._shared.past.subtasks()
+        if begun:
+            return begun[1] if len(begun) == 1 and begun[1].description == self._request else None
+        (one,) = whole(self._request, "one program serves it").subtasks
+        return replace(one, earlier=tuple(sorted(self._given)))
 
     def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
         """``queries``: other texts to look tools up by, beside the request's parts."""

@@ -19,6 +19,7 @@ from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
+from agent.programs.earlier import EARLIER
 from agent.programs.leave import SubtaskLeave
 from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
@@ -123,5 +124,8 @@ class Shared:
 
 def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
     """What tells of the calls of a subtask's programs. ``given``: the tools of the steps that it builds on, which are names of its programs."""
-    inputs = {f"earlier_{number}": tool.id for number, tool in enumerate(given, start=1)}
+    inputs = {
+        f"{EARLIER}_{number}": tool.id for number, tool in enumerate(given, start=1)
+    }  # as earlier versions named them
+    inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(given)}
     return SubtaskLeave(shared.announcements, shared.asking.said, inputs)

@@ -20,8 +20,10 @@ from agent.plans.draft import drafted
 from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
+from agent.programs import text_names
 from agent.programs.carrying import Carrying, tools_of
-from agent.programs.offered import considered, given_names, offered_tools
+from agent.programs.earlier import EARLIER, EarlierResults, earlier_results
+from agent.programs.offered import considered, offered_tools
 from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling, StepCount
 from agent.programs.serving import Asked, Serving
@@ -37,6 +39,7 @@ from agent.subtask_outcome import SubtaskOutcome
 from agent.subtask_progress import Progress
 from domain.errors import UsageError
 from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady, ProgramEnded, ReflectionMade
+from domain.model import JsonObject
 from domain.plan import Plan, StepResult
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
@@ -59,6 +62,8 @@ class SubtaskRun(SubtaskOutcome):
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
+        self._asked_for = shared.request
+        self._earlier = shared.earlier
         self._given = given
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
@@ -71,8 +76,9 @@ class SubtaskRun(SubtaskOutcome):
         self._today = shared.today
         turn = partial(shared.turns.come, subtask.number)
         leave = leave_of(shared, before)
+        self._opened = opened = OpenValues(self._request, self._deps.policy, given)
         self._calling = Calling(
-            subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, shared.asking, leave
+            subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, shared.asking, leave, opened
         )
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._ids = ids
@@ -136,8 +142,13 @@ class SubtaskRun(SubtaskOutcome):
 
     def _serving(self, *, wider: bool) -> Serving:
         """What writes and runs a program; earlier results are names of it."""
-        asked = Asked(self._request, self._today, given_names(self._given), tainted=bool(self._given), wider=wider)
+        asked = Asked(self._request, self._today, self._earlier_results, wider=wider)
         return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past, self._questions)
+
+    @property
+    def _earlier_results(self) -> EarlierResults:
+        numbers, whole = self.subtask.earlier, self._request == self._asked_for
+        return earlier_results(self._earlier, numbers, self._given, whole=whole)
 
     async def _find_out(self) -> AsyncIterator[Event]:
         """Paths and what they come to; of several programs the best stands."""
@@ -254,11 +265,10 @@ class SubtaskRun(SubtaskOutcome):
             return
         if self._deps.sandbox is None:
             raise UsageError("there is no sandbox to carry a plan out in; give the run one")
-        opened = OpenValues(self._request, self._deps.policy, self._given)
-        values = {name: value for name, (_, value) in given_names(self._given).items()}
-        names = {"today": self._today, "earlier": [*values.values()], **values}
-        parts = self._deps.sandbox, self.evidence, self._calling, self.progress, self._past
-        async with closing(Carrying(plan, names, opened, *parts).events(self._deps.choices)) as events:
+        found = self._earlier_results.inputs(text_names.used(plan.program.text) - {*plan.inputs})
+        names: JsonObject = {"today": self._today, EARLIER: [], **found}
+        parts = self._opened, self._deps.sandbox, self.evidence, self._calling, self.progress, self._past
+        async with closing(Carrying(plan, names, *parts).events(self._deps.choices)) as events:
             async for event in events:
                 yield self._references.told(event)
 

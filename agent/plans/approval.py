@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.plans.compiling import as_document, speaks
+from agent.plans.compiling import as_document
 from agent.policy.protocol import Results
 from domain.errors import NotLinearError
 from domain.event import PathEnded
@@ -57,10 +57,10 @@ class PlanQuestions:
         return PlanQuestion(self.subtask, self.request, plan, document, ids, made, cell)
 
     def about_written(self, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], cell: int) -> PlanQuestion:
-        """Whether a program that was written is to be run; shown as steps, too, where it says nothing but its calls."""
+        """Whether a program that was written is to be run; shown as steps, too, where steps can say its calls."""
         given = tuple(tool.id for tool, _ in self.given)
         try:
-            document = None if cell > 1 or speaks(plan.program) else as_document(plan, docs, given)
+            document = as_document(plan, docs, given) if cell == 1 else None
         except NotLinearError:
             document = None
         return self.about(document, plan, cell)

@@ -12,7 +12,7 @@ from agent.compression.compress import compress
 from agent.compression.field_selection import FieldChoices
 from agent.offer.tool_facts import Evidence
 from agent.plans.parameters import input_values
-from agent.policy.protocol import Policy
+from agent.policy.protocol import Policy, Results
 from agent.programs.leave import ProgramLeave
 from agent.programs.open_values import NamedItems, OpenValues
 from agent.programs.protocol import Broken, LeftOpen, Looking, Returned, Sandbox
@@ -78,7 +78,7 @@ class Carrying:
         program, progress = self._plan.program, self._progress
         inputs = {**self._names, **input_values(self._plan)}
         number = progress.programs + 1
-        yield ProgramStarted(number=number, program=program)
+        yield ProgramStarted(number=number, program=program, values=self._plan.values)
         progress.writes |= {tool.id for tool in self._calling.docs.values() if not tool.safe}
         named = NamedItems(self._opened.request, program, self._calling.docs)
         async with self._sandbox.session(named=named) as session:
@@ -93,9 +93,8 @@ class Carrying:
             progress.execute_seconds += time.perf_counter() - began
         end = recorded.failed or self._come_to(runner, number)
         if isinstance(end, ProgramEnded) and not end.spoken:
-            async with closing(self._shortened(self._opened.policy, choices)) as events:
-                async for event in events:
-                    yield event
+            async for event in shortened(progress, self._evidence, self._opened.policy, choices):
+                yield event
         yield end
 
     def _leave(self, program: Program) -> ProgramLeave | None:
@@ -106,7 +105,7 @@ class Carrying:
         made = tuple((self._calling.docs[one.function], one.result) for one in runner.calls)
         match runner.stop:
             case Returned(None):
-                return _ended(number, by_calls(made)).model_copy(update={"spoken": False})
+                return said_by_calls(number, made)
             case Returned(value):
                 ran = Ran(self._plan.program.text, made, given=bool(self._opened.given))
                 return _ended(number, judged(claim_of(value), ran))
@@ -121,17 +120,25 @@ class Carrying:
             case Looking() | None:
                 return ProgramFailed(number=number, error=_LOOKS)
 
-    async def _shortened(self, policy: Policy, choices: FieldChoices) -> AsyncIterator[Event]:
-        """Long answers made short, for whoever puts an answer together from them."""
-        for step, result in sorted(self._progress.done.items()):
-            tool = self._evidence.doc(result.tool)
-            short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
-            if short is not None:
-                self._progress.done[step] = result.model_copy(update={"compressed": short.text})
-                fields, after = short.fields, len(short.text)
-                yield ResponseCompressed(
-                    step=step, tool=tool.id, fields=fields, before=short.before, after=after, cut=short.cut
-                )
+
+async def shortened(
+    progress: Progress, evidence: Evidence, policy: Policy, choices: FieldChoices
+) -> AsyncIterator[ResponseCompressed]:
+    """Long answers of a program's calls made short, for whoever puts an answer together from them."""
+    for step, result in sorted(progress.done.items()):
+        tool = evidence.doc(result.tool)
+        short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
+        if short is not None:
+            progress.done[step] = result.model_copy(update={"compressed": short.text})
+            fields, after = short.fields, len(short.text)
+            yield ResponseCompressed(
+                step=step, tool=tool.id, fields=fields, before=short.before, after=after, cut=short.cut
+            )
+
+
+def said_by_calls(number: int, calls: Results) -> ProgramEnded:
+    """The end of a plan that says nothing."""
+    return _ended(number, by_calls(calls)).model_copy(update={"spoken": False})
 
 
 def _ended(number: int, verdict: Verdict) -> ProgramEnded:

@@ -141,6 +141,8 @@ class _Gathering:
                 self._call(part)
             case ast.Constant():
                 self._constant(part)
+            case ast.Subscript(value=ast.Name() as held, slice=ast.Constant(value=int() as at)) if self._is_list(held):
+                self._source("input", None, f"{held.id}[{at}]", self._setting.inputs.get(f"{held.id}[{at}]"))
             case ast.Subscript():
                 self._left += [part.value] if _selects(part.slice) else [part.value, part.slice]
             case ast.FormattedValue():
@@ -174,6 +176,10 @@ class _Gathering:
             case other:
                 self._left += [other, *values]
 
+    def _is_list(self, name: ast.Name) -> bool:
+        """Whether a name holds several values that each came from a tool: those inputs are named ``earlier[0]``, ``earlier[1]`` …"""
+        return f"{name.id}[0]" in self._setting.inputs and not self._found.known(self._found.names[name])
+
     def _is_tool(self, name: ast.Name) -> bool:
         return name.id in self._setting.tools and not self._found.known(self._found.names[name])
 
@@ -184,6 +190,9 @@ class _Gathering:
                 self._definition(definition)
         elif name.id in self._setting.tools:
             self._source("call", name, name.id, self._setting.tools[name.id])
+        elif self._is_list(name):
+            for each in [one for one in inputs if one.startswith(f"{name.id}[")]:
+                self._source("input", None, each, inputs[each])
         elif name.id in self._setting.own:
             self._source("given", None, name.id)
         elif name.id in inputs:

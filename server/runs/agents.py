@@ -16,6 +16,7 @@ from domain.event import EventRecord, InputNeeded
 from domain.plan_document import PlanDocument
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
+from server.runs.asking import UserAsker
 from server.runs.conversation_context import runs_before, voices_of
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
@@ -113,7 +114,7 @@ class Agents:
             deps = replace(
                 deps, secrets=own.secrets, ledger=True, taken_up=True, document=given_plan(run), approver=approver
             )
-            deps = replace(deps, voices=voices, used_up=spent.used_up)
+            deps = replace(deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions))
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(

@@ -13,7 +13,7 @@ from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _LOOKED_AT = 20
-_KINDS = ("subtask.started", "step.backtracked", "call.finished")
+_KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended", "run.finished")
 
 
 async def runs_before(run: Run, storage: Storage) -> list[EarlierRun]:
