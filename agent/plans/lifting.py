@@ -14,7 +14,7 @@ from agent.programs.dependencies import line_starts
 from agent.programs.names import TAKEN, identifier, named
 from agent.programs.reading import bound_names
 from domain.model import JsonObject
-from domain.program import Program, ProgramPlan
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 
 _Span = tuple[int, int]
@@ -39,26 +39,29 @@ class Liftable:
     left_out: tuple[_Span, ...] = ()
 
 
-def liftable(program: Program, request: str, docs: Mapping[ToolId, ToolDoc] | None = None) -> list[Liftable]:
-    """What may be another value next time, in the order of the text; equal values are one. ``docs``: tell what a value may be, as far as there are any."""
+def liftable(plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None) -> list[Liftable]:
+    """What may be another value next time, beside the plan's inputs, in the order of the text; equal values are one.
+
+    ``docs``: tell what a value may be, as far as there are any.
+    """
     try:
-        reading = _Reading(program, request, docs or {})
+        reading = _Reading(plan, request, docs or {})
     except (SyntaxError, ValueError, RecursionError):
         return []
     return reading.found()
 
 
-def lifted(program: Program, chosen: Mapping[str, Liftable]) -> ProgramPlan:
-    """The program with inputs of these names in place of their values, which are its values."""
-    text = program.text.encode()
-    edits = [(span, name) for name, one in chosen.items() for span in one.spans]
-    edits += [(span, "") for one in chosen.values() for span in one.left_out]
+def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
+    """The plan with inputs in place of these values, which are theirs."""
+    text = plan.program.text.encode()
+    edits = [(span, one.name) for one in chosen for span in one.spans]
+    edits += [(span, "") for one in chosen for span in one.left_out]
     for (start, end), name in sorted(edits, reverse=True):
         text = text[:start] + name.encode() + text[end:]
     return ProgramPlan(
-        program=program.model_copy(update={"text": text.decode()}),
-        inputs={name: one.schema for name, one in chosen.items()},
-        values={name: one.value for name, one in chosen.items()},
+        program=plan.program.model_copy(update={"text": text.decode()}),
+        inputs={**plan.inputs, **{one.name: one.schema for one in chosen}},
+        values={**plan.values, **{one.name: one.value for one in chosen}},
     )
 
 
@@ -77,8 +80,9 @@ class _Use:
 class _Reading:
     """One text, and what of it the request says."""
 
-    def __init__(self, program: Program, request: str, docs: Mapping[ToolId, ToolDoc]) -> None:
-        self._program = program
+    def __init__(self, plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc]) -> None:
+        self._program = program = plan.program
+        self._inputs = plan.inputs
         self._request = request
         self._docs = docs
         self._tree = ast.parse(program.text)
@@ -97,7 +101,7 @@ class _Reading:
         dropped = {
             use.name for uses in by_value.values() for use in uses[:1] if use.left_out is not None and len(uses) == 1
         }
-        taken = TAKEN | set(self._program.tools) | (bound_names(self._tree) - dropped)
+        taken = TAKEN | self._inputs.keys() | self._program.tools.keys() | (bound_names(self._tree) - dropped)
         return [
             replace(one, name=name)
             for name, one in named(map(self._one, by_value.values()), lambda one: (one.name,), taken)

@@ -39,7 +39,7 @@ def standing(trace: ProgramTrace) -> Program | None:
         return None
     whole = cells[-1].over(cells[:-1])
     stubs = "\n".join(dict.fromkeys(cell.stubs for cell in cells if cell.stubs))
-    return whole.model_copy(update={"text": text, "stubs": stubs, "tainted": False})
+    return whole.model_copy(update={"text": text, "stubs": stubs, "tainted": any(one.tainted for one in cells)})
 
 
 def _before_its_look(text: str) -> str:
