@@ -102,7 +102,7 @@ class Agents:
         container = await self.container()
         async with self._executors.borrowed(run.user_id) as own:
             ledger = LedgerExecutor(own.executor, self._storage.effects, run.id, control.told)
-            questions = Questions(self._storage, run, Asks(control.told, control.waits))
+            questions = Questions(self._storage, run, Asks(control.told, control.waits), container.graph.get_tools)
             stopped = partial(self._storage.held.stopped, run.id)
             caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
