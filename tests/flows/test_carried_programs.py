@@ -74,7 +74,7 @@ async def test_an_input_without_a_value_is_named_before_any_call(tmp_path: Path)
     records = await told("Tidy up", await deps(tmp_path, executor, plan(LOOP, TITLE)))
     assert (ended(records).outcome, executor.made) == ("failed", [])
     assert "no value for `about`" in ended(records).error
-    optional = {"about": {"type": "string", "default": "e"}}
+    optional: dict[str, JsonObject] = {"about": {"type": "string", "default": "e"}}
     records = await told("Tidy up", await deps(tmp_path, executor, plan(LOOP, optional)))
     assert (ended(records).outcome, len(executor.made)) == ("answered", 3)
     records = await told("Tidy up", await deps(tmp_path, shelf(), plan(LOOP, TITLE, about=["e"])))
