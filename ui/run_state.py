@@ -17,6 +17,7 @@ from domain.event import (
     PlanReady,
     PolicyFellBack,
     Programs,
+    QuestionAnswered,
     ReflectionMade,
     RunDelayed,
     RunFinished,
@@ -84,7 +85,7 @@ class AskedCall(BaseModel):
 
 class Question(BaseModel):
     """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes.
-    ``calls``: all that the answer is about, where they are several.
+    ``calls``: all that the answer is about, where they are several. ``choices``: answers to a question that it proposes.
     """
 
     input: str
@@ -95,6 +96,7 @@ class Question(BaseModel):
     host: str = ""
     origins: list[Origin] = Field(default_factory=list[Origin])
     calls: list[AskedCall] = Field(default_factory=list[AskedCall])
+    choices: list[str] = Field(default_factory=list[str])
 
     @property
     def together(self) -> list[AskedCall]:
@@ -108,7 +110,9 @@ class _Asking(BaseModel):
 
 @dataclass
 class RunState:
-    """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``skipped``: events of a kind not known here."""
+    """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``dialogue``: what the request left open, with what was answered;
+    ``skipped``: events of a kind not known here.
+    """
 
     seq: int = 0
     subtasks: dict[int, SubtaskStarted] = field(default_factory=dict[int, SubtaskStarted])
@@ -118,6 +122,7 @@ class RunState:
     calls: list[Call] = field(default_factory=list[Call])
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
+    dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     notes: list[str] = field(default_factory=list[str])
     answer: str = ""
     finished: RunFinished | None = None
@@ -151,6 +156,8 @@ class RunState:
                 self.calls.append(made)
             case CallFinished():
                 self._result(event, subtask)
+            case QuestionAnswered():
+                self.dialogue.append(event)
             case AnswerDelta():
                 self.answer += event.text
             case RunFinished():

@@ -6,6 +6,7 @@ Texts of tools and answers are strangers': they are shown as text and code, neve
 import streamlit as st
 
 from ui.call_view import draw_calls
+from ui.dialogue import draw_dialogue
 from ui.program_view import draw_programs
 from ui.run_state import RunState
 from ui.texts import unmarked
@@ -23,6 +24,7 @@ _OUTCOMES = {
 
 def draw(story: RunState, *, unfolded: bool) -> None:
     """The answer first, once it is whole; until then it grows below what it comes from. ``unfolded``: the walk is open."""
+    draw_dialogue(story)
     if story.finished:
         _answer(story)
         _end(story)

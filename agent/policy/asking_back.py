@@ -17,7 +17,6 @@ from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
 
-
 _FOUND_OUT: frozenset[NeedKind] = frozenset({"identifier", "latitude", "longitude", "coordinates", *UNTOUCHED})
 """Kinds that only another tool gives, or that are nobody's to tell."""
 _LOOSE: frozenset[NeedKind] = frozenset({"text", "query", "entity", "amount", "number", "boolean"})

@@ -8,6 +8,7 @@ from ui.problems import ServerError
 from ui.replies import Chosen, Run
 from ui.run_state import RunState, given_values
 from ui.run_view import draw
+from ui.screens.asking import asking
 from ui.screens.finished_run import after
 from ui.screens.history import history
 from ui.screens.plan import plan
@@ -137,7 +138,8 @@ def _live(client: Client, run: Run, following: Following) -> None:
         st.rerun(scope="app")
     draw(story, unfolded=True)
     for key in open_questions & story.questions.keys():
-        question(client, run.id, story.questions[key])
+        asked = story.questions[key]
+        (asking if asked.asks == "question" else question)(client, run.id, asked)
     if not open_questions:
         st.caption("Under way …" if story.seq else "Waiting for its turn …")
     _stop(client, run)
