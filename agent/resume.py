@@ -51,6 +51,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.plan import Binding, StepResult
+from domain.program import ProgramPlan
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 
@@ -81,7 +82,8 @@ class Past:
             told = [
                 event for event in mine if not isinstance(event, InputNeeded | RunDelayed)
             ]  # who makes the run tells them
-            self._lines[subtask] = Line(told, self._unsafe)
+            shown = [event.program for event in mine if isinstance(event, InputNeeded) and event.asks == "plan"]
+            self._lines[subtask] = Line(told, self._unsafe, shown)
         return self._lines[subtask]
 
     def subtasks(self) -> tuple[dict[int, Subtask], bool]:
@@ -104,7 +106,7 @@ class Past:
                 case CallFinished(result=result, site=site) if result.attempts and not (
                     site and result.tool not in self._unsafe
                 ):
-                    made[key_of(result.tool, result.arguments, identity_of(record.subtask, site))] = as_called(result)
+                    made[key_of(result.tool, result.wanted, identity_of(record.subtask, site))] = as_called(result)
                 case _:
                     continue
         return made
@@ -115,8 +117,9 @@ class Past:
 
 
 def _key(event: CallStarted | CallFinished) -> Key:
-    made = event.result if isinstance(event, CallFinished) else event
-    return key_of(made.tool, made.arguments, event.site)
+    if isinstance(event, CallFinished):
+        return key_of(event.result.tool, event.result.wanted, event.site)
+    return key_of(event.tool, event.arguments, event.site)
 
 
 def called(records: Sequence[EventRecord]) -> set[ToolId]:
@@ -129,14 +132,19 @@ def as_called(result: StepResult) -> CallResult:
     reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
     return CallResult(
         result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached,
-        instead=result.instead,
+        instead=result.instead, corrected=None if result.intended is None else result.arguments,
     )  # fmt: skip
 
 
 class Line:
-    """The events that one subtask has told, and how far they have been lived through again."""
+    """The events that one subtask has told, and how far they have been lived through again. ``shown``: the programs that its user was asked about
+    before they were run, in order; None for a plan of steps.
+    """
 
-    def __init__(self, events: Sequence[Event], unsafe: frozenset[ToolId]) -> None:
+    def __init__(
+        self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
+    ) -> None:
+        self.shown = shown
         self._events = events
         self._unsafe = unsafe
         self._at = 0
@@ -159,6 +167,12 @@ class Line:
                 return isinstance(first, PlanReady | ProgramRefused | ProgramStarted)
             case _:
                 return None
+
+    @property
+    def by_steps(self) -> bool:
+        """Whether calls come next that were made step by step."""
+        told = self.next
+        return isinstance(told, CallStarted | CallFinished) and not told.site
 
     @property
     def recalled(self) -> MemoryRecalled | None:

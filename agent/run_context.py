@@ -26,7 +26,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
 from graph.store import GraphStore
@@ -44,7 +44,7 @@ class RunDeps:
     ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
-    calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
+    calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
     is made; the usual one lets no call through that may change something.
     ``asker``: who is asked what the request leaves open; by default nobody is there.
@@ -72,7 +72,7 @@ class RunDeps:
     at_once: int = 3
     planner: str = "dfs"
     ledger: bool = False
-    document: PlanDocument | None = None
+    plan: ProgramPlan | None = None
     approves: Approves | None = None
     used_up: Callable[[], str] = lambda: ""
     approver: Approver = field(default_factory=DenyChanges)
@@ -84,13 +84,13 @@ class RunDeps:
 
     @property
     def writes_programs(self) -> bool:
-        """Whether paths end in programs. Not where steps are given, or are to be approved before any call: those are made one by one."""
+        """Whether programs are written. Not where a plan is given, nor over a path that is to be approved: that is drafted as a plan."""
         return (
             self.planner in ENDS_IN_PROGRAMS
             and self.sandbox is not None
             and self.policy.writes
-            and self.document is None
-            and self.approves is None
+            and self.plan is None
+            and (self.approves is None or self.planner == "program")
         )
 
     @property

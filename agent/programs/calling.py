@@ -5,17 +5,17 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from agent.programs.awaiting import asynchronous, forgotten, parents
-from agent.programs.language import BUILTINS, instead
+from agent.programs.language import BUILTINS, MODULES, instead
 from agent.programs.protocol import ASK
 from agent.programs.questions import PARAMETERS
-from agent.programs.reading import bound_names, calls
+from agent.programs.reading import NOWHERE, Place, bound_names, calls, place_of
 from agent.programs.signatures import Signature
 from agent.programs.stops import LOOK
 
 _SHOWN = 8
 
 
-def wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str]) -> Iterator[tuple[int, str]]:
+def wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str]) -> Iterator[tuple[Place, str]]:
     """Names that mean nothing, tools that are taken for values, names of tools that are given to something else."""
     own = bound_names(tree)
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -25,9 +25,9 @@ def wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str]
             continue
         if said := _wrong(node, own, tools, there, called=id(node) in functions):
             told.add(node.id)
-            yield node.lineno, said
+            yield place_of(node), said
     for name in sorted(own & {*tools, LOOK, ASK} - told):
-        yield 0, f"`{name}` is one of the functions: give your own value or function another name."
+        yield NOWHERE, f"`{name}` is one of the functions: give your own value or function another name."
 
 
 def _wrong(
@@ -40,6 +40,8 @@ def _wrong(
         return f"`{name}` can only be called, as `await {name}(...)`: wrap it in a function of your own to hand it on."
     if name in own or name in there or name in BUILTINS:
         return ""
+    if name in MODULES:
+        return f"The name `{name}` has no value: write `import {name}` first."
     alike = get_close_matches(name, [*tools, *own, *there], n=1, cutoff=0.75)
     if alike:
         return f"There is no `{name}`: did you mean `{alike[0]}`?"
@@ -50,15 +52,15 @@ def _wrong(
 
 def wrong_arguments(
     tree: ast.Module, tools: Mapping[str, Signature], required: Mapping[str, Collection[str]]
-) -> Iterator[tuple[int, str]]:
+) -> Iterator[tuple[Place, str]]:
     """Arguments that a function does not take, and those that it lacks. ``required``: by function, what it cannot do without."""
     for call in calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == ASK and ASK not in tools:
-            yield from ((call.lineno, said) for said in _wrong_question(call))
+            yield from ((place_of(call), said) for said in _wrong_question(call))
         elif isinstance(call.func, ast.Name) and call.func.id in tools:
             name = call.func.id
             for said in _wrong_call(call, name, list(tools[name].arguments), required.get(name, ())):
-                yield call.lineno, said
+                yield place_of(call), said
 
 
 def _wrong_call(call: ast.Call, name: str, names: list[str], required: Collection[str]) -> Iterator[str]:
@@ -85,22 +87,22 @@ def _wrong_question(call: ast.Call) -> Iterator[str]:
         yield f"`{ASK}` lacks the question."
 
 
-def not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[int, str]]:
+def not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[Place, str]]:
     """Calls that nobody waits for, where an ``await`` cannot be put in."""
     for call in forgotten(tree, asynchronous(tree, tools)):
         name = ast.unparse(call.func)
         yield (
-            call.lineno,
+            place_of(call),
             f"`{name}(...)` is not awaited: write `await {name}(...)`, in an `async def` or outside of functions.",
         )
 
 
-def misplaced_looks(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def misplaced_looks(tree: ast.Module) -> Iterator[tuple[Place, str]]:
     """Looks that do not stand alone at the outermost level, as far as branches do not count."""
     above = parents(tree)
     for call in calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == LOOK and not _outermost(call, above):
-            yield call.lineno, f"`{LOOK}(...)` stands alone on a line, outside of functions and of try."
+            yield place_of(call), f"`{LOOK}(...)` stands alone on a line, outside of functions and of try."
 
 
 def _outermost(call: ast.Call, above: Mapping[ast.AST, ast.AST]) -> bool:
@@ -116,13 +118,13 @@ def _outermost(call: ast.Call, above: Mapping[ast.AST, ast.AST]) -> bool:
     return True
 
 
-def ends_in_value(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def ends_in_value(tree: ast.Module) -> Iterator[tuple[Place, str]]:
     """That the last statement is the answer, or a look is there."""
     last = tree.body[-1]
     looks = any(isinstance(call.func, ast.Name) and call.func.id == LOOK for call in calls(tree))
     if not isinstance(last, ast.Expr | ast.Return) and not looks:
         told = 'write the answer itself as the last line, such as {"answered": "yes", "answer": ...}'
-        yield last.lineno, f"The program ends without an answer: {told}."
+        yield place_of(last), f"The program ends without an answer: {told}."
 
 
 def _some(names: Collection[str]) -> str:

@@ -9,7 +9,7 @@ from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
 from agent.programs.protocol import ASK, Sandbox
 from agent.programs.questions import DECLARED
-from agent.programs.reading import Unreadable, bound_names, calls, read
+from agent.programs.reading import Place, Unreadable, bound_names, calls, place_of, read
 from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
 from agent.programs.type_complaints import type_complaints
@@ -31,6 +31,28 @@ class Checked:
     complaints: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a text may use. ``tools`` and ``docs`` by function; ``given``: names that hold values already, each with its type; ``declared``: more
+    declarations for the type check, of ``others``: names that are neither.
+    """
+
+    tools: Mapping[str, Signature]
+    docs: Mapping[str, ToolDoc]
+    given: Mapping[str, str]
+    declared: str = ""
+    others: Collection[str] = ()
+
+    @property
+    def there(self) -> set[str]:
+        """All that a text finds beside its tools."""
+        return {*_GIVEN, *self.given, *self.others}
+
+
+Fault = tuple[Place, str]
+"""Where a text is wrong, and what is, in a sentence."""
+
+
 async def check(
     text: str, offer: OfferText, docs: Mapping[str, ToolDoc], sandbox: Sandbox, given: Mapping[str, str]
 ) -> Checked:
@@ -38,16 +60,24 @@ async def check(
     readable = read(text)
     if isinstance(readable, Unreadable):
         return Checked(text, (readable.complaint,))
-    tools = {one.name: one for one in offer.signatures}
-    text, tree = _put_right(*readable, tools, {*_GIVEN, *given})
-    found = [*_of_tree(tree, tools, docs, given)]
-    lines = {line for line, _ in found}
-    made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
-    diagnostics = await sandbox.type_errors(
-        text, stubs([tools[name] for name in made if name in tools], given, bound_names(tree))
-    )
-    found += [one for one in type_complaints(diagnostics, tools, docs) if one[0] not in lines]
+    known = Known({one.name: one for one in offer.signatures}, docs, given)
+    text, tree, _ = put_right(*readable, known)
+    found = [*faults_of_tree(tree, known), *calling.ends_in_value(tree)]
+    lines = {line for (line, _), _ in found}
+    found += [one for one in await faults_of_types(text, tree, known, sandbox) if one[0][0] not in lines]
     return Checked(text, _sentences(found))
+
+
+async def faults_of_types(text: str, tree: ast.Module, known: Known, sandbox: Sandbox) -> list[Fault]:
+    """What the type check finds that is surely wrong."""
+    made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
+    called = [known.tools[name] for name in made if name in known.tools]
+    declared = stubs(called, known.given, bound_names(tree)) + known.declared
+    lines = text.split("\n")
+    return [
+        ((line, len(lines[line - 1][: column - 1].encode()) if line <= len(lines) else 0), said)
+        for line, column, said in type_complaints(await sandbox.type_errors(text, declared), known.tools, known.docs)
+    ]
 
 
 def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collection[str] = ()) -> str:
@@ -60,26 +90,31 @@ def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collect
     return "\n".join((PREAMBLE, _CALLABLE, _DECLARED, *helpers, names, *(one.stub for one in functions)))
 
 
-def _put_right(text: str, tree: ast.Module, tools: Mapping[str, Signature], there: set[str]) -> tuple[str, ast.Module]:
+def put_right(
+    text: str, tree: ast.Module, known: Known, *, answers: bool = True
+) -> tuple[str, ast.Module, dict[Place, Place]]:
+    """The text that is to be run, its tree, and where what stands in it stood before. ``answers``: what it ends in is its answer."""
     changed = ast.parse(text)
-    if not rewritten(changed, tools, there) or not changed.body:
-        return text, tree
+    if not rewritten(changed, known.tools, known.there, answers=answers) or not changed.body:
+        return text, tree, {}
     try:
         written = ast.unparse(changed)
-        return written, ast.parse(written)
+        anew = ast.parse(written)
     except (SyntaxError, ValueError, RecursionError):
-        return text, tree  # an f-string that only a later Python can write
+        return text, tree, {}  # an f-string that only a later Python can write
+    pairs = [(place_of(new), place_of(old)) for new, old in zip(ast.walk(anew), ast.walk(changed), strict=False)]
+    return written, anew, dict(reversed(pairs))
 
 
-def _of_tree(
-    tree: ast.Module, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], given: Mapping[str, str]
-) -> Iterator[tuple[int, str]]:
+def faults_of_tree(tree: ast.Module, known: Known) -> Iterator[Fault]:
+    """What is wrong with a text as far as it can be told without types."""
+    tools = known.tools
     yield from language.missing_features(tree)
-    yield from calling.wrong_names(tree, tools, {*_GIVEN, *given})
-    yield from calling.wrong_arguments(tree, tools, {name: _required(tools[name], docs.get(name)) for name in tools})
+    yield from calling.wrong_names(tree, tools, known.there)
+    required = {name: _required(one, known.docs.get(name)) for name, one in tools.items()}
+    yield from calling.wrong_arguments(tree, tools, required)
     yield from calling.not_awaited(tree, {*tools, ASK})
     yield from calling.misplaced_looks(tree)
-    yield from calling.ends_in_value(tree)
 
 
 def _required(one: Signature, doc: ToolDoc | None) -> list[str]:
@@ -87,8 +122,9 @@ def _required(one: Signature, doc: ToolDoc | None) -> list[str]:
     return [name for name, parameter in one.arguments.items() if parameter in needed]
 
 
-def _sentences(found: list[tuple[int, str]]) -> tuple[str, ...]:
+def _sentences(found: list[Fault]) -> tuple[str, ...]:
     said = dict.fromkeys(
-        f"Line {line}: {sentence}" if line else sentence for line, sentence in sorted(found, key=lambda one: one[0])
+        f"Line {line}: {sentence}" if line else sentence
+        for (line, _), sentence in sorted(found, key=lambda one: one[0][0])
     )
     return tuple(said)[:MOST]

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from agent.programs.awaiting import GATHER, Function, function_of, parents
-from agent.programs.reading import called
+from agent.programs.reading import Place, called, place_of
 
 MODULES = frozenset(
     {"asyncio", "base64", "binascii", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "decimal", "functools", "hashlib",
@@ -54,13 +54,13 @@ def instead(name: str) -> str:
     return _INSTEAD.get(name) or (_GIVEN_BY_HOST if name in _OF_HOST else "write it with what Python has built in")
 
 
-def missing_features(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Lines that the sandbox does not run, each with what to write instead."""
+def missing_features(tree: ast.Module) -> Iterator[tuple[Place, str]]:
+    """Places that the sandbox does not run, each with what to write instead."""
     above = parents(tree)
     for node in ast.walk(tree):
         said = _missing(node) or _misplaced_await(node, function_of(node, above))
         if said:
-            yield getattr(node, "lineno", 0), said
+            yield place_of(node), said
 
 
 def _missing(node: ast.AST) -> str:

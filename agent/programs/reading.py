@@ -2,9 +2,11 @@
 
 import ast
 import re
+import tokenize
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 
 from agent.programs.quotes import with_other_quotes
 
@@ -12,31 +14,47 @@ LONGEST = 20_000
 """Characters of a text; what a model writes has some hundreds."""
 _MOST_NODES = 6_000
 _DEEPEST = 60
+_PLAIN = re.compile(r"[rRuUbB]*['\"]")
+"""How a text begins that holds no names."""
 _UNSEEN = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f\ufeff\u2028\u2029]")
+
+
+Place = tuple[int, int]
+"""A line of a text, from 1, and where in it, from 0 and in UTF-8 bytes, as a tree has it."""
+NOWHERE: Place = (0, 0)
+"""Of no line in particular."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a text is no program."""
+    """Why a text is no program, and where it ceases to be one; the column is from 1 and in characters, 0: unknown."""
 
     complaint: str
+    line: int = 0
+    column: int = 0
 
 
-def read(text: str) -> tuple[str, ast.Module] | Unreadable:
-    """The text, written anew where two readers might take it differently, and its tree."""
-    if len(text) > LONGEST:
-        return Unreadable(f"The program is longer than {LONGEST} characters: write a shorter one.")
+def place_of(node: ast.AST) -> Place:
+    """Where a part of a tree begins."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def read(text: str, longest: int = LONGEST) -> tuple[str, ast.Module] | Unreadable:
+    """The text, written anew where two readers might take it differently, and its tree. ``longest``: characters that it may have."""
+    if len(text) > longest:
+        return Unreadable(f"The program is longer than {longest} characters: write a shorter one.")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     try:
         lines, tree = _parsed(lines)
-        if _unbounded(tree):
+        if _unbounded(tree, _MOST_NODES * longest // LONGEST):
             return Unreadable("The program is too large or too deeply nested: write it more simply.")
         if _ambiguous(lines):
             lines = ast.unparse(tree)
             tree = ast.parse(lines)
     except SyntaxError as error:
-        return Unreadable(f"Line {error.lineno or 0} is no Python: {error.msg}{_shown(error.text)}")
-    except (ValueError, RecursionError, MemoryError):
+        said = f"Line {error.lineno or 0} is no Python: {error.msg}{_shown(error.text)}"
+        return Unreadable(said, error.lineno or 0, max(error.offset or 0, 0))
+    except (ValueError, RecursionError, MemoryError, tokenize.TokenError):
         return Unreadable("The program cannot be read: write it more simply.")
     if not tree.body:
         return Unreadable("There is no program: write Python code.")
@@ -92,12 +110,12 @@ def _parsed(text: str) -> tuple[str, ast.Module]:
         return requoted, ast.parse(requoted)
 
 
-def _unbounded(tree: ast.Module) -> bool:
+def _unbounded(tree: ast.Module, most: int) -> bool:
     level: list[ast.AST] = [tree]
     nodes = 0
     for _ in range(_DEEPEST):
         nodes += len(level)
-        if nodes > _MOST_NODES:
+        if nodes > most:
             return True
         level = [inner for node in level for inner in ast.iter_child_nodes(node)]
         if not level:
@@ -107,7 +125,13 @@ def _unbounded(tree: ast.Module) -> bool:
 
 def _ambiguous(text: str) -> bool:
     """Characters that are not seen, and names that Python takes for others (NFKC): the sandbox has a reader of its own."""
-    return bool(_UNSEEN.search(text)) or unicodedata.normalize("NFKC", text) != text
+    if _UNSEEN.search(text):
+        return True
+    return unicodedata.normalize("NFKC", text) != text and any(
+        unicodedata.normalize("NFKC", token.string) != token.string
+        for token in tokenize.generate_tokens(StringIO(text).readline)
+        if token.type != tokenize.COMMENT and not (token.type == tokenize.STRING and _PLAIN.match(token.string))
+    )
 
 
 def _shown(line: str | None) -> str:

@@ -12,14 +12,17 @@ from agent.programs.signatures import Signature
 _TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for"})
 
 
-def rewritten(tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str]) -> bool:
-    """Put a tree right, in place; whether anything was. ``there``: names that need no import."""
+def rewritten(
+    tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True
+) -> bool:
+    """Put a tree right, in place; whether anything was. ``there``: names that need no import. ``answers``: what it ends in is its answer."""
     before = ast.dump(tree)
     _without_needless_imports(tree, {*tools, *there})
     _unwrap(tree)
     _Calls(tools, bound_names(tree)).visit(tree)
     call_methods_in_lambdas(tree)
-    _end_in_value(tree)
+    if answers:
+        _end_in_value(tree)
     ast.fix_missing_locations(tree)
     _await_forgotten(tree, {*tools, ASK})
     import_what_is_used(tree, {*tools, *there})

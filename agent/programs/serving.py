@@ -9,8 +9,11 @@ from pydantic.types import JsonValue
 
 from agent.asking import still_open
 from agent.offer.tool_facts import Evidence
+from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
 from agent.programs import text_names
+from agent.programs.approving import Approving
+from agent.programs.carrying import said_by_calls, shortened
 from agent.programs.checking import check
 from agent.programs.earlier import EARLIER, EarlierResults
 from agent.programs.looks import shown
@@ -71,6 +74,7 @@ class Serving:
         calling: Calling,
         progress: Progress,
         past: Line,
+        questions: PlanQuestions,
     ) -> None:
         if deps.sandbox is None:
             raise RuntimeError("there is no sandbox to run programs in")
@@ -81,6 +85,8 @@ class Serving:
         self._calling = calling
         self._progress = progress
         self._past = past
+        approves = deps.approves
+        self._approving = Approving(approves, questions, past) if approves is not None else None
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._fed: list[Program] = []
@@ -126,12 +132,21 @@ class Serving:
                     yield event
             if self._program is None:
                 break
+            if self._approving is not None:
+                self._program = await self._approving.approved(self._program, self._functions.docs)
+                if self._program is None:
+                    self.over = True
+                    yield not_allowed(self._progress.programs if self._stood else 0)
+                    return
             async with closing(self._ran(self._program)) as events:
                 async for event in events:
                     yield event
             event = self._come_to(self._stop, self._program)
+            if isinstance(event, ProgramEnded) and not event.spoken:
+                async for short in shortened(self._progress, self._evidence, self._deps.policy, self._deps.choices):
+                    yield short
             yield event
-            if isinstance(event, ProgramEnded) or self.over:
+            if isinstance(event, ProgramEnded) or self.over or (self._approving and isinstance(event, ProgramFailed)):
                 self.over = True
                 return
         self.over = bool(self._progress.changes_made)  # what would go around it could change the same once more
@@ -146,6 +161,9 @@ class Serving:
                 self._standing.append(number)
                 self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
                 return ProgramLooked(number=number, shown=seen.text)
+            case Returned(None) if self._approving is not None:
+                self._calls += self._cell
+                return said_by_calls(number, self._results(self._calls))
             case Returned(value):
                 end = self._end(value, program)
                 if not end.veto or not self._may_repair(end):
@@ -179,6 +197,9 @@ class Serving:
                     return
                 case ProgramRefused(text=text, complaints=complaints):
                     self._progress.meter.decisions += 1
+                case None if self._approving is not None and (shown := self._approving.shown) is not None:
+                    self._program = shown
+                    return
                 case None:
                     text = await self._asked_for()
                     if not text:
@@ -222,7 +243,8 @@ class Serving:
             self._forget()  # a worker was lost, and is not lost again
         goes_on = self._stood > 0
         number = self._progress.programs + 1
-        yield ProgramStarted(number=number, program=program, goes_on=goes_on)
+        values = self._approving.inputs() if self._approving is not None else {}
+        yield ProgramStarted(number=number, program=program, goes_on=goes_on, values=values)
         if not goes_on:
             self._before += self._calls
             self._calls, self._fed, self._standing = [], [], []
@@ -235,10 +257,17 @@ class Serving:
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
         made = text_names.made(one for one in cells)
         inputs = self._asked.earlier.inputs(text_names.used(program.text) - made)
-        inputs |= {} if goes_on else {"today": self._asked.today}
-        session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
+        inputs |= values if goes_on else {"today": self._asked.today, **values}
+        calling = replace(self._calling, docs=tools, plan=self._approving is not None)
+        if self._approving is not None:
+            self._approving.begins(self._asked.request, tools)
+        session = await self._at(goes_on=goes_on)
         offered = {name: tool.id for name, tool in self._functions.docs.items()}
-        leave = calling.leave.of(program, cells, offered, self._standing) if calling.leave is not None else None
+        leave = (
+            replace(calling.leave, own=tuple(values)).of(program, cells, offered, self._standing)
+            if calling.leave is not None
+            else None
+        )
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
         began = time.perf_counter()
         async with closing(runner.run(inputs)) as events:
@@ -253,8 +282,9 @@ class Serving:
     async def _at(self, *, goes_on: bool) -> Session:
         """The session that holds the names of the cells before, or a fresh one."""
         if self._session is None or not goes_on:
+            named = self._approving.named if self._approving is not None else None
             await self._stack.aclose()
-            self._session = await self._stack.enter_async_context(self._sandbox.session())
+            self._session = await self._stack.enter_async_context(self._sandbox.session(named=named))
         return self._session
 
     def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
@@ -315,7 +345,13 @@ class Serving:
 
     async def _lacking(self, end: ProgramEnded) -> list[ToolDoc]:
         """Tools for what a program lacks, by its own words, that it had not."""
-        if not self._asked.wider or end.answered == "yes" or not end.missing or self._spent:
+        if (
+            not self._asked.wider
+            or self._approving is not None
+            or end.answered == "yes"
+            or not end.missing
+            or self._spent
+        ):
             return []
         known = [tool.id for tool in self._functions.docs.values()]
         return await offered_tools(end.missing, self._deps.offers, self._evidence, known)
@@ -340,7 +376,12 @@ class Serving:
         """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
         match self._past.next:
             case None:
-                return self._repairs < REPAIRS and not self._progress.changes_made and not self._spent
+                return (
+                    self._approving is None
+                    and self._repairs < REPAIRS
+                    and not self._progress.changes_made
+                    and not self._spent
+                )
             case told:
                 return isinstance(told, ProgramFailed) and told.number == end.number
 

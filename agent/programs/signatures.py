@@ -69,6 +69,11 @@ def signatures(docs: Sequence[ToolDoc], shapes: Mapping[ToolId, Shape] | None = 
     return [_signature(doc, name, known.get(doc.id) or response_shape(doc)) for name, doc in tool_names(docs)]
 
 
+def signatures_of(functions: Mapping[str, ToolDoc]) -> dict[str, Signature]:
+    """The signatures of tools that have their names as functions already."""
+    return {name: _signature(doc, name, response_shape(doc)) for name, doc in functions.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class _Argument:
     name: str

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from agent.programs.signatures import Signature
 from domain.tool import ToolDoc
 
-_LINE = re.compile(r"(\d+):\d+: \w+\[([a-z-]+)\] (.*)")
+_LINE = re.compile(r"(\d+):(\d+): \w+\[([a-z-]+)\] (.*)")
 _ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.+)`, found `(.+)`")
 _KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `(_(\w+)_(in|out)_\d+)`(.*)')
 _FIELD = re.compile(r"[{,]'([^']{1,60})':")
@@ -21,13 +21,13 @@ _LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 
 def type_complaints(
     diagnostics: Sequence[str], tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]
-) -> Iterator[tuple[int, str]]:
-    """Line and sentence of each that counts."""
+) -> Iterator[tuple[int, int, str]]:
+    """Line and column (from 1, in characters) and sentence of each that counts."""
     for diagnostic in diagnostics:
         if found := _LINE.fullmatch(diagnostic):
-            line, rule, message = int(found[1]), found[2], found[3]
+            rule, message = found[3], found[4]
             if said := _complaint(rule, message, tools, docs):
-                yield line, said
+                yield int(found[1]), int(found[2]), said
 
 
 def _complaint(rule: str, message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]) -> str:

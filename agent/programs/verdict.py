@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic.types import JsonValue
 
 from agent.execution.call_cache import HAPPENED
+from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
@@ -72,8 +73,12 @@ def worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
 def cut_short(broken: Broken, calls: Sequence[tuple[str, StepResult]]) -> str:
     """Why a program is over that broke off for want of an answer that nobody has; empty where it broke off for anything else.
 
-    Written anew, it would make the same change once more. ``calls``: its own, by function.
+    Written anew, it would make the same change once more. So is one of whose changes its user left some out and had others made. ``calls``: its
+    own, by function.
     """
+    left = [name for name, result in calls if result.left_out]
+    if left and broken.final and any(result.status == "ok" for _, result in calls):
+        return f"you left out {_named(left)}, and it ended with that"
     lost = [name for name, result in calls if result.status == "ok" and result.note.startswith(HAPPENED)]
     if not lost or broken.final or broken.kind not in ("TypeError", "AttributeError") or _NONE not in broken.message:
         return ""
@@ -152,6 +157,19 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
+
+
+def by_calls(calls: Results) -> Verdict:
+    """What a plan comes to that says nothing at its end: what became of its calls."""
+    lost = _lost(calls)
+    if not any(result.status == "ok" for _, result in calls):
+        return Verdict(Claim("no", ""), "no", "none of its calls succeeded")
+    if lost:
+        return Verdict(Claim("partly", ""), "partly", f"not all of its changes were made: {_named(lost)}")
+    tool, result = calls[-1]
+    if tool.safe and is_empty(result.response):
+        return Verdict(Claim("no", ""), "no", f"{clean(tool.api, 80)} found nothing")
+    return Verdict(Claim("yes", ""), "yes")
 
 
 def _hollow(claim: Claim, ran: Ran) -> str:

@@ -10,6 +10,7 @@ from pydantic.types import JsonValue
 from agent.plans.compiling import as_document, compiled, input_names, speaks
 from agent.plans.literals import constant, literal
 from domain.errors import NotLinearError
+from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.program import Program, ProgramPlan
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
@@ -68,12 +69,16 @@ def test_steps_before_its_own_are_earlier_results() -> None:
     plan = compiled(document, DOCS, (SEARCH, COLLEAGUES))
     assert plan.program.text.splitlines()[0] == 'info_answer = await info(person_id=earlier[1]["people"][0]["id"])'
     assert as_document(plan, DOCS, (SEARCH, COLLEAGUES)) == document
-    with pytest.raises(NotLinearError, match="line 1 .* an earlier result that is not there"):
+    with pytest.raises(NotLinearError, match=r"line 1 .* an earlier result that is not there"):
         as_document(plan, DOCS)
 
 
 def test_parameters_of_a_plan_are_inputs_by_names_that_a_text_can_have() -> None:
-    parameters = {"name": {"type": "string"}, "order-id": {"type": "integer", "default": 7}, "search": {}}
+    parameters: dict[str, JsonObject] = {
+        "name": {"type": "string"},
+        "order-id": {"type": "integer", "default": 7},
+        "search": {},
+    }
     steps = (
         PlannedStep(tool=SEARCH, named={"name": "name", "limit": "order-id"}),
         PlannedStep(tool=INFO, named={"person_id": "search"}),
@@ -114,6 +119,7 @@ INDICES = st.lists(st.just("[]") | st.integers(0, 99).map(lambda index: f"[{inde
 FIELDS = st.lists(st.tuples(PARTS, INDICES).map("".join), max_size=4).map(".".join) | st.tuples(
     INDICES, st.just("") | PARTS.map(lambda part: f".{part}")
 ).map(lambda both: "".join(both) if both[0] else both[1].lstrip("."))
+SCHEMAS: st.SearchStrategy[JsonObject] = st.just({"type": "string"})
 APIS = st.sampled_from(["search", "get order/2", "class", "Ünïcode 名", "first", "earlier"])
 
 
@@ -121,7 +127,7 @@ APIS = st.sampled_from(["search", "get order/2", "class", "Ünïcode 名", "firs
 def documents(draw: st.DrawFn) -> tuple[PlanDocument, dict[ToolId, ToolDoc], tuple[ToolId, ...]]:
     """Any plan, with the documents of some of its tools and the steps before its own."""
     before = draw(st.integers(0, 2))
-    parameters = draw(st.dictionaries(NAMES, st.just({"type": "string"}), max_size=3))
+    parameters: dict[str, JsonObject] = draw(st.dictionaries(NAMES, SCHEMAS, max_size=3))
     docs: dict[ToolId, ToolDoc] = {}
     steps: list[PlannedStep] = []
     for number in range(draw(st.integers(0, 4))):

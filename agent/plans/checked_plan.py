@@ -1,0 +1,201 @@
+"""A program that a person has edited: the plan that it is, or what is wrong with it, each with its place. Nothing is called."""
+
+import ast
+import asyncio
+import keyword
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import value_schema
+from agent.plans.parameters import parameter_of, read_values
+from agent.programs.annotations import Definitions, annotation
+from agent.programs.checking import Fault, Known, faults_of_tree, faults_of_types, put_right
+from agent.programs.names import FOUND
+from agent.programs.protocol import Sandbox
+from agent.programs.reading import LONGEST, NOWHERE, Place, Unreadable, bound_names, calls, place_of, read
+from agent.programs.signatures import PREAMBLE, signatures_of
+from agent.programs.stops import FILL, NAMED
+from agent.programs.text_names import used
+from agent.text import clean
+from domain.model import JsonObject
+from domain.program import Program, ProgramPlan
+from domain.tool import ToolDoc, ToolId
+from graph.shapes import shape_of_schema
+
+LONGEST_PLAN = 5 * LONGEST
+"""Characters of a text: a plan may hold values that no author of a program writes."""
+MOST_INPUTS = 50
+MOST_COMPLAINTS = 50
+_SECONDS = 10.0
+"""That the check of types may take; what it has not found then is not told."""
+HOST = {
+    "earlier": "earlier: list[Any]",
+    FILL: f"def {FILL}() -> Any: ...",
+    NAMED: f"def {NAMED}(items: list[Any]) -> Any: ...",
+}
+"""What the text of a plan finds beside its tools and what every program has, each declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanComplaint:
+    """What is wrong, in a sentence. ``line`` and ``column`` of the text, from 1 and in characters; 0: of the whole. ``input``: that it is about."""
+
+    message: str
+    line: int = 0
+    column: int = 0
+    input: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlan:
+    """``plan``: what would be run, put right where that was safe; to be carried out only where there is no complaint."""
+
+    plan: ProgramPlan
+    complaints: tuple[PlanComplaint, ...] = ()
+
+
+async def checked(
+    text: str,
+    inputs: Mapping[str, JsonObject],
+    tools: Mapping[str, ToolId],
+    docs: Mapping[ToolId, ToolDoc],
+    sandbox: Sandbox,
+    given: Sequence[ToolId] = (),
+    *,
+    values: Mapping[str, JsonValue] | None = None,
+) -> CheckedPlan:
+    """Check a text. ``tools``: the functions that it may call; ``given``: the steps whose results are ``earlier``; ``values``: of its inputs,
+    as far as they are known.
+    """
+    there = {name: docs[tool] for name, tool in tools.items() if tool in docs}
+    told = dict(values or {})
+    plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=told)
+    readable = await asyncio.to_thread(read, text, LONGEST_PLAN)
+    above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
+    if isinstance(readable, Unreadable):
+        line = readable.line + above if readable.line else 0
+        complaint = PlanComplaint(readable.complaint, line, readable.column)
+        return CheckedPlan(plan, (complaint, *_of_inputs(inputs, told, frozenset(inputs), tools)))
+    checking = _Checking(there, inputs, tools)
+    text, tree, whence = put_right(*readable, checking.known, answers=False)
+    faults = [*checking.faults(tree, len(given)), *_gone(tree, tools, there)]
+    lines = {line for (line, _), _ in faults}
+    faults += [one for one in await _of_types(text, tree, checking.known, sandbox) if one[0][0] not in lines]
+    names = used(text)
+    functions = {name: one for name, one in checking.known.tools.items() if name in names}
+    program = Program(
+        text=text,
+        tools={name: one.tool for name, one in functions.items()},
+        arguments={name: dict(one.arguments) for name, one in functions.items()},
+        stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
+    )
+    complaints = [_complaint(readable[0], fault, whence, above) for fault in faults]
+    complaints += _of_inputs(inputs, told, names, tools)
+    complaints.sort(key=lambda one: (one.line, one.column))
+    return CheckedPlan(plan.model_copy(update={"program": program}), tuple(complaints[:MOST_COMPLAINTS]))
+
+
+class _Checking:
+    """What a text may use, and what is wrong with it as a plan's."""
+
+    def __init__(
+        self, functions: Mapping[str, ToolDoc], inputs: Mapping[str, JsonObject], tools: Mapping[str, ToolId]
+    ) -> None:
+        declared: list[str] = []
+        names: list[str] = []
+        for number, (name, schema) in enumerate(inputs.items()):
+            if name.isidentifier() and not keyword.iskeyword(name) and name not in {*FOUND, *tools}:
+                writer = Definitions(f"input_{number}_in", optional=True)
+                kind = annotation(shape_of_schema(value_schema(parameter_of(name, schema))), writer)
+                declared += [*writer.lines, f"{name}: {kind}"]
+                names.append(name)
+        self.known = Known(
+            signatures_of(functions),
+            functions,
+            {},
+            "\n" + "\n".join((*HOST.values(), *declared)),
+            frozenset((*HOST, *names, *tools)),
+        )
+
+    def faults(self, tree: ast.Module, given: int) -> Iterator[Fault]:
+        """All that can be told without types. ``given``: how many earlier results there are."""
+        yield from faults_of_tree(tree, self.known)
+        filled = {
+            value for call in calls(tree) if self._is_tool(call) for value in (one.value for one in call.keywords)
+        }
+        bound = bound_names(tree)
+        for name in sorted(bound & FOUND - {"first", "pick", "today"}):
+            yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(ast.Name("fill")) if node not in filled or node.args or node.keywords:
+                    yield (
+                        place_of(node),
+                        "`fill()` stands alone as the value of a parameter of a function: what it is is found then.",
+                    )
+                case ast.Call(ast.Name("named"), arguments, keywords) if len(arguments) != 1 or keywords:
+                    yield place_of(node), "`named(...)` takes one list, of which the request names an item."
+                case ast.Subscript(ast.Name("earlier"), ast.Constant(int() as number)) if not -given <= number < given:
+                    told = f"has {given} results" if given else "has no results"
+                    yield place_of(node), f"`earlier` {told}: there is no `earlier[{number}]`."
+                case _:
+                    continue
+
+    def _is_tool(self, call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Name) and call.func.id in self.known.tools
+
+
+def _gone(tree: ast.Module, tools: Mapping[str, ToolId], there: Mapping[str, ToolDoc]) -> Iterator[Fault]:
+    """Calls of functions whose tools nobody knows any more."""
+    for call in calls(tree):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name in tools and name not in there:
+            yield (
+                place_of(call),
+                f"The tool of `{name}` is not there: take the call out, or index {clean(tools[name], 120)}.",
+            )
+
+
+async def _of_types(text: str, tree: ast.Module, known: Known, sandbox: Sandbox) -> list[Fault]:
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return await faults_of_types(text, tree, known, sandbox)
+    except TimeoutError:
+        return []
+
+
+def _complaint(text: str, fault: Fault, whence: Mapping[Place, Place], above: int) -> PlanComplaint:
+    """A fault with its place in the text as it was edited, with so many empty lines ``above``."""
+    place, said = fault
+    line, offset = whence.get(place, place)
+    lines = text.split("\n")
+    if not 0 < line <= len(lines):
+        return PlanComplaint(said)
+    column = len(lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
+    return PlanComplaint(said, line + above, column)
+
+
+def _of_inputs(
+    inputs: Mapping[str, JsonObject], values: JsonObject, names: frozenset[str], tools: Mapping[str, ToolId]
+) -> Iterator[PlanComplaint]:
+    """What is wrong with the inputs themselves, their defaults and their values."""
+    if len(inputs) > MOST_INPUTS:
+        yield PlanComplaint(f"A plan has at most {MOST_INPUTS} inputs; this one has {len(inputs)}.")
+        return
+    for name in inputs:
+        told = clean(name, 80)
+        if not name.isidentifier() or keyword.iskeyword(name):
+            yield PlanComplaint(f"{told} is no name that a text can have: letters, digits and _.", input=name)
+        elif name in FOUND or name in tools:
+            yield PlanComplaint(f"{told} is the name of something else: choose another one.", input=name)
+        elif name not in names:
+            yield PlanComplaint(f"The text does not use the input {told}: use it, or take it out.", input=name)
+    defaults = {name: schema["default"] for name, schema in inputs.items() if "default" in schema}
+    for name in values.keys() - inputs.keys():
+        yield PlanComplaint(f"There is no input {clean(name, 80)} for the value that is given for it.", input=name)
+    for what, given in (("default", defaults), ("value", {**values})):
+        known = {name: inputs[name] for name in given if name in inputs}
+        for name, said in read_values(known, {name: given[name] for name in known})[1]:
+            yield PlanComplaint(f"The {what} of {clean(name, 80)} does not fit: {said}", input=name)
