@@ -100,13 +100,8 @@ class _Asking(BaseModel):
 
 @dataclass
 class RunState:
-<<<<<<< HEAD
-    """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``dialogue``: what the request left open, with what was answered;
-    ``skipped``: events of a kind not known here.
-=======
     """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``asked``: the same, to
-    its end and after; ``skipped``: events of a kind not known here.
->>>>>>> carry
+    its end and after; ``dialogue``: what the request left open, with what was answered; ``skipped``: events of a kind not known here.
     """
 
     seq: int = 0
@@ -117,11 +112,8 @@ class RunState:
     calls: list[Call] = field(default_factory=list[Call])
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
-<<<<<<< HEAD
-    dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
-=======
     asked: list[Question] = field(default_factory=list[Question])
->>>>>>> carry
+    dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     notes: list[str] = field(default_factory=list[str])
     answer: str = ""
     finished: RunFinished | None = None
@@ -155,13 +147,9 @@ class RunState:
                 made = Call(subtask, event.step, event.tool, event.arguments, event.provenance, site=event.site)
                 self._call(made, at)
             case CallFinished():
-<<<<<<< HEAD
-                self._result(event, subtask)
+                self._result(event, subtask, at)
             case QuestionAnswered():
                 self.dialogue.append(event)
-=======
-                self._result(event, subtask, at)
->>>>>>> carry
             case AnswerDelta():
                 self.answer += event.text
             case RunFinished():

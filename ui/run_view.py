@@ -10,13 +10,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-<<<<<<< HEAD
-from ui.call_view import draw_calls
-from ui.dialogue import draw_dialogue
-=======
 from ui.call_view import CallsView, folded
 from ui.calls import Call
->>>>>>> carry
+from ui.dialogue import draw_dialogue
 from ui.program_view import draw_programs
 from ui.run_calls import RunCalls
 from ui.run_state import RunState
@@ -37,22 +33,9 @@ class Around:
     answers: Callable[[], dict[str, str]] = field(default=dict[str, str])
 
 
-<<<<<<< HEAD
-def draw(story: RunState, *, unfolded: bool) -> None:
-    """The answer first, once it is whole; until then it grows below what it comes from. ``unfolded``: the walk is open."""
-    draw_dialogue(story)
-    if story.finished:
-        _answer(story)
-        _end(story)
-    _walk(story, unfolded=unfolded)
-    draw_programs(story, unfolded=unfolded)
-    draw_calls(story, [call for call in story.calls if not call.site])
-    for note in story.notes:
-        st.caption(unmarked(note))
-=======
 def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) -> None:
     """A run that goes on is unfolded, and its answer grows above it. ``unfolded``: so is one that has ended, until somebody folds it."""
->>>>>>> carry
+    draw_dialogue(story)
     if not story.finished:
         st.caption(under_way(story))
         _answer(story)
