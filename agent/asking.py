@@ -137,5 +137,5 @@ def _same(one: QuestionAnswered, other: QuestionAnswered) -> bool:
 
 def still_open(event: QuestionAnswered) -> str:
     """What is to be said of a question that nobody answered."""
-    proposed = f" ({'; '.join(event.choices)})" if event.choices else ""
-    return f"it needs to know: “{event.question}”{clean(proposed, 400)}, and {event.unanswered}"
+    proposed = f" ({clean('; '.join(event.choices), 400)})" if event.choices else ""
+    return f"it needs to know: “{event.question}”{proposed}, and {event.unanswered}"

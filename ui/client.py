@@ -105,11 +105,15 @@ class Client:
         """The ids of what a run asks and nobody has answered."""
         return {one.id for one in self.asked(run) if one.decision is None}
 
-    def answer(self, run: str, question: str, decision: str, *, always: bool = False) -> None:
+    def answer(
+        self, run: str, question: str, decision: str, *, always: bool = False, said: str | int | None = None
+    ) -> None:
         """Say ``allow`` or ``deny`` to a call or a plan; what became of a call whose end is not known: ``happened``,
-        ``did_not_happen`` or ``leave``. ``always``, with ``allow``: this tool need not ask again.
+        ``did_not_happen`` or ``leave``. ``always``, with ``allow``: this tool need not ask again. ``answer`` with what is
+        ``said``: a text, or the place of a choice, from 0.
         """
-        self.send("POST", f"/runs/{run}/inputs/{question}", json={"decision": decision, "always": always})
+        besides = {} if said is None else {"answer": said}
+        self.send("POST", f"/runs/{run}/inputs/{question}", json={"decision": decision, "always": always, **besides})
 
     def events(self, run: str, after: int = 0, wanted: Callable[[], bool] = lambda: True) -> Iterator[Told]:
         """A run's events after that number, to its end, over however many connections. ``wanted`` False: no more of them."""

@@ -18,6 +18,7 @@ from domain.event import (
     PlanReady,
     PolicyFellBack,
     Programs,
+    QuestionAnswered,
     ReflectionMade,
     ResponseCompressed,
     RunDelayed,
@@ -74,7 +75,7 @@ class AskedCall(BaseModel):
 
 class Question(BaseModel):
     """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes.
-    ``calls``: all that the answer is about, where they are several.
+    ``calls``: all that the answer is about, where they are several. ``choices``: answers to a question that it proposes.
     """
 
     input: str
@@ -85,6 +86,7 @@ class Question(BaseModel):
     host: str = ""
     origins: list[Origin] = Field(default_factory=list[Origin])
     calls: list[AskedCall] = Field(default_factory=list[AskedCall])
+    choices: list[str] = Field(default_factory=list[str])
 
     @property
     def together(self) -> list[AskedCall]:
@@ -99,7 +101,7 @@ class _Asking(BaseModel):
 @dataclass
 class RunState:
     """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``asked``: the same, to
-    its end and after; ``skipped``: events of a kind not known here.
+    its end and after; ``dialogue``: what the request left open, with what was answered; ``skipped``: events of a kind not known here.
     """
 
     seq: int = 0
@@ -111,6 +113,7 @@ class RunState:
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
     asked: list[Question] = field(default_factory=list[Question])
+    dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     notes: list[str] = field(default_factory=list[str])
     answer: str = ""
     finished: RunFinished | None = None
@@ -145,6 +148,8 @@ class RunState:
                 self._call(made, at)
             case CallFinished():
                 self._result(event, subtask, at)
+            case QuestionAnswered():
+                self.dialogue.append(event)
             case AnswerDelta():
                 self.answer += event.text
             case RunFinished():

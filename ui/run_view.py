@@ -12,6 +12,7 @@ import streamlit as st
 
 from ui.call_view import CallsView, folded
 from ui.calls import Call
+from ui.dialogue import draw_dialogue
 from ui.program_view import draw_programs
 from ui.run_calls import RunCalls
 from ui.run_state import RunState
@@ -34,6 +35,7 @@ class Around:
 
 def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) -> None:
     """A run that goes on is unfolded, and its answer grows above it. ``unfolded``: so is one that has ended, until somebody folds it."""
+    draw_dialogue(story)
     if not story.finished:
         st.caption(under_way(story))
         _answer(story)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from pydantic.types import JsonValue
 
-from agent.asking import still_open
 from agent.compression.compress import compress
 from agent.compression.field_selection import FieldChoices
 from agent.offer.tool_facts import Evidence
@@ -18,7 +17,7 @@ from agent.programs.protocol import Broken, LeftOpen, Looking, Returned, Sandbox
 from agent.programs.reading import calls
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_failure
-from agent.programs.verdict import Claim, Ran, Verdict, by_calls, claim_of, judged
+from agent.programs.verdict import Ran, by_calls, claim_of, ended, judged, left_open
 from agent.resume import Line
 from agent.scheduler import closing
 from agent.search.state import Path
@@ -26,7 +25,7 @@ from agent.subtask_progress import Progress
 from agent.text import clean
 from domain.errors import UsageError
 from domain.event import Event, ProgramEnded, ProgramFailed, ProgramStarted, ResponseCompressed
-from domain.program import Answered, Program, ProgramPlan
+from domain.program import Program, ProgramPlan
 
 _LOOKS = "it stops to look at values, and nobody goes on with a plan from there: take the look out"
 
@@ -103,10 +102,9 @@ class Carrying:
                 return said_by_calls(number, made)
             case Returned(value):
                 ran = Ran(self._plan.program.text, made, given=bool(self._opened.given))
-                return _ended(number, judged(claim_of(value), ran))
+                return ended(number, judged(claim_of(value), ran))
             case LeftOpen(question):
-                served: Answered = "partly" if self._progress.changes_made else "no"
-                return _ended(number, Verdict(Claim(served, ""), served, still_open(question)))
+                return ended(number, left_open(question, changed=bool(self._progress.changes_made)))
             case Broken() as broken:
                 called = [(one.function, one.result) for one in runner.calls]
                 told = told_failure(broken, self._plan.program.text, called).text + _for_which(
@@ -134,7 +132,7 @@ async def shortened(
 
 def said_by_calls(number: int, calls: Results) -> ProgramEnded:
     """The end of a plan that says nothing."""
-    return _ended(number, by_calls(calls)).model_copy(update={"spoken": False})
+    return ended(number, by_calls(calls)).model_copy(update={"spoken": False})
 
 
 def _for_which(broken: Broken, program: Program) -> str:
@@ -147,15 +145,3 @@ def _for_which(broken: Broken, program: Program) -> str:
         and call.lineno < broken.line <= (call.end_lineno or call.lineno)
     ]
     return f"\nfor the call of {ast.unparse(within[-1].func)} in line {within[-1].lineno}" if within else ""
-
-
-def _ended(number: int, verdict: Verdict) -> ProgramEnded:
-    claim = verdict.claim
-    return ProgramEnded(
-        number=number,
-        answered=claim.answered,
-        answer=claim.answer,
-        missing=claim.missing,
-        verdict=verdict.answered,
-        veto=verdict.veto,
-    )

@@ -21,7 +21,9 @@ _MOST = 6_000
 """Characters of what an author is shown of all of them."""
 _REQUEST = 240
 _ANSWER = 400
-_CALL = 140
+_OLDER = 160
+"""Characters of an answer that is not the last."""
+_CALL = 110
 _PART = "an earlier part of this request"
 _IS_CUT = "  # only a part of what it answered: for the whole, call it again"
 Step = tuple[int, ToolDoc, StepResult]
@@ -99,7 +101,8 @@ def _value(result: StepResult) -> JsonValue:
 
 def _text(asked: Sequence[_Asked]) -> str:
     """Each request with its answer and its calls; of the latest ones also what they answered, as far as there is room."""
-    heads = [_head(one) for one in asked]
+    last = max((at for at, one in enumerate(asked) if one.answer), default=0)
+    heads = [_head(one, _ANSWER if at == last else _OLDER) for at, one in enumerate(asked)]
     steps = [step for one in asked for step in one.steps]
     left = _MOST - sum(len(line) + 1 for line in (*heads, *map(_line, steps)))
     details: dict[int, str] = {}
@@ -120,8 +123,8 @@ def _text(asked: Sequence[_Asked]) -> str:
     return "\n".join(lines)
 
 
-def _head(one: _Asked) -> str:
-    answer = f"\nanswer: {clean(one.answer, _ANSWER)}" if one.answer else ""
+def _head(one: _Asked, most: int) -> str:
+    answer = f"\nanswer: {clean(one.answer, most)}" if one.answer else ""
     return f"request: {clean(one.request, _REQUEST)}{answer}"
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from pydantic.types import JsonValue
 
-from agent.asking import still_open
 from agent.offer.tool_facts import Evidence
 from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
@@ -30,14 +29,14 @@ from agent.programs.protocol import (
 )
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_changes, told_complaints, told_failure
-from agent.programs.verdict import Ran, claim_of, cut_short, judged, worse
+from agent.programs.verdict import Ran, claim_of, cut_short, ended, judged, left_open, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
 from agent.scheduler import closing
 from agent.subtask_progress import Progress
 from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
 from domain.plan import StepResult
-from domain.program import Answered, Program
+from domain.program import Program
 from domain.tool import ToolDoc
 
 REPAIRS = 2
@@ -162,11 +161,9 @@ class Serving:
                 self._before += self._cell
                 self._attempts.append(Attempt(program.text, _contradicted(end)))
                 return ProgramFailed(number=number, error=_contradicted(end))
-            case LeftOpen(question):  # nothing is lacking that a tool could find
+            case LeftOpen(question):
                 self._calls += self._cell
-                served: Answered = "partly" if self._progress.changes_made else "no"
-                why = still_open(question)
-                return ProgramEnded(number=number, answered=served, answer="", verdict=served, veto=why)
+                return ended(number, left_open(question, changed=bool(self._progress.changes_made)))
             case Broken() as broken if lost := cut_short(broken, [*self._calls, *self._cell]):
                 self._calls += self._cell
                 return ProgramEnded(number=number, answered="partly", answer="", verdict="partly", veto=lost)
@@ -251,7 +248,7 @@ class Serving:
         await self._evidence.read(program.tools.values())
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
-        made = text_names.made(one for one in cells)
+        made = text_names.made(cells)
         inputs = self._asked.earlier.inputs(text_names.used(program.text) - made)
         inputs |= values if goes_on else {"today": self._asked.today, **values}
         calling = replace(self._calling, docs=tools, plan=self._approving is not None)
@@ -322,15 +319,7 @@ class Serving:
             unreached=[name for name in changing if name not in called],
             review=self._evidence.reader.review(self._asked.request, steps),
         )
-        verdict = judged(claim_of(value), ran)
-        return ProgramEnded(
-            number=self._progress.programs,
-            answered=verdict.claim.answered,
-            answer=verdict.claim.answer,
-            missing=verdict.claim.missing,
-            verdict=verdict.answered,
-            veto=verdict.veto,
-        )
+        return ended(self._progress.programs, judged(claim_of(value), ran))
 
     def _results(self, calls: Sequence[tuple[str, StepResult]]) -> Results:
         return tuple((self._evidence.doc(result.tool), result) for _, result in calls)

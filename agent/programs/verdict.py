@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from pydantic.types import JsonValue
 
+from agent.asking import still_open
 from agent.execution.call_cache import HAPPENED
 from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
-from domain.event import ProgramEnded
+from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
 from domain.tool import ToolId
@@ -83,6 +84,25 @@ def cut_short(broken: Broken, calls: Sequence[tuple[str, StepResult]]) -> str:
     if not lost or broken.final or broken.kind not in ("TypeError", "AttributeError") or _NONE not in broken.message:
         return ""
     return f"the answer of {_named(lost)} is lost (you said that it took effect), and what was to come after it needs that answer"
+
+
+def left_open(question: QuestionAnswered, *, changed: bool) -> Verdict:
+    """What a program comes to that ended at a question which nobody answered: nothing is lacking that a tool could find."""
+    served: Answered = "partly" if changed else "no"
+    return Verdict(Claim(served, ""), served, still_open(question))
+
+
+def ended(number: int, verdict: Verdict) -> ProgramEnded:
+    """The event of a program's end."""
+    claim = verdict.claim
+    return ProgramEnded(
+        number=number,
+        answered=claim.answered,
+        answer=claim.answer,
+        missing=claim.missing,
+        verdict=verdict.answered,
+        veto=verdict.veto,
+    )
 
 
 def claim_of(value: JsonValue) -> Claim:

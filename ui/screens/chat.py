@@ -9,6 +9,7 @@ from ui.replies import Chosen, Run
 from ui.run_state import RunState, given_values
 from ui.run_view import draw
 from ui.screens.around_run import around
+from ui.screens.asking import asking
 from ui.screens.finished_run import after
 from ui.screens.history import history
 from ui.screens.plan import plan
@@ -139,7 +140,8 @@ def _live(client: Client, run: Run, following: Following) -> None:
         st.rerun(scope="app")
     draw(story, around(client, run.id, story, asked))
     for key in open_questions & story.questions.keys():
-        question(client, run.id, story.questions[key])
+        waits = story.questions[key]
+        (asking if waits.asks == "question" else question)(client, run.id, waits)
     _stop(client, run)
 
 
