@@ -114,7 +114,7 @@ class _Reading:
             expression=clean(ast.unparse(value), _EXPRESSION),
             calls=tuple(f"{number}:{place}" for number, place in sites),
             inputs=tuple(one for one in self._inputs if one in names),
-            earlier=tuple(sorted(gathered.earlier)) or (0,) if EARLIER in names else (),
+            earlier=tuple(sorted(gathered.earlier)) or ((0,) if EARLIER in names else ()),
             open=FILL in names,
             fixed=all(kind == "constant" for kind in gathered.parts.values()),
         )
