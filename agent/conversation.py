@@ -11,7 +11,17 @@ from pydantic.types import JsonValue
 from agent.execution.error_bodies import is_empty
 from agent.offer.tool_facts import Evidence
 from agent.policy.subtasks import AskedEarlier
-from domain.event import CallFinished, CallStarted, EarlierStep, Event, EventRecord, StepBacktracked, SubtaskStarted
+from domain.event import (
+    CallFinished,
+    CallStarted,
+    EarlierStep,
+    Event,
+    EventRecord,
+    ProgramEnded,
+    RunFinished,
+    StepBacktracked,
+    SubtaskStarted,
+)
 from domain.model import JsonObject
 from domain.origin import ValueKind
 from domain.plan import Binding, StepResult
@@ -25,17 +35,22 @@ MOST_TEXT = 32_000
 """Characters of a response that is kept whole; of a longer one, what compression has left of it."""
 NOTE = "called for an earlier question"
 """The note of a result that an earlier run has got."""
+CUT = f"{NOTE}; only a part of what it answered is kept"
+"""That of one whose response was too long."""
 
 _EARLIER = re.compile(r"earlier\.(\d+)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierRun:
-    """One that has ended. ``request`` stands alone; ``steps``: its calls that succeeded, with the numbers of their events."""
+    """One that has ended. ``request``: what it was asked, standing alone where it was split; ``steps``: its calls that succeeded, with the numbers
+    of their events. ``answer``: what it said.
+    """
 
     run: str
     request: str
     steps: tuple[tuple[int, StepResult], ...]
+    answer: str = ""
 
 
 def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
@@ -45,8 +60,13 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
     """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
     found: list[tuple[EventRecord, StepResult]] = []
+    answers: list[str] = []
     for record in records:
         match record.event:
+            case ProgramEnded(answer=answer) if answer:
+                answers.append(answer)
+            case RunFinished(answer=answer) if not answers:
+                answers.append(answer)
             case CallFinished(result=result) if result.status == "ok" and not is_empty(result.response):
                 found = [one for one in found if _call(one[1]) != _call(result)]
                 found.append((record, result))
@@ -56,7 +76,7 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
             case _:
                 continue
     steps = tuple((record.seq, _kept(result)) for record, result in _chosen(found))
-    return EarlierRun(records[0].run, "; ".join(described), steps)
+    return EarlierRun(records[0].run, "; ".join(described), steps, "\n".join(dict.fromkeys(answers)))
 
 
 def _chosen(found: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:
@@ -77,7 +97,7 @@ def _kept(result: StepResult) -> StepResult:
     """Without where its arguments came from: that is told in its own run's count of steps."""
     whole = len(result.response) <= MOST_TEXT
     response = result.response if whole else (result.compressed or result.response)[:MOST_TEXT]
-    return result.model_copy(update={"response": response, "provenance": (), "note": NOTE})
+    return result.model_copy(update={"response": response, "provenance": (), "note": NOTE if whole else CUT})
 
 
 @dataclass(frozen=True, slots=True)

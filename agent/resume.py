@@ -51,6 +51,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.plan import Binding, StepResult
+from domain.program import ProgramPlan
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 
@@ -81,7 +82,8 @@ class Past:
             told = [
                 event for event in mine if not isinstance(event, InputNeeded | RunDelayed)
             ]  # who makes the run tells them
-            self._lines[subtask] = Line(told, self._unsafe)
+            shown = [event.program for event in mine if isinstance(event, InputNeeded) and event.asks == "plan"]
+            self._lines[subtask] = Line(told, self._unsafe, shown)
         return self._lines[subtask]
 
     def subtasks(self) -> tuple[dict[int, Subtask], bool]:
@@ -134,9 +136,14 @@ def as_called(result: StepResult) -> CallResult:
 
 
 class Line:
-    """The events that one subtask has told, and how far they have been lived through again."""
+    """The events that one subtask has told, and how far they have been lived through again. ``shown``: the programs that its user was asked about
+    before they were run, in order; None for a plan of steps.
+    """
 
-    def __init__(self, events: Sequence[Event], unsafe: frozenset[ToolId]) -> None:
+    def __init__(
+        self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
+    ) -> None:
+        self.shown = shown
         self._events = events
         self._unsafe = unsafe
         self._at = 0
@@ -159,6 +166,12 @@ class Line:
                 return isinstance(first, PlanReady | ProgramRefused | ProgramStarted)
             case _:
                 return None
+
+    @property
+    def by_steps(self) -> bool:
+        """Whether calls come next that were made step by step."""
+        told = self.next
+        return isinstance(told, CallStarted | CallFinished) and not told.site
 
     @property
     def recalled(self) -> MemoryRecalled | None:

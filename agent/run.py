@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
@@ -17,9 +18,12 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
+from agent.plans.fixed_values import fixed_values, said_values
 from agent.policy.protocol import Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
+from agent.programs import text_names
+from agent.programs.earlier import EARLIER
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -62,7 +66,7 @@ async def run(
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
-    voices = deps.voices or Voices(said=(request,))
+    voices = deps.voices or Voices(said=(*said_values(deps.plan), request), fixed=fixed_values(deps.plan))
     provenance = Provenance(voices, deps.reader)
     asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
     meter.changes = told.changes(ledger=deps.ledger)
@@ -128,10 +132,8 @@ class _Run:
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
         for number, (tool, result) in self._given.items():
             self._shared.provenance.hear(tool, result, f"earlier.{number}")
-        if deps.document is not None:
-            subtasks = whole(self._request, "its steps are given").subtasks
-        elif deps.by_program and not told:
-            subtasks = whole(self._request, "one program serves it").subtasks
+        if (one := self._whole()) is not None:
+            subtasks = (one,)
         else:
             subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
@@ -145,6 +147,20 @@ class _Run:
                 yield event
         async for event in self._bring_together():
             yield 0, event
+
+    def _whole(self) -> Subtask | None:
+        """The request as it is, where a plan is given, or one program serves it and finds all that was found earlier; None where it is split, or was."""
+        if (plan := self._deps.plan) is not None:
+            (one,) = whole(self._request, "its plan is given").subtasks
+            builds_on = sorted(self._given) if EARLIER in text_names.found(plan.program.text) else []
+            return replace(one, earlier=tuple(builds_on))
+        if not self._deps.by_program:
+            return None
+        begun, _ = self._shared.past.subtasks()
+        if begun:
+            return begun[1] if len(begun) == 1 and begun[1].description == self._request else None
+        (one,) = whole(self._request, "one program serves it").subtasks
+        return replace(one, earlier=tuple(sorted(self._given)))
 
     def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
         """``queries``: other texts to look tools up by, beside the request's parts."""
@@ -183,15 +199,15 @@ class _Run:
         yield last.model_copy(update={"unanswered": tuple(turn.subtask.number for turn in missing)})
 
     async def _answers(self, turns: Sequence[SubtaskRun]) -> AsyncIterator[Event]:
-        """What programs answer, then the policy's answer from the steps of paths; where there are none that succeeded, why."""
-        programs = [turn for turn in turns if turn.progress.by_program]
+        """What programs answer, then the policy's answer from the steps of paths and of plans that say nothing; where none succeeded, why."""
+        programs = [turn for turn in turns if turn.progress.by_program and not turn.progress.unspoken]
         for turn in programs:
             yield self._said(await self._told_by_program(turn))
         rests_on = [turn for turn in programs if turn.progress.program is not None]
         numbered = enumerate(self._steps(rests_on), start=1)
         if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
             yield self._said(named)
-        walked = [turn for turn in turns if not turn.progress.by_program]
+        walked = [turn for turn in turns if turn not in programs]
         steps = self._steps(walked)
         if not any(result.status in ("ok", "unknown") for _, result in steps):
             if failures := "".join(turn.failure_message() for turn in walked):

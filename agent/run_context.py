@@ -19,13 +19,14 @@ from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
+from agent.programs.earlier import EARLIER
 from agent.programs.leave import SubtaskLeave
 from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
 from graph.store import GraphStore
@@ -43,7 +44,7 @@ class RunDeps:
     ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
-    calls that change something were begun before the run was broken off, and what became of them. ``document``: the steps that are to be carried out; then nothing is planned.
+    calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
     is made; the usual one lets no call through that may change something.
     ``asker``: who is asked what the request leaves open; by default nobody is there.
@@ -71,7 +72,7 @@ class RunDeps:
     at_once: int = 3
     planner: str = "dfs"
     ledger: bool = False
-    document: PlanDocument | None = None
+    plan: ProgramPlan | None = None
     approves: Approves | None = None
     used_up: Callable[[], str] = lambda: ""
     approver: Approver = field(default_factory=DenyChanges)
@@ -83,13 +84,13 @@ class RunDeps:
 
     @property
     def writes_programs(self) -> bool:
-        """Whether paths end in programs. Not where steps are given, or are to be approved before any call: those are made one by one."""
+        """Whether programs are written. Not where a plan is given, nor over a path that is to be approved: that is drafted as a plan."""
         return (
             self.planner in ENDS_IN_PROGRAMS
             and self.sandbox is not None
             and self.policy.writes
-            and self.document is None
-            and self.approves is None
+            and self.plan is None
+            and (self.approves is None or self.planner == "program")
         )
 
     @property
@@ -123,5 +124,8 @@ class Shared:
 
 def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
     """What tells of the calls of a subtask's programs. ``given``: the tools of the steps that it builds on, which are names of its programs."""
-    inputs = {f"earlier_{number}": tool.id for number, tool in enumerate(given, start=1)}
+    inputs = {
+        f"{EARLIER}_{number}": tool.id for number, tool in enumerate(given, start=1)
+    }  # as earlier versions named them
+    inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(given)}
     return SubtaskLeave(shared.announcements, shared.asking.said, inputs)

@@ -13,14 +13,18 @@ from agent.offer.expansion import Expander
 from agent.offer.failed_hosts import leave_alone, nothing_near
 from agent.offer.tool_facts import Evidence
 from agent.planners.by_name import planner_named
-from agent.plans.approval import Approves, PlanQuestion
+from agent.plans.approval import NOT_ALLOWED, Approves, PlanQuestions
 from agent.plans.arguments import CarryingOut
+from agent.plans.compiling import as_document, compiled
 from agent.plans.draft import drafted
-from agent.plans.validation import known
 from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
-from agent.programs.offered import considered, given_names, offered_tools
+from agent.programs import text_names
+from agent.programs.carrying import Carrying, tools_of
+from agent.programs.earlier import EARLIER, EarlierResults, earlier_results
+from agent.programs.offered import considered, offered_tools
+from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling, StepCount
 from agent.programs.serving import Asked, Serving
 from agent.programs.verdict import worse
@@ -33,12 +37,14 @@ from agent.search.walk import walk_deps
 from agent.step_notes import why
 from agent.subtask_outcome import SubtaskOutcome
 from agent.subtask_progress import Progress
+from domain.errors import UsageError
 from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady, ProgramEnded, ReflectionMade
+from domain.model import JsonObject
 from domain.plan import Plan, StepResult
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 
-APPROVED = "its user approved these steps"
+APPROVED = "its user approved this plan"
 Given = tuple[tuple[ToolDoc, StepResult], ...]
 
 
@@ -56,6 +62,8 @@ class SubtaskRun(SubtaskOutcome):
         policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
+        self._asked_for = shared.request
+        self._earlier = shared.earlier
         self._given = given
         self._executor = shared.executor
         before = tuple(tool for tool, _ in given)
@@ -68,10 +76,13 @@ class SubtaskRun(SubtaskOutcome):
         self._today = shared.today
         turn = partial(shared.turns.come, subtask.number)
         leave = leave_of(shared, before)
+        self._opened = opened = OpenValues(self._request, self._deps.policy, given)
         self._calling = Calling(
-            subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, shared.asking, leave
+            subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, shared.asking, leave, opened
         )
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
+        self._ids = ids
+        self._questions = PlanQuestions(subtask.number, self._request, given)
         self._moves = 0
         self._over = False
         self._first: ProgramEnded | None = None
@@ -103,8 +114,8 @@ class SubtaskRun(SubtaskOutcome):
             self.done_already = True
             yield PathEnded(path=(), how="finished", reason="earlier results hold the answer")
             return
-        if self._deps.document is not None:
-            async with closing(self._carry_out(self._deps.document)) as events:
+        if self._deps.plan is not None:
+            async with closing(self._carry_out(self._deps.plan)) as events:
                 async for event in events:
                     yield event
         elif self._deps.by_program:
@@ -131,8 +142,13 @@ class SubtaskRun(SubtaskOutcome):
 
     def _serving(self, *, wider: bool) -> Serving:
         """What writes and runs a program; earlier results are names of it."""
-        asked = Asked(self._request, self._today, given_names(self._given), tainted=bool(self._given), wider=wider)
-        return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past)
+        asked = Asked(self._request, self._today, self._earlier_results, wider=wider)
+        return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past, self._questions)
+
+    @property
+    def _earlier_results(self) -> EarlierResults:
+        numbers, whole = self.subtask.earlier, self._request == self._asked_for
+        return earlier_results(self._earlier, numbers, self._given, whole=whole)
 
     async def _find_out(self) -> AsyncIterator[Event]:
         """Paths and what they come to; of several programs the best stands."""
@@ -222,27 +238,44 @@ class SubtaskRun(SubtaskOutcome):
     async def _approved(self, planned: PathEnded, approves: Approves) -> AsyncIterator[Event]:
         """What the user makes of a plan, carried out; nothing where it is not allowed."""
         given = tuple(tool for tool, _ in self._given)
-        draft = drafted(self._request, self.evidence.docs(planned.path), self.evidence.reader, given)
-        number, ids = self.subtask.number, tuple(tool.id for tool in given)
-        made = tuple(result.arguments for _, result in self._given)
-        document = await approves(PlanQuestion(number, self._request, draft, ids, made))
-        if document is None:
-            yield PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
+        tools = self.evidence.docs(planned.path)
+        draft = drafted(self._request, tools, self.evidence.reader, given)
+        plan = await approves(self._questions.about(draft, compiled(draft, {one.id: one for one in tools}, self._ids)))
+        if plan is None:
+            yield NOT_ALLOWED
             return
-        async with closing(self._carry_out(document, planned)) as events:
+        async with closing(self._carry_out(plan, planned)) as events:
             async for event in events:
                 yield event
 
-    async def _carry_out(self, document: PlanDocument, planned: PathEnded | None = None) -> AsyncIterator[Event]:
-        """The steps of a plan as they stand: where one fails, none is put in its place. ``planned``: what was told of it before."""
+    async def _carry_out(self, plan: ProgramPlan, planned: PathEnded | None = None) -> AsyncIterator[Event]:
+        """A plan as it stands: where it breaks off, nothing is put in its place. ``planned``: what was told of it before."""
         self.chosen = True
-        path = await known(document, self.evidence)
-        ended = PathEnded(path=path, how="finished", reason="its steps are given" if planned is None else APPROVED)
+        path = await tools_of(plan, self.evidence)
+        ended = PathEnded(path=path, how="finished", reason="its plan is given" if planned is None else APPROVED)
         if planned is None:
             yield ended
         self.progress.note(ended)
         if planned is None or (planned.path, planned.how) != (path, "finished"):
             yield PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason))
+        if self._past.by_steps:
+            async with closing(self._go_on_by_steps(plan, ended)) as events:
+                async for event in events:
+                    yield event
+            return
+        if self._deps.sandbox is None:
+            raise UsageError("there is no sandbox to carry a plan out in; give the run one")
+        found = self._earlier_results.inputs(text_names.used(plan.program.text) - {*plan.inputs})
+        names: JsonObject = {"today": self._today, EARLIER: [], **found}
+        parts = self._opened, self._deps.sandbox, self.evidence, self._calling, self.progress, self._past
+        async with closing(Carrying(plan, names, *parts).events(self._deps.choices)) as events:
+            async for event in events:
+                yield self._references.told(event)
+
+    async def _go_on_by_steps(self, plan: ProgramPlan, ended: PathEnded) -> AsyncIterator[Event]:
+        """The rest of a plan whose first calls were made as steps, by a version whose plans were no programs."""
+        docs = {tool.id: tool for tool in self.evidence.docs(ended.path)}
+        document = as_document(plan, docs, self._ids)
         async with closing(self._execute(ended, CarryingOut(self._deps.policy, document, len(self._given)))) as events:
             async for event in events:
                 yield event

@@ -135,6 +135,11 @@ class Progress:
         return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
 
     @property
+    def unspoken(self) -> bool:
+        """Whether it is served by a plan that says nothing at its end: its answer is put together from what was called."""
+        return self.by_program and self.program is not None and not self.program.spoken
+
+    @property
     def changes_made(self) -> frozenset[tuple[ToolId, str]]:
         """The calls that changed something: each tool with its arguments."""
         made = (result for result in self.called if result.status == "ok" and result.tool in self.writes)

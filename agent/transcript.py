@@ -15,6 +15,7 @@ from domain.event import (
     ProgramEnded,
     Programs,
     ProgramStarted,
+    QuestionAnswered,
     RunFinished,
     RunStarted,
     SubtaskStarted,
@@ -30,7 +31,8 @@ class SubtaskTranscript:
     of which, ``earlier``, are of earlier runs. ``gone_around``: steps of walks that were; ``set_aside``: calls of programs that came to nothing.
 
     ``failed_after``: of the former, those that followed another tool, each with that tool. ``finished``: its last walk finished a path.
-    ``planned``: that path. ``sites``: of the steps that a program called, which call of it each is. ``programs``: what was written for it.
+    ``planned``: that path. ``sites``: of the steps that a program called, which call of it each is. ``programs``: what was written for it. ``questions``:
+    what its user was asked.
     """
 
     number: int = 0
@@ -47,6 +49,7 @@ class SubtaskTranscript:
     finished: bool = False
     sites: dict[int, str] = field(default_factory=dict[int, str])
     programs: ProgramsTrace = field(default_factory=ProgramsTrace)
+    questions: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
 
     @property
     def failed(self) -> list[StepResult]:
@@ -82,6 +85,8 @@ class SubtaskTranscript:
                 self._plan(())
             case CallFinished():
                 self._called(event)
+            case QuestionAnswered():
+                self.questions.append(event)
             case _:
                 if isinstance(event, Programs):
                     self._program(event)
@@ -140,6 +145,8 @@ class SubtaskTranscript:
             "path": list(self.path),
             "steps": [*steps],
         }
+        if self.questions:
+            told["questions"] = [one.model_dump(mode="json", exclude={"kind", "site"}) for one in self.questions]
         return {**told, "program": self.programs.to_json()} if self.programs.refused or self.programs.last else told
 
 

@@ -149,13 +149,14 @@ class ProgramRefused(Model):
 
 class ProgramStarted(Model):
     """A program is run. ``number``: its place among the subtask's, from 1. ``goes_on``: it is a further cell, which finds the names of the cells
-    before it, rather than a new beginning. Its calls are steps of the subtask, counted on from those before.
+    before it, rather than a new beginning. Its calls are steps of the subtask, counted on from those before. ``values``: of the inputs of a plan.
     """
 
     kind: Literal["program.started"] = "program.started"
     number: int
     program: Program
     goes_on: bool = False
+    values: JsonObject = Field(default_factory=dict)
 
 
 class ProgramLooked(Model):

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-import os
 import sys
 import termios
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from _terminal import next_line
 from pydantic.types import JsonValue
 from rich.console import Console
 from rich.text import Text
@@ -67,7 +67,7 @@ class TerminalApprover:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
         while answer is None:
             self._console.print("yes (y), no (n), all calls of this tool in this run (a): ", end="", markup=False)
-            line = await _line()
+            line = await next_line()
             answer = "no" if not line else _ANSWERS.get(line.strip().lower())
         if answer == "all":
             self._all.add(call.tool.id)
@@ -105,14 +105,3 @@ def _whole(value: JsonValue) -> str:
     text = json.dumps(value, ensure_ascii=False)
     short = clean(text, _MOST)
     return short if len(text) <= _MOST else f"{short} (and {len(text) - _MOST} characters more)"
-
-
-async def _line() -> str:
-    """The next line of the terminal, waited for without a thread, which Ctrl-C could not end; empty at its end."""
-    loop, there = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(sys.stdin, there.set)
-    try:
-        await there.wait()
-    finally:
-        loop.remove_reader(sys.stdin)
-    return os.read(sys.stdin.fileno(), 4_096).decode(errors="replace")

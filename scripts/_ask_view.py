@@ -26,6 +26,7 @@ from domain.event import (
     ProgramLooked,
     ProgramRefused,
     ProgramStarted,
+    QuestionAnswered,
     ReflectionMade,
     ResponseCompressed,
     RunDelayed,
@@ -65,6 +66,9 @@ class AskView:
                 self._programs.show(event)
             case InputNeeded():
                 self._line(f"  [yellow]?[/yellow]  {escape(clean(event.reason, 400))}")
+            case QuestionAnswered():
+                said = f"“{event.answer}”" if event.answer else event.unanswered
+                self._line(f"  [yellow]?[/yellow]  {escape(event.question)}  [dim]{escape(said)}[/dim]")
             case RunDelayed():
                 self._line(f"  [yellow]…  {escape(clean(event.reason, 400))}[/yellow]")
             case AnswerDelta():

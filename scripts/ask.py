@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +16,7 @@ from domain.errors import BrokenInputError, UnavailableError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agent.asking import Asker
     from agent.execution.approval import Approver
     from agent.transcript import Transcript
     from domain.event import Event
@@ -53,7 +55,8 @@ def main(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Answer a request. Before a call that may change something, the terminal asks; without a terminal, none is made but with --yes.
+    """Answer a request. Before a call that may change something, the terminal asks; without a terminal, none is made but with --yes. What the
+    request leaves open is asked there, too; without a terminal the answer says what would have to be known.
 
     Exit codes: 0 answered, 1 not answered, or a change was not made, 2 wrong use, 3 no store, 4 answered in part.
     """
@@ -102,8 +105,21 @@ def _approver(changes: Changes, executor: str, turn: asyncio.Lock) -> "Approver"
         return DryRun(lambda call: show_change(console, call, "Not made, since this is a dry run:"))
     if changes == "yes" or executor == "replay":
         return AllowChanges()
-    at_a_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    return TerminalApprover(console, turn) if at_a_terminal else DenyChanges(HOW_ELSE)
+    return TerminalApprover(console, turn) if _at_a_terminal() else DenyChanges(HOW_ELSE)
+
+
+def _asker(turn: asyncio.Lock) -> "Asker":
+    """Who is asked what the request leaves open."""
+    from _questions import TerminalAsker
+    from rich.console import Console
+
+    from agent.asking import NobodyThere
+
+    return TerminalAsker(Console(stderr=True, highlight=False), turn) if _at_a_terminal() else NobodyThere()
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 async def _ask(
@@ -130,6 +146,7 @@ async def _ask(
         turn = asyncio.Lock()
         approver = _approver(changes, executor, turn)
         deps = await run_deps(container, policy, caller or executor, planner, approver=approver)
+        deps = replace(deps, asker=_asker(turn))
         transcript = Transcript()
         learns = learn and container.settings.learn
         async for record in run_and_learn(request, deps, budget_of(container), learn=learns):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 from pydantic import BaseModel
+from streamlit.components.v2 import component
 
 _ASSETS = Path(__file__).with_name("assets")
 _HINT = "Python. Tab indents; Escape, then Tab leaves the field. Names of functions are proposed while you type: arrow keys choose, Enter takes one."
@@ -82,4 +83,4 @@ def code_field(label: str, shown: EditedText, key: str, changed: Callable[[str],
 def _registered() -> Callable[..., object]:
     """Once for each process: Streamlit counts a second registration as a mistake."""
     html, css, js = ((_ASSETS / f"code_editor.{kind}").read_text() for kind in ("html", "css", "js"))
-    return st.components.v2.component("footpath_code", html=html, css=css, js=js, isolate_styles=False)
+    return component("footpath_code", html=html, css=css, js=js, isolate_styles=False)

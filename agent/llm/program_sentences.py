@@ -8,6 +8,7 @@ from agent.llm.program_text import program_messages
 from agent.llm.prompts import Fence, instructions
 from agent.llm.structured_output import Asker
 from agent.programs import text_names
+from agent.programs.earlier import EARLIER
 from agent.programs.grammar.compiling import Compiled, compiled
 from agent.programs.grammar.sentence import Sentence
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
@@ -27,7 +28,7 @@ class SentenceAuthor:
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """The text of the sentence that the model gives; none where it gives none that compiles, twice."""
         standing = text_names.made(one.text for one in question.attempts if one.stands)
-        given = {*question.given, *standing}
+        given = {*([EARLIER] if question.earlier else []), *standing}
         made = Compiled("")
 
         def complaint(sentence: Sentence) -> str:

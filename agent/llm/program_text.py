@@ -10,7 +10,10 @@ from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
 from domain.event import QuestionAnswered
 
 _TOLD = 6_000
-_GIVEN = 300
+_EARLIER = (
+    "This goes on from earlier requests. `earlier` is the list of what their calls answered, whole; below, samples. What the request refers back to is "
+    "there: take values from `earlier[…]` rather than writing them; what it does not refer to is of no use."
+)
 
 
 def program_messages(question: ProgramQuestion, instructions: Message, fence: Fence) -> list[Message]:
@@ -22,10 +25,9 @@ def program_messages(question: ProgramQuestion, instructions: Message, fence: Fe
 
 
 def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
-    given = "\n".join(f"{name}: {kind[:_GIVEN]}" for name, kind in question.given.items())
     return (
         fence.block("functions", question.offer.text) if question.offer.text else "There are no functions.",
-        f"Names that hold values already:\n{fence.block('names', given)}" if given else "",
+        f"{_EARLIER}\n{fence.block('earlier', question.earlier)}" if question.earlier else "",
         f"today = {question.today!r}{_weekday(question.today)}",
         request_text(question.request, fence),
     )

@@ -1,17 +1,16 @@
 """What carrying out a plan will take of a language model, as far as that can be told before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.compression.compress import LIMIT
-from agent.plans.dry_run import TriedCall
-from domain.plan_document import PlanDocument
+from agent.plans.dry_run import Tried
 from domain.tool import ToolDoc, ToolId
 
 _CHARACTERS = 4
 """A token is about so many characters of English or JSON."""
 _INSTRUCTIONS = 500
-_SAID = {"arguments": 120, "answer": 250, "score": 80}
+_SAID = {"arguments": 120, "answer": 250}
 """Tokens of what is told with each question, and of what comes back, by what it is for."""
 
 
@@ -39,26 +38,21 @@ class Expected:
 
 
 def expected(
-    document: PlanDocument,
-    docs: Mapping[ToolId, ToolDoc],
-    calls: Sequence[TriedCall],
-    *,
-    model: bool,
-    learns: bool,
-    price: Price | None,
+    tried: Tried, docs: Mapping[ToolId, ToolDoc], *, model: bool, phrases: bool, price: Price | None
 ) -> Expected:
-    """A model is asked for the values of each step that leaves a required one open, for the answer, and where runs are learnt from, for
-    what the steps were worth. Without a ``model`` nothing is asked.
+    """A model is asked for the values of each call that leaves some open, and for the answer, where the program makes none itself or what it says
+    is said anew (``phrases``). Without a ``model`` nothing is asked.
     """
     questions: list[tuple[str, int]] = []
     shown = 0
-    for step, call in zip(document.steps, calls, strict=True):
-        told = {*step.arguments, *step.takes, *step.named}
-        doc = docs[step.tool]
-        if any(parameter.name not in told for parameter in doc.required):
-            questions.append(("arguments", shown + len(doc.model_dump_json(exclude_defaults=True))))
+    for call in tried.calls:
+        if call.found or call.missing:
+            questions.append(("arguments", shown + len(docs[call.tool].model_dump_json(exclude_defaults=True))))
         shown += min(len(call.response), LIMIT)
-    questions += [("answer", shown), *([("score", shown)] if learns else [])]
+    if not tried.speaks:
+        questions.append(("answer", shown))
+    elif phrases and tried.says is not None and tried.says.answered != "no":
+        questions.append(("answer", len(tried.says.answer)))
     if not model:
         return Expected(0, 0, 0, None if price is None else 0.0)
     prompt = sum(_INSTRUCTIONS + characters // _CHARACTERS for _, characters in questions)

@@ -1,80 +1,248 @@
-"""A plan gone through without calling anything: what would be asked of each tool, and what came back when it was asked like that before."""
+"""A program gone through without calling anything: line by line what its calls would be, what answered them, what its names then hold, what it would say.
 
+Recorded calls answer, else the examples of the tools' documents; where there is neither, it goes no further.
+"""
+
+import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from pydantic.types import JsonValue
 
 from agent.execution.executor import Executor
 from agent.execution.validation import checked
-from agent.plans.arguments import CarryingOut
-from agent.policy.protocol import ArgumentsQuestion, Policy
+from agent.plans.compiling import speaks
+from agent.policy.protocol import Arguments, Policy
+from agent.programs.answers import answer_of
+from agent.programs.dependencies import line_starts
+from agent.programs.looks import sample
+from agent.programs.open_values import NamedItems, OpenValues
+from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Sandbox, Session, Stop, Waiting
+from agent.programs.verdict import Claim, claim_of
+from agent.programs.watched_text import WatchedText, watched
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from domain.plan import StepResult
-from domain.plan_document import PlanDocument
+from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc, ToolId
 
 SHOWN = 2_000
 """Characters of a response that are shown."""
 EXAMPLE = "the example in the tool's document; no such call is recorded"
 """The note of an answer that nobody has recorded."""
+MOST_CALLS = 200
+SECONDS = 20.0
+"""How far a program is gone through."""
+_VALUE = 160
+"""Characters of a name's value."""
 TryStatus = Literal["answered", "unknown", "missing"]
 """``unknown``: nothing is recorded of such a call, nor is there an example. ``missing``: a value that it needs would not be found."""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
-    """``step`` in the plan, from 1. ``response``: recorded, or the tool document's ``example``, cut; ``note``: which, and what would be complained of."""
+    """``step``: which call of the program it is, from 1. ``line`` and ``column``: where it stands. ``found``: parameters that the plan leaves open, which
+    were found. ``response``: recorded, or the tool document's ``example``, cut; ``note``: which, and what would be complained of.
+    """
 
     step: int
+    line: int
+    column: int
+    function: str
     tool: ToolId
     arguments: JsonObject
-    missing: tuple[str, ...]
-    changes: bool
-    status: TryStatus
+    missing: tuple[str, ...] = ()
+    changes: bool = False
+    status: TryStatus = "unknown"
     response: str = ""
     note: str = ""
     example: bool = False
+    found: tuple[str, ...] = ()
 
 
-async def tried(
-    document: PlanDocument,
-    request: str,
-    docs: Mapping[ToolId, ToolDoc],
-    given: Sequence[tuple[ToolId, StepResult | None]],
-    policy: Policy,
-    recorded: Executor,
-) -> tuple[TriedCall, ...]:
-    """The plan's calls in order, to its end. Every tool that it names is in ``docs``.
+@dataclass(slots=True)
+class TriedLine:
+    """``times``: how often it was gone through, of a loop's head: its rounds. ``values``: of the names that it sets, as they were the last time, cut."""
 
-    ``policy``: finds what the plan leaves open. ``recorded``: answers from recordings, and reaches nothing else. ``given``: the steps of
-    other subtasks that it builds on, with their results; where there is none, their documents' examples stand in.
+    line: int
+    times: int = 0
+    values: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """``text``: what was gone through. ``says``: its answer; None where it came to none. ``speaks``: whether it makes one of its own. ``stopped``: why it
+    went no further than ``stopped_line`` (0: unknown); empty where it came to its end.
     """
-    path = [docs[step.tool] for step in document.steps]
-    earlier = [
-        (docs[tool], result or _result(docs[tool], {}, docs[tool].example_response or "")) for tool, result in given
-    ]
-    values = CarryingOut(policy, document, len(given))
-    calls: list[TriedCall] = []
-    for number, tool in enumerate(path, start=1):
-        question = ArgumentsQuestion(request, tool, tuple(earlier), later=tuple(path[number:]))
-        answer = await values.arguments(question)
-        arguments, wrong = checked(tool, answer.values)
-        if answer.missing:
-            body, status, note = tool.example_response or "", "missing", answer.why
-        elif wrong:
-            body, status, note = tool.example_response or "", "missing", " ".join(said for _, said in wrong)
-        else:
-            body, status, note = await _answer(tool, arguments, recorded)
-        example = bool(body) and (status != "answered" or note == EXAMPLE)
-        earlier.append((tool, _result(tool, arguments, body)))
-        calls.append(
-            TriedCall(number, tool.id, arguments, answer.missing, not tool.safe, status, body[:SHOWN], note, example)
+
+    text: str
+    calls: tuple[TriedCall, ...]
+    lines: tuple[TriedLine, ...]
+    says: Claim | None = None
+    speaks: bool = True
+    stopped: str = ""
+    stopped_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a program is gone through with. ``docs``: of all tools that it calls. ``given``: the results that it builds on; where there is none, their
+    documents' examples stand in. ``policy``: finds what is left open. ``recorded``: answers from recordings, and reaches nothing else.
+    """
+
+    request: str
+    today: str
+    docs: Mapping[ToolId, ToolDoc]
+    given: Sequence[tuple[ToolId, StepResult | None]]
+    policy: Policy
+    recorded: Executor
+    sandbox: Sandbox
+
+
+async def tried(plan: ProgramPlan, around: Surroundings) -> Tried:
+    """A program that has passed its checks, to its end, or as far as anything is known."""
+    return await _Going(plan, around).through()
+
+
+class _Going:
+    """One way through one program; made, used once and dropped."""
+
+    def __init__(self, plan: ProgramPlan, around: Surroundings) -> None:
+        self._plan = plan
+        self._program: Program = plan.program
+        self._functions = {name: around.docs[tool] for name, tool in plan.program.tools.items() if tool in around.docs}
+        self._around = around
+        self._text: WatchedText = watched(plan.program.text)
+        self._lines: dict[int, TriedLine] = {}
+        self._calls: list[TriedCall] = []
+        self._given = tuple(
+            (around.docs[tool], result or _result(around.docs[tool], {}, around.docs[tool].example_response or ""))
+            for tool, result in around.given
         )
-    return tuple(calls)
+        self._made: list[tuple[ToolDoc, StepResult]] = []
+        self._open = OpenValues(around.request, around.policy, self._given)
+        self._stopped = ""
+        self._stopped_line = 0
+
+    async def through(self) -> Tried:
+        """All of it."""
+        says = None
+        named = NamedItems(self._around.request, self._program, self._functions)
+
+        def chosen(items: JsonValue, place: int, back: int) -> JsonValue:
+            return named(items, self._text.place(place), back)
+
+        try:
+            async with asyncio.timeout(SECONDS), self._around.sandbox.session(self._at_line, chosen) as session:
+                says = self._end(await self._course(session))
+        except TimeoutError:
+            self._stop(f"going through it took more than {SECONDS:g} seconds")
+        often = Counter(call.line for call in self._calls)
+        for line, times in often.items():
+            told = self._lines.setdefault(line, TriedLine(line))
+            told.times = told.times or times
+        lines = tuple(self._lines[line] for line in sorted(self._lines))
+        speaking = speaks(self._program)
+        says = says if speaking else None
+        return Tried(self._program.text, tuple(self._calls), lines, says, speaking, self._stopped, self._stopped_line)
+
+    async def _course(self, session: Session) -> Stop | None:
+        """To where it ends; None where nothing more is known."""
+        stop = await session.start(self._text.text, self._inputs())
+        while isinstance(stop, Waiting):
+            answers = {call.id: await self._answer(call) for call in stop.calls}
+            if self._stopped:
+                return None
+            stop = await session.resume(answers)
+        return stop
+
+    def _inputs(self) -> JsonObject:
+        results = [answer_of(doc, result) for doc, result in self._given]
+        given: list[JsonValue] = [one for one in results if not isinstance(one, Failure)]
+        defaults = {name: schema["default"] for name, schema in self._plan.inputs.items() if "default" in schema}
+        return {"today": self._around.today, "earlier": given, **defaults, **self._plan.values}
+
+    def _end(self, stop: Stop | None) -> Claim | None:
+        match stop:
+            case Returned(value):
+                return claim_of(value)
+            case Broken(kind, message, line):
+                self._stop(f"it would break off: {kind}: {message}", self._text.line(line))
+            case Looking():
+                self._stop("it looks at values here, and goes on with a text that is written then")
+            case _:
+                pass
+        return None
+
+    def _stop(self, why: str, line: int = 0) -> None:
+        if not self._stopped:
+            self._stopped, self._stopped_line = why, line
+
+    def _at_line(self, line: int, names: JsonObject) -> None:
+        told = self._lines.setdefault(line, TriedLine(line))
+        told.times += 1
+        told.values |= {name: sample(value, _VALUE) for name, value in names.items()}
+
+    async def _answer(self, call: PendingCall) -> JsonValue | Failure:
+        line, column = self._place(call)
+        tool = self._functions.get(call.function)
+        if tool is None:
+            return self._ask(call, line)
+        if len(self._calls) >= MOST_CALLS:
+            self._stop(f"it makes more than {MOST_CALLS} calls", line)
+            return None
+        told = await self._tried(call, tool, TriedCall(len(self._calls) + 1, line, column, call.function, tool.id, {}))
+        self._calls.append(replace(told, response=told.response[:SHOWN]))
+        if not told.response and told.status == "missing":
+            self._stop(f"{call.function}: {told.note or 'a value that it needs would not be found'}", line)
+        elif not told.response and told.status == "unknown":
+            self._stop(f"nothing is known of what {call.function} answers: {told.note}", line)
+        result = _result(tool, told.arguments, told.response)
+        self._made.append((tool, result))
+        return answer_of(tool, result)
+
+    def _ask(self, call: PendingCall, line: int) -> JsonValue | Failure:
+        """A question to the user: nobody is asked here, so the first of its choices stands for their answer."""
+        choices = call.arguments.get("choices")
+        if isinstance(choices, list) and choices:
+            told = self._lines.setdefault(line, TriedLine(line))
+            told.values["(your answer)"] = sample(choices[0], _VALUE)
+            return str(choices[0])
+        self._stop(f"{call.function} waits for an answer of yours", line)
+        return None
+
+    def _place(self, call: PendingCall) -> tuple[int, int]:
+        """Line and column, from 1, the column in characters."""
+        place, starts = self._text.place(call.start), line_starts(self._program.text)
+        line = max(at for at, start in enumerate(starts, start=1) if start <= place)
+        before = self._program.text.encode()[starts[line - 1] : place]
+        return line, len(before.decode(errors="replace")) + 1
+
+    async def _tried(self, call: PendingCall, tool: ToolDoc, told: TriedCall) -> TriedCall:
+        names = self._program.arguments.get(call.function, {})
+        left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
+        given = {names.get(name, name): value for name, value in call.arguments.items()}
+        known = Arguments({name: one for name, one in given.items() if one is not None or name not in left_out}, ())
+        told = replace(told, changes=not tool.safe)
+        if call.open:
+            left = tuple(names.get(name, name) for name in sorted(call.open))
+            known = await self._open.found(tool, known, left, tuple(self._made))
+            told = replace(told, found=tuple(name for name in left if name in known.values))
+        arguments, wrong = checked(tool, known.values)
+        example = tool.example_response or ""
+        if known.missing or wrong:
+            why = known.why if known.missing else " ".join(said for _, said in wrong)
+            told = replace(told, status="missing", missing=known.missing, note=why, response=example)
+            return replace(told, arguments=arguments, example=bool(example))
+        body, status, note = await _answered(tool, arguments, self._around.recorded)
+        return replace(
+            told, arguments=arguments, status=status, response=body, note=note, example=bool(body) and note == EXAMPLE
+        )
 
 
-async def _answer(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
+async def _answered(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
     """A body, whether there is one, and where it is from."""
     try:
         result = await recorded.call(tool, arguments)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pydantic.types import JsonValue
 
 from agent.execution.validation import checked
-from domain.errors import InvalidArgumentsError
+from domain.errors import InvalidArgumentsError, UsageError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep
+from domain.program import ProgramPlan
 from domain.tool import Parameter, ToolDoc, tool_id
 
 
@@ -29,6 +30,18 @@ def misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list
     Each with the parameter's name (empty: of none in particular) and a sentence.
     """
     return _read(document, parameters)[1]
+
+
+def input_values(plan: ProgramPlan) -> JsonObject:
+    """What the names of a plan's inputs hold. ``UsageError`` where one has no value, or one that is not as its schema has it."""
+    defaults = {name: schema["default"] for name, schema in plan.inputs.items() if "default" in schema}
+    lacking = [name for name in plan.inputs if name not in plan.values and name not in defaults]
+    if lacking:
+        raise UsageError(f"the plan has no value for {', '.join(f'`{name}`' for name in lacking)}: give one for each")
+    values, wrong = checked(_as_tool(plan.inputs), {**defaults, **plan.values})
+    if wrong:
+        raise UsageError(f"the values of the plan do not fit: {' '.join(said for _, said in wrong)}")
+    return values
 
 
 def unnamed(document: PlanDocument) -> list[str]:

@@ -41,8 +41,13 @@ def shown(*values: JsonValue) -> Shown:
 def _lines(value: JsonValue, number: int) -> Iterator[str]:
     head = f"value {number}: " if number else ""
     yield f"{head}{in_line(shape_of_value(value), _STRUCTURE)}{_size(value)}"
-    sample = _sample(value, _DEEPEST)
-    yield f"sample: {sample if len(sample) <= _SAMPLE else sample[: _SAMPLE - 1] + '…'}"
+    yield f"sample: {sample(value, _SAMPLE)}"
+
+
+def sample(value: JsonValue, characters: int) -> str:
+    """A value as Python writes it, with less of everything, in so many characters."""
+    told = _sample(value, _DEEPEST)
+    return told if len(told) <= characters else told[: characters - 1] + "…"
 
 
 def _size(value: JsonValue) -> str:

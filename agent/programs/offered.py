@@ -5,27 +5,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic.types import JsonValue
-
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import Evidence
-from agent.policy.protocol import Results
-from agent.programs.annotations import in_line
 from agent.programs.offer_text import OfferText, render_offer
 from agent.programs.signatures import PREAMBLE
 from domain.errors import FootpathError
 from domain.event import CandidatesConsidered, ConsideredTool
 from domain.program import Program
 from domain.tool import ToolDoc, ToolId
-from graph.lenient_json import read_value
 from graph.response_shape import response_shape
-from graph.shapes import shape_of_value
 
 OFFERED = 16
 """Tools of an offer."""
 
-_GIVEN = 420
-"""Characters of the type of an earlier result."""
 _log = logging.getLogger(__name__)
 
 
@@ -92,10 +84,3 @@ def considered(tools: Sequence[ToolDoc], evidence: Evidence) -> CandidatesConsid
         for place, tool in enumerate(tools, start=1)
     )
     return CandidatesConsidered(path=(), candidates=shown, finish_weight=0.0)
-
-
-def given_names(given: Results) -> dict[str, tuple[str, JsonValue]]:
-    """Earlier results as names of a program, each with its type and value."""
-    values = [read_value(result.response) for _, result in given]
-    found = [result.response if value is None else value for value, (_, result) in zip(values, given, strict=True)]
-    return {f"earlier_{n}": (in_line(shape_of_value(one), _GIVEN), one) for n, one in enumerate(found, start=1)}

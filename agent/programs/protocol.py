@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from pydantic.types import JsonValue
@@ -40,14 +40,14 @@ class Attempt:
 class ProgramQuestion:
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
-    ``given``: names that hold earlier results already, each with its type as Python writes it. ``attempts``: the oldest first.
+    ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``attempts``: the oldest first.
     ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     """
 
     request: str
     offer: OfferText
     today: str
-    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    earlier: str = ""
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
     answers: tuple[QuestionAnswered, ...] = ()

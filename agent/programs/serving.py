@@ -1,7 +1,7 @@
 """One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
@@ -9,9 +9,13 @@ from pydantic.types import JsonValue
 
 from agent.asking import still_open
 from agent.offer.tool_facts import Evidence
+from agent.plans.approval import NOT_ALLOWED, PlanQuestions
 from agent.policy.protocol import Results
 from agent.programs import text_names
+from agent.programs.approving import Approving
+from agent.programs.carrying import said_by_calls, shortened
 from agent.programs.checking import check
+from agent.programs.earlier import EARLIER, EarlierResults
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
@@ -48,14 +52,11 @@ _BEGIN_ANEW = "The names of all cells before it are lost: write the whole progra
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program is written for. ``given``: names that hold earlier results, with these. ``tainted``: the request was put into words after
-    foreign data was seen. ``wider``: what a program lacks is looked for once more.
-    """
+    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
 
     request: str
     today: str
-    given: Mapping[str, tuple[str, JsonValue]] = field(default_factory=dict[str, tuple[str, JsonValue]])
-    tainted: bool = False
+    earlier: EarlierResults = field(default_factory=EarlierResults)
     wider: bool = False
 
 
@@ -73,6 +74,7 @@ class Serving:
         calling: Calling,
         progress: Progress,
         past: Line,
+        questions: PlanQuestions,
     ) -> None:
         if deps.sandbox is None:
             raise RuntimeError("there is no sandbox to run programs in")
@@ -83,6 +85,8 @@ class Serving:
         self._calling = calling
         self._progress = progress
         self._past = past
+        approves = deps.approves
+        self._approving = Approving(approves, questions, past) if approves is not None else None
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._fed: list[Program] = []
@@ -128,12 +132,21 @@ class Serving:
                     yield event
             if self._program is None:
                 break
+            if self._approving is not None:
+                self._program = await self._approving.approved(self._program, self._functions.docs)
+                if self._program is None:
+                    self.over = True
+                    yield NOT_ALLOWED
+                    return
             async with closing(self._ran(self._program)) as events:
                 async for event in events:
                     yield event
             event = self._come_to(self._stop, self._program)
+            if isinstance(event, ProgramEnded) and not event.spoken:
+                async for short in shortened(self._progress, self._evidence, self._deps.policy, self._deps.choices):
+                    yield short
             yield event
-            if isinstance(event, ProgramEnded) or self.over:
+            if isinstance(event, ProgramEnded) or self.over or (self._approving and isinstance(event, ProgramFailed)):
                 self.over = True
                 return
         self.over = bool(self._progress.changes_made)  # what would go around it could change the same once more
@@ -148,6 +161,9 @@ class Serving:
                 self._standing.append(number)
                 self._attempts.append(Attempt(program.text, seen.text, seen.foreign, stands=True))
                 return ProgramLooked(number=number, shown=seen.text)
+            case Returned(None) if self._approving is not None:
+                self._calls += self._cell
+                return said_by_calls(number, self._results(self._calls))
             case Returned(value):
                 end = self._end(value, program)
                 if not end.veto or not self._may_repair(end):
@@ -181,19 +197,22 @@ class Serving:
                     return
                 case ProgramRefused(text=text, complaints=complaints):
                     self._progress.meter.decisions += 1
+                case None if self._approving is not None and (shown := self._approving.shown) is not None:
+                    self._program = shown
+                    return
                 case None:
                     text = await self._asked_for()
                     if not text:
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    given = dict.fromkeys((*self._asked.given, *cells), "Any")
+                    given = dict.fromkeys(cells, "Any") | ({EARLIER: "list[Any]"} if self._asked.earlier.text else {})
                     checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
                     text, complaints = checked.text, checked.complaints
                 case _:  # none was written before
                     return
             if not complaints:
                 foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
-                tainted = self._asked.tainted or foreign
+                tainted = self._asked.earlier.foreign or foreign
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
                 return
             yield ProgramRefused(text=text, complaints=complaints)
@@ -208,7 +227,7 @@ class Serving:
                 request=self._asked.request,
                 offer=self._functions.text,
                 today=self._asked.today,
-                given={name: kind for name, (kind, _) in self._asked.given.items()},
+                earlier=self._asked.earlier.text,
                 attempts=tuple(self._attempts),
                 unknown=self._functions.unknown,
                 answers=tuple(one for one in self._calling.asking.answered if not one.unanswered),
@@ -224,7 +243,8 @@ class Serving:
             self._forget()  # a worker was lost, and is not lost again
         goes_on = self._stood > 0
         number = self._progress.programs + 1
-        yield ProgramStarted(number=number, program=program, goes_on=goes_on)
+        values = self._approving.inputs() if self._approving is not None else {}
+        yield ProgramStarted(number=number, program=program, goes_on=goes_on, values=values)
         if not goes_on:
             self._before += self._calls
             self._calls, self._fed, self._standing = [], [], []
@@ -235,10 +255,19 @@ class Serving:
         await self._evidence.read(program.tools.values())
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
-        inputs = {} if goes_on else {"today": self._asked.today} | {n: v for n, (_, v) in self._asked.given.items()}
-        session, calling = await self._at(goes_on=goes_on), replace(self._calling, docs=tools)
+        made = text_names.made(one for one in cells)
+        inputs = self._asked.earlier.inputs(text_names.used(program.text) - made)
+        inputs |= values if goes_on else {"today": self._asked.today, **values}
+        calling = replace(self._calling, docs=tools, plan=self._approving is not None)
+        if self._approving is not None:
+            self._approving.begins(self._asked.request, tools)
+        session = await self._at(goes_on=goes_on)
         offered = {name: tool.id for name, tool in self._functions.docs.items()}
-        leave = calling.leave.of(program, cells, offered, self._standing) if calling.leave is not None else None
+        leave = (
+            replace(calling.leave, own=tuple(values)).of(program, cells, offered, self._standing)
+            if calling.leave is not None
+            else None
+        )
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
         began = time.perf_counter()
         async with closing(runner.run(inputs)) as events:
@@ -253,8 +282,9 @@ class Serving:
     async def _at(self, *, goes_on: bool) -> Session:
         """The session that holds the names of the cells before, or a fresh one."""
         if self._session is None or not goes_on:
+            named = self._approving.named if self._approving is not None else None
             await self._stack.aclose()
-            self._session = await self._stack.enter_async_context(self._sandbox.session())
+            self._session = await self._stack.enter_async_context(self._sandbox.session(named=named))
         return self._session
 
     def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
@@ -296,7 +326,7 @@ class Serving:
             text,
             calls,
             self._results(self._before),
-            given=bool(names & set(self._asked.given)),
+            given=bool(self._asked.earlier.inputs(names)),
             unreached=[name for name in changing if name not in called],
             review=self._evidence.reader.review(self._asked.request, steps),
         )
@@ -315,7 +345,13 @@ class Serving:
 
     async def _lacking(self, end: ProgramEnded) -> list[ToolDoc]:
         """Tools for what a program lacks, by its own words, that it had not."""
-        if not self._asked.wider or end.answered == "yes" or not end.missing or self._spent:
+        if (
+            not self._asked.wider
+            or self._approving is not None
+            or end.answered == "yes"
+            or not end.missing
+            or self._spent
+        ):
             return []
         known = [tool.id for tool in self._functions.docs.values()]
         return await offered_tools(end.missing, self._deps.offers, self._evidence, known)
@@ -340,7 +376,12 @@ class Serving:
         """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
         match self._past.next:
             case None:
-                return self._repairs < REPAIRS and not self._progress.changes_made and not self._spent
+                return (
+                    self._approving is None
+                    and self._repairs < REPAIRS
+                    and not self._progress.changes_made
+                    and not self._spent
+                )
             case told:
                 return isinstance(told, ProgramFailed) and told.number == end.number
 

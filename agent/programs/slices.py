@@ -5,7 +5,7 @@ A slice stops at calls of tools: what went into a call is not what it answered. 
 
 import ast
 import builtins
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.execution.user_values import plain, plain_value, stands
@@ -87,8 +87,8 @@ class SlicedProgram:
         gathered = Gathering(self._found, self._setting.tools, site)
         gathered.take(value)
         conditions = [*(test for place in self._found.deciding(site) for test in place.tests), *gathered.conditions]
-        made = dict.fromkeys(self._source(kind, at, site.cell) for at, kind in gathered.parts.items())
-        sources = sorted((self._heard(one) for one in made if one), key=lambda one: (one.line, one.name))
+        made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
+        sources = sorted(map(self._heard, made), key=lambda one: (one.line, one.name))
         told = Slice(
             parameter=parameter,
             expression=_text(value),
@@ -98,28 +98,36 @@ class SlicedProgram:
         )
         return told.model_copy(update={"words": in_words(told)})
 
-    def _source(self, kind: PartKind, at: ast.expr, cell: int) -> Source | None:
+    def _sources(self, kind: PartKind, at: ast.expr, cell: int) -> Iterator[Source]:
         place = self._found.places.get(at)
         line = at.lineno if place is None or place.cell == cell else 0
         match kind, at:
             case "constant", ast.Constant(value):
-                return Source(kind="constant", name=repr(value), line=line)
+                yield Source(kind="constant", name=repr(value), line=line)
             case "asked", _:
-                return Source(kind="answer", name=ASK, line=line)
+                yield Source(kind="answer", name=ASK, line=line)
             case "call" | "error", ast.Name(name) | ast.Call(ast.Name(name)):
-                return Source(kind=kind, name=name, tool=self._setting.tools[name], line=line)
+                yield Source(kind=kind, name=name, tool=self._setting.tools[name], line=line)
+            case "item", _:
+                name = ast.unparse(at)
+                yield Source(kind="input", name=name, tool=self._setting.inputs.get(name, ToolId("")))
             case "name", ast.Name(name):
-                return self._of_name(name, line)
+                yield from self._of_name(name, line)
             case _:
-                return None
+                return
 
-    def _of_name(self, name: str, line: int) -> Source | None:
-        """Of a name that the program itself gives no value."""
-        if name in self._setting.own:
-            return Source(kind="given", name=name)
-        if name in self._setting.inputs:
-            return Source(kind="input", name=name, tool=self._setting.inputs[name])
-        return None if name in _KNOWN else Source(kind="unknown", name=name, line=line)
+    def _of_name(self, name: str, line: int) -> Iterator[Source]:
+        """Of a name that the program itself gives no value; one of a list stands for all of its items, which are named ``earlier[0]``, ``earlier[1]`` …"""
+        inputs = self._setting.inputs
+        items = [one for one in inputs if one.startswith(f"{name}[")]
+        if items:
+            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
+        elif name in self._setting.own:
+            yield Source(kind="given", name=name)
+        elif name in inputs:
+            yield Source(kind="input", name=name, tool=inputs[name])
+        elif name not in _KNOWN:
+            yield Source(kind="unknown", name=name, line=line)
 
     def _heard(self, source: Source) -> Source:
         """A constant is its user's where it stands in what they said."""

@@ -11,6 +11,14 @@ def used(text: str) -> frozenset[str]:
     )
 
 
+def found(text: str) -> frozenset[str]:
+    """The names that it reads, none of a text that cannot be read."""
+    try:
+        return used(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+
+
 def made(texts: Iterable[str]) -> frozenset[str]:
     """The names that texts leave behind for what comes after them: those of their outermost level."""
     found: set[str] = set()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic.types import JsonValue
 
 from agent.execution.call_cache import HAPPENED
+from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
@@ -152,6 +153,19 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
+
+
+def by_calls(calls: Results) -> Verdict:
+    """What a plan comes to that says nothing at its end: what became of its calls."""
+    lost = _lost(calls)
+    if not any(result.status == "ok" for _, result in calls):
+        return Verdict(Claim("no", ""), "no", "none of its calls succeeded")
+    if lost:
+        return Verdict(Claim("partly", ""), "partly", f"not all of its changes were made: {_named(lost)}")
+    tool, result = calls[-1]
+    if tool.safe and is_empty(result.response):
+        return Verdict(Claim("no", ""), "no", f"{clean(tool.api, 80)} found nothing")
+    return Verdict(Claim("yes", ""), "yes")
 
 
 def _hollow(claim: Claim, ran: Ran) -> str:

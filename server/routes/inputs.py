@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field, StringConstraints
 
+from agent.asking import LONGEST_ANSWER, UserQuestion
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.origin import AskedCall, ValueKind, ValueOrigin
@@ -38,11 +39,18 @@ DECISIONS: Mapping[InputKind, tuple[Decision, ...]] = {
 
 
 class DecisionBody(BaseModel):
-    """``allow`` and ``deny`` are about a call, a plan or a flow from host to host; the others about a call of which nobody knows whether it took effect."""
+    """``allow`` and ``deny`` are about a call, a plan or a flow from host to host; ``answer`` and ``deny`` about a question; the others about a call of
+    which nobody knows whether it took effect.
+    """
 
     decision: Decision = Field(
         examples=["allow"],
-        description="happened: it counts as made. did_not_happen: it is made again, once. leave: it stays unknown.",
+        description="happened: it counts as made. did_not_happen: it is made again, once. leave: it stays unknown. "
+        "deny of a question: it is not answered.",
+    )
+    answer: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ANSWER)] | int | None = Field(
+        default=None,
+        description="With answer: what is said to the question, or the place of one of its choices, from 0.",
     )
     always: bool = Field(
         default=False,
@@ -51,7 +59,7 @@ class DecisionBody(BaseModel):
 
 
 class ShownInput(BaseModel):
-    """``decision`` None: it is open. ``host``: where the call goes; ``origins``: where each of its arguments really comes from. ``calls``: all that
+    """``decision`` None: it is open. ``answer``: what was said to a question. ``host``: where the call goes; ``origins``: where each of its arguments really comes from. ``calls``: all that
     one answer is about, where they are several calls of one tool.
     """
 
@@ -70,6 +78,7 @@ class ShownInput(BaseModel):
     calls: tuple[AskedCall, ...] = ()
     asked_at: datetime
     decision: Decision | None
+    answer: str = ""
     answered_at: datetime | None
 
 
@@ -93,7 +102,8 @@ async def answer(
     if kind == "plan" and body.decision == "allow":
         answered = _shown(await approved(services, run_id, input_id, user.id))
     else:
-        answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
+        said: JsonObject = {"decision": body.decision, **_said(asked, body)}
+        answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, said))
     if body.always:
         reach = Reach.model_validate(_question(asked).get("reach", {}))
         await services.storage.allowed_tools.allow(user.id, answered.tool, reach, _kinds(answered))
@@ -102,6 +112,18 @@ async def answer(
         await services.storage.host_transfers.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
     services.worker.look()
     return answered
+
+
+def _said(asked: Input, body: DecisionBody) -> JsonObject:
+    """What answers a question, in its user's words."""
+    if (body.decision == "answer") != (body.answer is not None):
+        raise UsageError("answer goes with the decision answer, which needs it")
+    if body.answer is None:
+        return {}
+    said = UserQuestion("", "", tuple(_question(asked).get("choices", ()))).chosen(body.answer)
+    if not said:
+        raise UsageError("the answer says nothing, or there is no choice at that place; the first is 0")
+    return {"answer": said}
 
 
 async def _asked(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
@@ -129,6 +151,7 @@ def _shown(one: Input) -> ShownInput:
         asks=one.kind,
         asked_at=one.asked_at,
         decision=told.get("decision"),
+        answer=told.get("answer", ""),
         answered_at=one.answered_at,
         **_question(one),
     )

@@ -1,27 +1,30 @@
 """Developer mode: the plan that a run waits with is looked at, edited, tried out, and approved by answering its question."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from dataclasses import replace
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
-from agent.execution.validation import schema_of
-from agent.offer.tool_facts import Evidence
+from agent.plans.checked_plan import PlanComplaint
 from agent.plans.cost_estimate import Price, expected
-from agent.plans.dry_run import TriedCall, tried
-from agent.plans.suggestions import Suggestion, suggestions
-from agent.plans.validation import PlanProblem, Surroundings, problems
+from agent.plans.dry_run import Surroundings, TriedCall, TriedLine, tried
+from agent.programs.verdict import Claim
 from domain.errors import NotFoundError
-from domain.model import JsonObject
 from domain.plan_document import PlanDocument
-from domain.tool import ToolDoc, ToolId
+from domain.program import Program, ProgramPlan
+from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems as responses
 from server.routes.given_documents import GivenDocument
+from server.routes.given_programs import GivenProgram, SentProgram
+from server.routes.shown_plans import ShownPlan, shown_plan
 from server.routes.texts import RowId
-from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan, refuse
+from server.runs.checked_plans import PlanAsProgram, as_program
+from server.runs.plan_functions import PlanFunctions, plan_functions
+from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan
 from server.services import Services
+from server.storage.clock import now
 from server.storage.inputs import Input
 from wiring.settings import Settings
 
@@ -31,40 +34,39 @@ router = APIRouter(prefix="/runs/{run_id}/plan", tags=["plans"], responses=respo
 
 
 class PlanBody(BaseModel):
-    """``version``: of the plan that this one is put in place of."""
+    """``version``: of the plan that this one is put in place of. Either a ``program`` or, as steps, a ``document``."""
 
     version: int = Field(ge=0, le=2**31 - 1)
-    document: GivenDocument
+    document: GivenDocument | None = None
+    program: GivenProgram | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "PlanBody":
+        if (self.document is None) == (self.program is None):
+            raise ValueError("a plan is a program or a document: send one of them")
+        return self
 
 
-class ShownTool(BaseModel):
-    """``parameters``: JSON Schema of a call's arguments. ``changes``: calling it may change something; ``why``: by which source; ``host``: where it goes."""
+class CheckedText(BaseModel):
+    """``complaints``: by line and column; empty: it can be carried out. ``document``: the steps that it is, where it is no more than steps, else ``why_no_steps``."""
 
-    id: ToolId
-    api: str
-    description: str
-    changes: bool
-    why: str
-    host: str
-    parameters: JsonObject
-
-
-class ShownPlan(BaseModel):
-    """``given``: the tools of the steps of other subtasks that it builds on: steps 1 to their number, its own come after them."""
-
-    version: int
-    input: str
-    document: PlanDocument
-    given: tuple[ToolId, ...]
-    tools: list[ShownTool]
-    problems: tuple[PlanProblem, ...]
-    suggestions: tuple[Suggestion, ...]
+    complaints: tuple[PlanComplaint, ...]
+    document: PlanDocument | None
+    why_no_steps: str
+    speaks: bool
 
 
 class DryRun(BaseModel):
-    """``changes``: the tools whose calls may change something. ``cost``: of the model's tokens, where the settings know their price."""
+    """``text``: what was gone through, of which ``lines`` tells. ``says``: what it would answer. ``stopped``: why it went no further than ``stopped_line``.
+    ``changes``: the tools whose calls may change something. ``cost``: of the model's tokens, where the settings know their price.
+    """
 
+    text: str
+    lines: tuple[TriedLine, ...]
     calls: tuple[TriedCall, ...]
+    says: Claim | None
+    stopped: str
+    stopped_line: int
     changes: tuple[ToolId, ...]
     model_calls: int
     tokens: int
@@ -80,24 +82,52 @@ async def plan(run_id: RowId, user: CurrentUser, services: CurrentServices) -> S
 @router.put("", summary="Edit it; what is wrong with it is told", responses=responses(409))
 async def edit_plan(run_id: RowId, body: PlanBody, user: CurrentUser, services: CurrentServices) -> ShownPlan:
     found = await open_plan(services.storage, run_id, user.id)
-    return await _shown(services, await edited(services.storage, found, body.document, body.version))
+    new = body.document
+    if body.program is not None:
+        functions = await plan_functions(services.agents, found)
+        new = _written(body.program, functions)
+    assert new is not None  # noqa: S101  # the body has one of both
+    return await _shown(services, await edited(services.storage, found, new, body.version))
 
 
-@router.post("/dry-run", summary="Go through it without calling anything", responses=responses(400))
+@router.post("/check", summary="What is wrong with a text; nothing is kept")
+async def check_text(run_id: RowId, body: GivenProgram, user: CurrentUser, services: CurrentServices) -> CheckedText:
+    found = await open_plan(services.storage, run_id, user.id)
+    functions = await plan_functions(services.agents, found)
+    plan = replace(found, plan=_written(body, functions))
+    told = await as_program(services.agents, plan, functions, services.settings.max_depth)
+    return CheckedText(
+        complaints=told.complaints, document=told.document, why_no_steps=told.why_no_steps, speaks=told.speaks
+    )
+
+
+@router.post("/dry-run", summary="Go through it line by line without calling anything", responses=responses(400))
 async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> DryRun:
     found = await open_plan(services.storage, run_id, user.id)
     agents, chosen = services.agents, services.settings
-    docs = await _read(await agents.evidence(found.request, user.id), found)
-    wrong = await asyncio.to_thread(problems, found.document, Surroundings(docs, found.given, chosen.max_depth))
-    refuse(wrong)
-    rules = (await agents.container()).policy("offline")
-    given = await given_results(services.storage, found)
-    calls = await tried(found.document, found.request, docs, given, rules, await agents.recorded())
+    told, functions = await _read(services, found)
+    told.refuse()
+    container = await agents.container()
+    around = Surroundings(
+        request=found.request,
+        today=(chosen.today or now().date()).isoformat(),
+        docs=functions.docs,
+        given=await given_results(services.storage, found),
+        policy=container.policy("offline"),
+        recorded=await agents.recorded(),
+        sandbox=container.sandbox(),
+    )
+    gone = await tried(told.runs, around)
     model = found.run.policy == "llm"
-    takes = expected(found.document, docs, calls, model=model, learns=chosen.learn, price=_price(chosen))
+    takes = expected(gone, functions.docs, model=model, phrases=chosen.phrase, price=_price(chosen))
     return DryRun(
-        calls=calls,
-        changes=tuple(dict.fromkeys(call.tool for call in calls if call.changes)),
+        text=gone.text,
+        lines=gone.lines,
+        calls=gone.calls,
+        says=gone.says,
+        stopped=gone.stopped,
+        stopped_line=gone.stopped_line,
+        changes=tuple(dict.fromkeys(call.tool for call in gone.calls if call.changes)),
         model_calls=takes.model_calls,
         tokens=takes.tokens,
         cost=takes.cost,
@@ -111,57 +141,30 @@ def _price(settings: Settings) -> Price | None:
 
 
 async def approved(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
-    """Have a plan carried out as it stands. ``UsageError`` with its problems, while it has any."""
+    """Have a plan carried out as it stands. ``UsageError`` with what is wrong with it, while anything is."""
     found = await open_plan(services.storage, run_id, user_id)
     if found.input != input_id:
         raise NotFoundError("the run does not wait with this plan")
-    around = await surroundings(services, found)
-    refuse(await asyncio.to_thread(problems, found.document, around))
-    return await approve(services.storage, found, (around.docs or {}).values())
-
-
-async def surroundings(services: Services, found: OpenPlan) -> Surroundings:
-    """What a plan is checked against."""
-    evidence = await services.agents.evidence(found.request, found.run.user_id)
-    return Surroundings(await _read(evidence, found), found.given, services.settings.max_depth)
-
-
-async def _shown(services: Services, found: OpenPlan) -> ShownPlan:
-    evidence = await services.agents.evidence(found.request, found.run.user_id)
-    docs = await _read(evidence, found)
-    around = Surroundings(docs, found.given, services.settings.max_depth)
-    wrong = await asyncio.to_thread(problems, found.document, around)
-    fits = len(found.document.steps) <= around.depth
-    proposed = await suggestions(found.document, found.given, found.request, evidence) if fits else ()
-    known = dict(docs) | {one.tool: evidence.doc(one.tool) for one in proposed}
-    return ShownPlan(
-        version=found.version,
-        input=found.input,
-        document=found.document,
-        given=found.given,
-        tools=_tools(known),
-        problems=wrong,
-        suggestions=proposed,
+    told, functions = await _read(services, found)
+    told.refuse()
+    called = set(told.runs.program.tools.values())
+    return await approve(
+        services.storage, found, told.runs, [doc for tool, doc in functions.docs.items() if tool in called]
     )
 
 
-def _tools(docs: Mapping[ToolId, ToolDoc]) -> list[ShownTool]:
-    return [
-        ShownTool(
-            id=doc.id,
-            api=doc.api,
-            description=doc.description,
-            changes=not doc.safe,
-            why=doc.effect.why,
-            host=doc.host,
-            parameters=schema_of(doc),
-        )
-        for doc in docs.values()
-    ]
+async def _shown(services: Services, found: OpenPlan) -> ShownPlan:
+    told, functions = await _read(services, found)
+    return await shown_plan(found, told, functions, services.settings.max_depth)
 
 
-async def _read(evidence: Evidence, found: OpenPlan) -> Mapping[ToolId, ToolDoc]:
-    """The documents of the tools that a plan names, as far as there are any."""
-    named: Sequence[ToolId] = list(dict.fromkeys((*found.given, *(step.tool for step in found.document.steps))))
-    await evidence.read(named)
-    return {tool: evidence.doc(tool) for tool in named if evidence.has(tool)}
+async def _read(services: Services, found: OpenPlan) -> tuple[PlanAsProgram, PlanFunctions]:
+    functions = await plan_functions(services.agents, found)
+    return await as_program(services.agents, found, functions, services.settings.max_depth), functions
+
+
+def _written(sent: SentProgram, functions: PlanFunctions) -> ProgramPlan:
+    """What was sent, over the functions that it may call; not checked."""
+    words = set(re.findall(r"\w+", sent.text))
+    tools = {name: tool for name, tool in functions.tools.items() if name in words}
+    return ProgramPlan(program=Program(text=sent.text, tools=tools), inputs=sent.inputs, values=sent.values)

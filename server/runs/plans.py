@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from domain.event import CallFinished
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.runs.conversation_context import runs_before
 from server.runs.journal import records_of
@@ -24,16 +25,17 @@ from server.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class OpenPlan:
-    """``input``: the question about it; ``document``: as it stands; ``request`` and ``given``: of the subtask that it is for;
-    ``made``: what the given steps were called with.
+    """``input``: the question about it; ``plan``: as it stands, as whatever it was last written, and not checked; ``request`` and ``given``: of the
+    subtask that it is for; ``made``: what the given steps were called with; ``first``: the plan as the run made it.
     """
 
     run: Run
     input: str
-    document: PlanDocument
+    plan: PlanDocument | ProgramPlan
     request: str
     given: tuple[ToolId, ...]
     made: tuple[JsonObject, ...] = ()
+    first: PlanDocument | ProgramPlan | None = None
 
     @property
     def version(self) -> int:
@@ -51,22 +53,25 @@ async def open_plan(storage: Storage, run_id: str, user_id: str) -> OpenPlan:
     return await asyncio.to_thread(_read, run, question)
 
 
-async def edited(storage: Storage, plan: OpenPlan, document: PlanDocument, version: int) -> OpenPlan:
-    """The plan with another document in place of the one of a version. ``ConflictError``: it was edited or decided on meanwhile."""
-    kept: JsonObject = {"input": plan.input, "document": document.model_dump(mode="json")}
+async def edited(storage: Storage, plan: OpenPlan, new: PlanDocument | ProgramPlan, version: int) -> OpenPlan:
+    """The plan with another in place of the one of a version. ``ConflictError``: it was edited or decided on meanwhile."""
+    form = "document" if isinstance(new, PlanDocument) else "program"
+    kept: JsonObject = {"input": plan.input, form: new.model_dump(mode="json")}
     run = await storage.runs.set_plan(plan.run.id, plan.run.user_id, kept, version, plan.input)
-    return OpenPlan(run, plan.input, document, plan.request, plan.given, plan.made)
+    return replace(plan, run=run, plan=new)
 
 
-async def approve(storage: Storage, plan: OpenPlan, tools: Iterable[ToolDoc]) -> Input:
-    """Let it be carried out as it stands here, with its ``tools`` where they are now. ``ConflictError``: it was edited or decided on
-    meanwhile.
+async def approve(storage: Storage, plan: OpenPlan, program: ProgramPlan, tools: Iterable[ToolDoc]) -> Input:
+    """Let the ``program`` that it was checked to be be carried out, with its ``tools`` where they are now. ``ConflictError``: it was edited or decided
+    on meanwhile.
     """
     answer: JsonObject = {
         "decision": "allow",
-        "document": plan.document.model_dump(mode="json"),
+        "program": program.model_dump(mode="json"),
         "reach": {tool.id: reach_of(tool).model_dump() for tool in tools},
     }
+    if isinstance(plan.plan, PlanDocument):
+        answer["document"] = plan.plan.model_dump(mode="json")
     inputs, run = storage.inputs, plan.run
     return await inputs.answer(run.id, plan.input, run.user_id, answer, plan_version=plan.version)
 
@@ -74,9 +79,17 @@ async def approve(storage: Storage, plan: OpenPlan, tools: Iterable[ToolDoc]) ->
 def _read(run: Run, question: Input) -> OpenPlan:
     asked = cast("dict[str, Any]", question.question)
     mine = run.plan if run.plan is not None and run.plan.get("input") == question.key else None
-    document = PlanDocument.model_validate(asked["plan"] if mine is None else mine["document"])
     given, made = tuple(asked["given"]), tuple(asked.get("made", ()))
-    return OpenPlan(run, question.key, document, asked["request"], given, made)
+    first = _written({"document": asked.get("plan"), "program": asked.get("program")})
+    now = first if mine is None else _written(mine)
+    return OpenPlan(run, question.key, now, asked["request"], given, made, first)
+
+
+def _written(kept: JsonObject) -> PlanDocument | ProgramPlan:
+    """A plan that was written as a program is one, though a list of steps may be told beside it."""
+    if kept.get("program") is not None:
+        return ProgramPlan.model_validate(kept["program"])
+    return PlanDocument.model_validate(kept["document"])
 
 
 async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, StepResult | None]]:
@@ -93,7 +106,7 @@ async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, 
 
 
 def refuse(problems: Sequence[PlanProblem]) -> None:
-    """``UsageError`` with all that is wrong with a plan, if anything is."""
+    """``UsageError`` with all that is wrong with a plan's steps, if anything is."""
     if problems:
         told = [f"Step {one.step}: {one.message}" if one.step else one.message for one in problems]
         faults = tuple((_place(one), one.message) for one in problems)

@@ -1,0 +1,73 @@
+"""The values that stand in a plan: whoever wrote it, or gave values for its inputs, has said them."""
+
+import ast
+from collections.abc import Collection, Iterator
+
+from pydantic.types import JsonValue
+
+from agent.execution.provenance import Fixed
+from agent.programs.dependencies import line_starts
+from agent.programs.reading import calls
+from agent.programs.slices import Setting, SlicedProgram
+from domain.program import ProgramPlan
+from domain.slice import Source
+
+
+def fixed_values(plan: ProgramPlan | None, besides: Collection[str] = ()) -> list[Fixed]:
+    """The constants of a plan's text and the values of its inputs, by the parameters of its calls that they stand for. ``besides``: inputs whose
+    values are somebody else's.
+    """
+    if plan is None:
+        return []
+    try:
+        return list(_fixed(plan, besides))
+    except (SyntaxError, ValueError, RecursionError):
+        return []  # what is no program is carried out by nobody
+
+
+def said_values(plan: ProgramPlan | None) -> list[str]:
+    """The texts and numbers that a person gave for a plan's inputs, as they would stand in a message of theirs."""
+    return [told for value in plan.values.values() for told in _texts(value)] if plan is not None else []
+
+
+def _fixed(plan: ProgramPlan, besides: Collection[str]) -> Iterator[Fixed]:
+    """However they get to a call: by a name, out of a list that is gone through."""
+    program = plan.program
+    setting = Setting(program.tools, program.arguments, own=plan.inputs)
+    sliced, starts = SlicedProgram([program.text], setting), line_starts(program.text)
+    for call in calls(ast.parse(program.text)):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name not in program.tools:
+            continue
+        start = starts[call.lineno - 1] + call.col_offset
+        end = starts[(call.end_lineno or call.lineno) - 1] + (call.end_col_offset or 0)
+        for one in sliced.slices(name, start, end):
+            for source in one.sources:
+                yield from ((program.tools[name], one.parameter, value) for value in _value(source, plan, besides))
+
+
+def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Iterator[JsonValue]:
+    if source.kind == "constant":
+        yield ast.literal_eval(source.name)
+    elif source.name in plan.inputs and source.name not in besides:
+        value = plan.values.get(source.name, plan.inputs[source.name].get("default"))
+        if value is not None:
+            yield value
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str() if value.strip():
+            yield value
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+        case list():
+            for one in value:
+                yield from _texts(one)
+        case dict():
+            for one in value.values():
+                yield from _texts(one)
+        case _:
+            return

@@ -1,0 +1,153 @@
+"""One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
+
+import ast
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+
+from pydantic.types import JsonValue
+
+from agent.asking import still_open
+from agent.compression.compress import compress
+from agent.compression.field_selection import FieldChoices
+from agent.offer.tool_facts import Evidence
+from agent.plans.parameters import input_values
+from agent.policy.protocol import Policy, Results
+from agent.programs.leave import ProgramLeave
+from agent.programs.open_values import NamedItems, OpenValues
+from agent.programs.protocol import Broken, LeftOpen, Looking, Returned, Sandbox
+from agent.programs.reading import calls
+from agent.programs.running import Calling, ProgramRunner
+from agent.programs.telling import told_failure
+from agent.programs.verdict import Claim, Ran, Verdict, by_calls, claim_of, judged
+from agent.resume import Line
+from agent.scheduler import closing
+from agent.search.state import Path
+from agent.subtask_progress import Progress
+from agent.text import clean
+from domain.errors import UsageError
+from domain.event import Event, ProgramEnded, ProgramFailed, ProgramStarted, ResponseCompressed
+from domain.program import Answered, Program, ProgramPlan
+
+_LOOKS = "it stops to look at values, and nobody goes on with a plan from there: take the look out"
+
+
+async def tools_of(plan: ProgramPlan, evidence: Evidence) -> Path:
+    """The tools of a plan's calls, in the order of its text, read. ``UsageError`` where it calls nothing, or what is not there."""
+    try:
+        named = [call.func.id for call in calls(ast.parse(plan.program.text)) if isinstance(call.func, ast.Name)]
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise UsageError(f"the plan is no program that can be read: {error}") from None
+    path = tuple(plan.program.tools[name] for name in named if name in plan.program.tools)
+    if not path:
+        raise UsageError("a plan needs at least one call of a tool")
+    await evidence.read(path)
+    unknown = [clean(tool, 120) for tool in dict.fromkeys(path) if not evidence.has(tool)]
+    if unknown:
+        raise UsageError(f"no such tool is indexed: {', '.join(unknown)}; take it out of the plan, or index it")
+    return path
+
+
+class Carrying:
+    """Made for one plan of a subtask, used once and dropped. ``names``: what the text finds beside its inputs."""
+
+    def __init__(
+        self,
+        plan: ProgramPlan,
+        names: Mapping[str, JsonValue],
+        opened: OpenValues,
+        sandbox: Sandbox,
+        evidence: Evidence,
+        calling: Calling,
+        progress: Progress,
+        past: Line,
+    ) -> None:
+        self._plan = plan
+        self._names = names
+        self._opened = opened
+        self._sandbox = sandbox
+        self._evidence = evidence
+        self._progress = progress
+        self._past = past
+        docs = {name: evidence.doc(tool) for name, tool in plan.program.tools.items() if evidence.has(tool)}
+        leave = replace(calling.leave, own=tuple(plan.inputs)) if calling.leave is not None else None
+        self._calling = replace(calling, docs=docs, leave=leave, opened=opened, plan=True)
+
+    async def events(self, choices: FieldChoices) -> AsyncIterator[Event]:
+        """Its calls and what they come to. ``UsageError`` before any of them, where an input has no value, or one that does not fit."""
+        program, progress = self._plan.program, self._progress
+        inputs = {**self._names, **input_values(self._plan)}
+        number = progress.programs + 1
+        yield ProgramStarted(number=number, program=program, values=self._plan.values)
+        progress.writes |= {tool.id for tool in self._calling.docs.values() if not tool.safe}
+        named = NamedItems(self._opened.request, program, self._calling.docs)
+        async with self._sandbox.session(named=named) as session:
+            recorded = self._past.program(number)
+            runner = ProgramRunner(session, program, number, self._calling, recorded, self._leave(program))
+            began = time.perf_counter()
+            async with closing(runner.run(inputs)) as events:
+                async for event in events:
+                    progress.execute_seconds += time.perf_counter() - began
+                    yield event
+                    began = time.perf_counter()
+            progress.execute_seconds += time.perf_counter() - began
+        end = recorded.failed or self._come_to(runner, number)
+        if isinstance(end, ProgramEnded) and not end.spoken:
+            async for event in shortened(progress, self._evidence, self._opened.policy, choices):
+                yield event
+        yield end
+
+    def _leave(self, program: Program) -> ProgramLeave | None:
+        leave = self._calling.leave
+        return None if leave is None else leave.of(program, (), program.tools)
+
+    def _come_to(self, runner: ProgramRunner, number: int) -> ProgramEnded | ProgramFailed:
+        made = tuple((self._calling.docs[one.function], one.result) for one in runner.calls)
+        match runner.stop:
+            case Returned(None):
+                return said_by_calls(number, made)
+            case Returned(value):
+                ran = Ran(self._plan.program.text, made, given=bool(self._opened.given))
+                return _ended(number, judged(claim_of(value), ran))
+            case LeftOpen(question):
+                served: Answered = "partly" if self._progress.changes_made else "no"
+                return _ended(number, Verdict(Claim(served, ""), served, still_open(question)))
+            case Broken() as broken:
+                told = told_failure(
+                    broken, self._plan.program.text, [(one.function, one.result) for one in runner.calls]
+                )
+                return ProgramFailed(number=number, error=told.text, line=broken.line, final=broken.final)
+            case Looking() | None:
+                return ProgramFailed(number=number, error=_LOOKS)
+
+
+async def shortened(
+    progress: Progress, evidence: Evidence, policy: Policy, choices: FieldChoices
+) -> AsyncIterator[ResponseCompressed]:
+    """Long answers of a program's calls made short, for whoever puts an answer together from them."""
+    for step, result in sorted(progress.done.items()):
+        tool = evidence.doc(result.tool)
+        short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
+        if short is not None:
+            progress.done[step] = result.model_copy(update={"compressed": short.text})
+            fields, after = short.fields, len(short.text)
+            yield ResponseCompressed(
+                step=step, tool=tool.id, fields=fields, before=short.before, after=after, cut=short.cut
+            )
+
+
+def said_by_calls(number: int, calls: Results) -> ProgramEnded:
+    """The end of a plan that says nothing."""
+    return _ended(number, by_calls(calls)).model_copy(update={"spoken": False})
+
+
+def _ended(number: int, verdict: Verdict) -> ProgramEnded:
+    claim = verdict.claim
+    return ProgramEnded(
+        number=number,
+        answered=claim.answered,
+        answer=claim.answer,
+        missing=claim.missing,
+        verdict=verdict.answered,
+        veto=verdict.veto,
+    )

@@ -1,0 +1,88 @@
+"""A plan that waits, as the program that it is: its steps compiled, its text checked, and what is wrong with either."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from agent.plans.checked_plan import CheckedPlan, PlanComplaint, checked
+from agent.plans.compiling import as_document, compiled, speaks
+from agent.plans.validation import PlanProblem, Surroundings, problems
+from domain.errors import NotLinearError, UsageError
+from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
+from server.runs.agents import Agents
+from server.runs.plan_functions import PlanFunctions
+from server.runs.plans import OpenPlan, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAsProgram:
+    """``plan``: what is shown, with the text as it was written; ``runs``: what would be run. ``complaints``: of the text, ``problems``: of steps.
+    ``document``: the steps that it is, None where it is none, and then ``why_no_steps``; ``speaks``: it makes an answer of its own, which steps do not.
+    """
+
+    plan: ProgramPlan
+    runs: ProgramPlan
+    complaints: tuple[PlanComplaint, ...] = ()
+    problems: tuple[PlanProblem, ...] = ()
+    document: PlanDocument | None = None
+    why_no_steps: str = ""
+    speaks: bool = False
+
+    def refuse(self) -> None:
+        """``UsageError`` with all that is wrong with it, if anything is."""
+        refuse(self.problems)
+        if self.complaints:
+            told = [f"Line {one.line}: {one.message}" if one.line else one.message for one in self.complaints]
+            faults = tuple((_place(one), one.message) for one in self.complaints)
+            raise UsageError(f"the plan cannot be carried out as it stands. {' '.join(told[:20])}", faults)
+
+
+async def as_program(agents: Agents, plan: OpenPlan, functions: PlanFunctions, depth: int) -> PlanAsProgram:
+    """A plan as it stands. ``depth``: how many steps a list of them may have."""
+    if isinstance(plan.plan, PlanDocument):
+        return await asyncio.to_thread(_of_steps, plan, plan.plan, functions, depth)
+    found = await check(agents, plan.plan, plan, functions)
+    shown = plan.plan.model_copy(
+        update={"program": found.plan.program.model_copy(update={"text": plan.plan.program.text})}
+    )
+    told: dict[str, Any] = {}
+    if not found.complaints:
+        told = await asyncio.to_thread(_steps_of, found.plan, plan, functions)
+    return PlanAsProgram(shown, found.plan, found.complaints, **told)
+
+
+async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions: PlanFunctions) -> CheckedPlan:
+    """What a text is that may call these functions, or what is wrong with it."""
+    sandbox = (await agents.container()).sandbox()
+    return await checked(
+        written.program.text,
+        written.inputs,
+        functions.tools,
+        functions.docs,
+        sandbox,
+        plan.given,
+        values=written.values,
+    )
+
+
+def _of_steps(plan: OpenPlan, document: PlanDocument, functions: PlanFunctions, depth: int) -> PlanAsProgram:
+    around = Surroundings(functions.docs, plan.given, depth)
+    wrong = problems(document, around)
+    written = compiled(document, functions.docs, plan.given)
+    return PlanAsProgram(written, written, (), wrong, document)
+
+
+def _steps_of(program: ProgramPlan, plan: OpenPlan, functions: PlanFunctions) -> dict[str, Any]:
+    try:
+        document = as_document(program, functions.docs, plan.given)
+    except NotLinearError as error:
+        return {"why_no_steps": str(error), "speaks": speaks(program.program)}
+    return {"document": document, "speaks": speaks(program.program)}
+
+
+def _place(complaint: PlanComplaint) -> str:
+    """As ``program.text.3`` for a line, ``program.inputs.city`` for an input."""
+    if complaint.input:
+        return f"program.inputs.{complaint.input}"
+    return f"program.text.{complaint.line}" if complaint.line else "program.text"
