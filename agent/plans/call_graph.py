@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Mapping
 
 from agent.programs.dependencies import Flow, Site
-from agent.programs.gathering import EARLIER
+from agent.programs.earlier import EARLIER
 from agent.programs.stops import FILL
 from agent.text import clean
 from domain.model import Model

@@ -5,10 +5,9 @@ from collections.abc import Collection
 from typing import Literal
 
 from agent.programs.definitions import Definition, Definitions, Place
+from agent.programs.earlier import EARLIER
 from agent.programs.protocol import ASK
 
-EARLIER = "earlier"
-"""What the list of earlier results is called in a text."""
 PartKind = Literal["call", "error", "asked", "item", "name", "constant"]
 """``call``: of a tool, for what it answers; ``error``: the name of a tool, for what its error says. ``asked``: a question to the user, for its answer.
 ``item``: of the list of earlier results, the one that stands there. ``name``: one that the program itself gives no value."""
