@@ -11,6 +11,7 @@ from pydantic.types import JsonValue
 
 from agent.plans.compiling import as_document, speaks
 from agent.plans.differences import Difference, apart, differences, of_parameters
+from agent.plans.inputs import shown_inputs
 from agent.plans.literals import literal
 from agent.programs.dependencies import Flow
 from agent.text import clean
@@ -41,7 +42,7 @@ def plan_differences(before: ProgramPlan, after: ProgramPlan, docs: Mapping[Tool
     try:
         found = _of_steps(before, after, docs) or _of_texts(before, after)
     except (SyntaxError, ValueError, RecursionError):
-        found = [*of_parameters(before.inputs, after.inputs)]
+        found = [*of_parameters(shown_inputs(before), shown_inputs(after))]
     found += _values(before, after)
     if not found and before.program.text != after.program.text:
         return (Difference(None, "Its text is written otherwise, and does the same.", None, None),)
@@ -112,7 +113,7 @@ def _of_texts(before: ProgramPlan, after: ProgramPlan) -> list[Difference]:
         found += [_told(one, f"is new: it calls {one.said}") for one in new[start_after:end_after]]
     found += _lines(_computed(before.program), _computed(after.program))
     found.sort(key=lambda one: one.line or 0)
-    return [*found, *_answers(before.program, after.program), *of_parameters(before.inputs, after.inputs)]
+    return [*found, *_answers(before.program, after.program), *of_parameters(shown_inputs(before), shown_inputs(after))]
 
 
 def _calls(program: Program) -> list[_Call]:
