@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Mapping
 
 from agent.programs.dependencies import Flow, Site
-from agent.programs.gathering import EARLIER
+from agent.programs.earlier import EARLIER
 from agent.programs.stops import FILL
 from agent.text import clean
 from domain.model import Model
@@ -108,13 +108,20 @@ class _Reading:
     def _parameter(self, name: str, value: ast.expr, call: ast.Call) -> FedParameter:
         gathered = self._flow.of([value], self._flow.found.places[call])
         names = {at.id for at, kind in gathered.parts.items() if kind == "name" and isinstance(at, ast.Name)}
+        earlier = {0} if EARLIER in names else set[int]()
+        for at, kind in gathered.parts.items():
+            match kind, at:
+                case "item", ast.Subscript(slice=ast.Constant(int() as number)):
+                    earlier.add(number + 1)
+                case _:
+                    continue
         sites = sorted(self._flow.sites_in(gathered) - {self._flow.sites[call]})
         return FedParameter(
             parameter=name,
             expression=clean(ast.unparse(value), _EXPRESSION),
             calls=tuple(f"{number}:{place}" for number, place in sites),
             inputs=tuple(one for one in self._inputs if one in names),
-            earlier=tuple(sorted(gathered.earlier)) or ((0,) if EARLIER in names else ()),
+            earlier=tuple(sorted(earlier)),
             open=FILL in names,
             fixed=all(kind == "constant" for kind in gathered.parts.values()),
         )

@@ -12,6 +12,7 @@ from agent.execution.validation import value_schema
 from agent.plans.parameters import parameter_of, read_values
 from agent.programs.annotations import Definitions, annotation
 from agent.programs.checking import Fault, Known, faults_of_tree, faults_of_types, put_right
+from agent.programs.earlier import EARLIER
 from agent.programs.names import FOUND
 from agent.programs.protocol import Sandbox
 from agent.programs.reading import LONGEST, NOWHERE, Place, Unreadable, bound_names, calls, place_of, read
@@ -31,7 +32,7 @@ MOST_COMPLAINTS = 50
 _SECONDS = 10.0
 """That the check of types may take; what it has not found then is not told."""
 HOST = {
-    "earlier": "earlier: list[Any]",
+    EARLIER: f"{EARLIER}: list[Any]",
     FILL: f"def {FILL}() -> Any: ...",
     NAMED: f"def {NAMED}(items: list[Any]) -> Any: ...",
 }
@@ -137,7 +138,9 @@ class _Checking:
                     )
                 case ast.Call(ast.Name("named"), arguments, keywords) if len(arguments) != 1 or keywords:
                     yield place_of(node), "`named(...)` takes one list, of which the request names an item."
-                case ast.Subscript(ast.Name("earlier"), ast.Constant(int() as number)) if not -given <= number < given:
+                case ast.Subscript(ast.Name(name), ast.Constant(int() as number)) if (
+                    name == EARLIER and number >= given
+                ):
                     told = f"has {given} results" if given else "has no results"
                     yield place_of(node), f"`earlier` {told}: there is no `earlier[{number}]`."
                 case _:

@@ -18,15 +18,16 @@ _BEFORE = 30
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``step``: its number in the newer plan, in the older one where it is gone; None: of the whole. ``said``: for people.
+    """``step``: its number in the newer plan, in the older one where it is gone; of a program, the ``line`` of its text, likewise. None: of the whole.
 
-    ``before`` and ``after``: what stands in either, None where there is nothing.
+    ``said``: for people. ``before`` and ``after``: what stands in either, None where there is nothing.
     """
 
     step: int | None
     said: str
     before: JsonValue = None
     after: JsonValue = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _cut(text: str) -> str:
 
 
 def of_parameters(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -> Iterator[Difference]:
-    """What the JSON Schemas of a plan's own parameters differ in."""
+    """What the parameters of two plans differ in, by their JSON Schemas."""
     for name in dict.fromkeys((*before, *after)):
         old, new, told = before.get(name), after.get(name), clean(name, 80)
         if new is None:

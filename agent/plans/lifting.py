@@ -4,20 +4,23 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TypeGuard, cast
 
 from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
 from agent.plans.literals import NotConstantError, constant
+from agent.plans.told_values import Span, Texts
 from agent.programs.dependencies import line_starts
 from agent.programs.names import TAKEN, identifier, named
-from agent.programs.reading import bound_names
+from agent.programs.protocol import ASK
+from agent.programs.reading import bound_names, called
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 
-_Span = tuple[int, int]
+_COUNTING = (0, 1, 2)
+"""Numbers that say nothing of a request but where a call takes them: where counting begins, and by what it goes on."""
 _JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
 _DESCRIPTION = 400
 _BETWEEN = r"(?!\w)\W+(?:\w+\W+)?"
@@ -28,15 +31,18 @@ _BETWEEN = r"(?!\w)\W+(?:\w+\W+)?"
 class Liftable:
     """A constant of a text, or a list of them, that the request says. ``said``: its words there. ``schema``: what it may be.
 
-    ``spans``: where it stands, in UTF-8 bytes; ``left_out``: statements that do nothing but give it its name.
+    ``spans``: where it stands, in UTF-8 bytes; ``left_out``: statements that do nothing but give it its name. ``told``: where texts say it;
+    ``formatted``: where those of them begin that have to become f-strings.
     """
 
     name: str
     value: JsonValue
     said: str
     schema: JsonObject
-    spans: tuple[_Span, ...]
-    left_out: tuple[_Span, ...] = ()
+    spans: tuple[Span, ...]
+    left_out: tuple[Span, ...] = ()
+    told: tuple[Span, ...] = ()
+    formatted: tuple[int, ...] = ()
 
 
 def liftable(plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None) -> list[Liftable]:
@@ -56,6 +62,8 @@ def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
     text = plan.program.text.encode()
     edits = [(span, one.name) for one in chosen for span in one.spans]
     edits += [(span, "") for one in chosen for span in one.left_out]
+    edits += [(span, f"{{{one.name}}}") for one in chosen for span in one.told]
+    edits += [((at, at), "f") for at in {at for one in chosen for at in one.formatted}]
     for (start, end), name in sorted(edits, reverse=True):
         text = text[:start] + name.encode() + text[end:]
     return ProgramPlan(
@@ -69,12 +77,12 @@ def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
 class _Use:
     """One place of a value: what it is called there, and what it may be."""
 
-    span: _Span
+    span: Span
     value: JsonValue
     said: str
     name: str = ""
     schema: JsonObject | None = None
-    left_out: _Span | None = None
+    left_out: Span | None = None
 
 
 class _Reading:
@@ -102,15 +110,34 @@ class _Reading:
             use.name for uses in by_value.values() for use in uses[:1] if use.left_out is not None and len(uses) == 1
         }
         taken = TAKEN | self._inputs.keys() | self._program.tools.keys() | (bound_names(self._tree) - dropped)
+        found = named(map(self._one, by_value.values()), lambda one: (one.name,), taken)
+        texts = Texts(self._program.text, list(filter(self._may_tell, ast.walk(self._tree))))
+        values = [span for _, one in found for span in (*one.spans, *one.left_out)]
+        told = texts.told([one.value for _, one in found], values)
         return [
-            replace(one, name=name)
-            for name, one in named(map(self._one, by_value.values()), lambda one: (one.name,), taken)
+            replace(one, name=name, told=spans, formatted=begins)
+            for (name, one), (spans, begins) in zip(found, told, strict=True)
         ]
+
+    def _may_tell(self, node: ast.AST) -> TypeGuard[ast.JoinedStr | ast.Constant]:
+        """Whether a part is a text for people: not what is given to a tool, compared, or the name of a field."""
+        if not isinstance(node, ast.JoinedStr) and not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            return False
+        while (above := self._above.get(node)) is not None:
+            tool = (
+                isinstance(above, ast.Call)
+                and isinstance(above.func, ast.Name)
+                and above.func.id in self._program.tools
+            )
+            if tool or self._is_place(node) or isinstance(above, ast.Compare | ast.JoinedStr):
+                return False
+            node = above
+        return True
 
     def _one(self, uses: Sequence[_Use]) -> Liftable:
         first = uses[0]
         name = next((use.name for use in uses if use.name), "value")
-        schema = next((use.schema for use in uses if use.schema is not None), None) or _schema_by(first.value)
+        schema = _all_of([use.schema for use in uses if use.schema is not None]) or _schema_by(first.value)
         alone = len(uses) == 1 and first.left_out is not None
         left_out = (first.left_out,) if alone and first.left_out is not None else ()
         spans = () if alone else tuple(use.span for use in uses)
@@ -133,9 +160,19 @@ class _Reading:
         above = self._above.get(node)
         match above:
             case ast.Subscript() if node is above.slice:
-                return True
+                return not isinstance(node, ast.Slice)
             case ast.Call(ast.Attribute(_, "get" | "pop" | "setdefault"), [first, *_]) if node is first:
                 return True
+            case ast.Call(ast.Name("getattr" | "hasattr"), [_, second, *_]) if node is second:
+                return True
+            case ast.Call(ast.Name("pick"), [_, _, third]) if node is third:
+                return True
+            case ast.keyword("field") | ast.MatchValue() | ast.MatchMapping():
+                return True
+            case ast.Call(ast.Name(name)) if name == ASK and node is not above.func:
+                return True
+            case ast.keyword() if isinstance(call := self._above.get(above), ast.Call):
+                return called(call) == ASK
             case ast.Dict():
                 answered = [value for key, value in zip(above.keys, above.values, strict=True) if _is_answered(key)]
                 return node in above.keys or node in answered
@@ -150,12 +187,17 @@ class _Reading:
             value = constant(node)
         except NotConstantError:
             return None
+        if value in _COUNTING and not isinstance(self._above.get(node), ast.keyword | ast.Slice):
+            return None
         said = words_of(value, self._request)
         return (value, said) if said else None
 
     def _use(self, node: ast.expr, value: JsonValue, said: str) -> _Use:
         use = _Use(self._span(node), value, said)
-        match self._above.get(node):
+        above = self._above.get(node)
+        if isinstance(above, ast.Tuple | ast.List | ast.Set):
+            above = self._above.get(above)
+        match above:
             case ast.keyword(arg=str() as name) as given if isinstance(call := self._above.get(given), ast.Call):
                 return replace(use, **self._of_parameter(call, name, value))
             case ast.Assign([ast.Name(name)]) as statement if name in self._once:
@@ -164,8 +206,13 @@ class _Reading:
                 return replace(use, name=name, left_out=span)
             case ast.comprehension(target=ast.Name(name)) | ast.For(target=ast.Name(name)):
                 return replace(use, name=f"{name}_list")
-            case ast.Compare(left=ast.Subscript(slice=ast.Constant(str() as key))):
-                return replace(use, name=key)
+            case ast.Compare(left=compared):
+                return replace(use, name=_field(compared))
+            case ast.arguments() as function if node in function.defaults:
+                own = [*function.posonlyargs, *function.args][-len(function.defaults) :]
+                return replace(use, name=own[function.defaults.index(node)].arg)
+            case ast.Slice():
+                return replace(use, name="number")
             case _:
                 return use
 
@@ -175,11 +222,11 @@ class _Reading:
         parameter = self._program.arguments.get(function, {}).get(name, name)
         return {"name": name, "schema": schema_of_value(tool, parameter, value)}
 
-    def _span(self, node: ast.expr | ast.stmt) -> _Span:
+    def _span(self, node: ast.expr | ast.stmt) -> Span:
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[end_line - 1] + end
 
-    def _line_of(self, statement: ast.stmt) -> _Span | None:
+    def _line_of(self, statement: ast.stmt) -> Span | None:
         """The lines of a statement that shares them with nothing; None where it does."""
         end_line = statement.end_lineno or statement.lineno
         start, end = self._starts[statement.lineno - 1], self._starts[min(end_line, len(self._starts) - 1)]
@@ -187,6 +234,32 @@ class _Reading:
         span = self._span(statement)
         rest = whole[: span[0] - start] + whole[span[1] - start :]
         return (start, end) if not rest.strip() else None
+
+
+def _field(compared: ast.expr) -> str:
+    """What a value that is compared is called in what holds it."""
+    match compared:
+        case ast.Subscript(slice=ast.Constant(str() as key)):
+            return key
+        case ast.Call(ast.Attribute(held, method), arguments):
+            first = arguments[0] if arguments else None
+            named = method == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str)
+            return str(cast("ast.Constant", first).value) if named else _field(held)
+        case ast.Call(ast.Name(), [inner]):
+            return _field(inner)
+        case _:
+            return ""
+
+
+def _all_of(schemas: Sequence[JsonObject]) -> JsonObject:
+    """What fits all of these."""
+    told = next((schema["description"] for schema in schemas if "description" in schema), None)
+    bare = [{key: value for key, value in schema.items() if key != "description"} for schema in schemas]
+    apart: list[JsonValue] = [schema for at, schema in enumerate(bare) if schema not in bare[:at]]
+    if len(apart) < 2:
+        return schemas[0] if schemas else {}
+    both: JsonObject = {"allOf": apart}
+    return {**both, "description": told} if told else both
 
 
 def _is_answered(key: ast.expr | None) -> bool:

@@ -4,7 +4,6 @@ What a program repeats, chooses or computes, no list of steps can say.
 """
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -15,6 +14,7 @@ from agent.plans.json_place import ITEM, places, value_at
 from agent.plans.literals import NotConstantError
 from agent.plans.straight_text import StraightText
 from agent.program_trace import ProgramTrace
+from agent.programs.bindings import words_of
 from agent.programs.dependencies import Site
 from domain.errors import NotLinearError
 from domain.plan import CORRECTED, Binding, StepResult
@@ -71,7 +71,7 @@ def _fixed(
     reading: StraightText, site: Site, parameter: str, expression: ast.expr, value: JsonValue, request: str
 ) -> Binding:
     """Where a value is from that is a constant of the program, or was given to it."""
-    words, given = _words(value, request), reading.given(expression)
+    words, given = words_of(value, request), reading.given(expression)
     if given in ("", "today"):
         try:
             reading.fixed(expression)
@@ -90,14 +90,6 @@ def _field_of(value: JsonValue, response: str, field: str) -> str | None:
 
 def _same(there: JsonValue, value: JsonValue) -> bool:
     return there is not None and (there == value or (not isinstance(there, (dict, list)) and str(there) == str(value)))
-
-
-def _words(value: JsonValue, request: str) -> str:
-    """The words of a request that a value is, as they stand there; empty where it is none."""
-    if isinstance(value, (bool, list, dict)) or value is None or not str(value).strip():
-        return ""
-    found = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
-    return found[0] if found else ""
 
 
 def _not_linear(reading: StraightText, site: Site, what: str) -> NotLinearError:

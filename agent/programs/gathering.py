@@ -5,19 +5,18 @@ from collections.abc import Collection
 from typing import Literal
 
 from agent.programs.definitions import Definition, Definitions, Place
+from agent.programs.earlier import EARLIER
 from agent.programs.protocol import ASK
 
-EARLIER = "earlier"
-"""What the list of earlier results is called in a text."""
-PartKind = Literal["call", "error", "asked", "name", "constant"]
+PartKind = Literal["call", "error", "asked", "item", "name", "constant"]
 """``call``: of a tool, for what it answers; ``error``: the name of a tool, for what its error says. ``asked``: a question to the user, for its answer.
-``name``: one that the program itself gives no value, or an item of it."""
+``item``: of the list of earlier results, the one that stands there. ``name``: one that the program itself gives no value."""
 
 
 class Gathering:
     """What the values of some expressions are made of, where they are used at one place; each part is looked at once.
 
-    ``parts``: each with what it is. ``earlier``: the numbers of the earlier results among them, from 1, as far as they are told. ``conditions``: on which it depends which value it is; ``lines`` of the place's cell that have to do with it. ``rounds``: what loops go over
+    ``parts``: each with what it is. ``conditions``: on which it depends which value it is; ``lines`` of the place's cell that have to do with it. ``rounds``: what loops go over
     counts, too, since it decides how often something is done.
     """
 
@@ -31,7 +30,6 @@ class Gathering:
         self._left: list[ast.AST] = []
         self.conditions: list[ast.expr] = []
         self.lines: set[int] = set()
-        self.earlier: set[int] = set()
 
     def take(self, whole: ast.expr) -> None:
         """Gather from one expression."""
@@ -50,9 +48,8 @@ class Gathering:
                 self._call(part)
             case ast.Constant():
                 self._constant(part)
-            case ast.Subscript(ast.Name() as held, ast.Constant(int())) if self._is_free(held):
-                self.parts[part] = "name"
-                self._earlier(part)
+            case ast.Subscript(ast.Name() as held, ast.Constant(int())) if self._is_earlier(held):
+                self.parts[part] = "item"
             case ast.Subscript():
                 self._left += [part.value] if _selects(part.slice) else [part.value, part.slice]
             case ast.FormattedValue():
@@ -86,15 +83,8 @@ class Gathering:
             case other:
                 self._left += [other, *values]
 
-    def _is_free(self, name: ast.Name) -> bool:
-        return name.id not in self._tools and not self._found.known(self._found.names[name])
-
-    def _earlier(self, part: ast.Subscript) -> None:
-        match part:
-            case ast.Subscript(ast.Name(name), ast.Constant(int() as number)) if name == EARLIER and number >= 0:
-                self.earlier.add(number + 1)
-            case _:
-                return
+    def _is_earlier(self, name: ast.Name) -> bool:
+        return name.id == EARLIER and not self._found.known(self._found.names[name])
 
     def _is_tool(self, name: ast.Name) -> bool:
         return name.id in self._tools and not self._found.known(self._found.names[name])

@@ -88,7 +88,7 @@ class SlicedProgram:
         gathered.take(value)
         conditions = [*(test for place in self._found.deciding(site) for test in place.tests), *gathered.conditions]
         made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
-        sources = sorted((self._heard(one) for one in made), key=lambda one: (one.line, one.name))
+        sources = sorted(map(self._heard, made), key=lambda one: (one.line, one.name))
         told = Slice(
             parameter=parameter,
             expression=_text(value),
@@ -108,25 +108,22 @@ class SlicedProgram:
                 yield Source(kind="answer", name=ASK, line=line)
             case "call" | "error", ast.Name(name) | ast.Call(ast.Name(name)):
                 yield Source(kind=kind, name=name, tool=self._setting.tools[name], line=line)
-            case "name", ast.Subscript(ast.Name(name), ast.Constant(int() as number)):
-                yield from self._of_name(name, line, f"{name}[{number}]")
+            case "item", _:
+                name = ast.unparse(at)
+                yield Source(kind="input", name=name, tool=self._setting.inputs.get(name, ToolId("")))
             case "name", ast.Name(name):
                 yield from self._of_name(name, line)
             case _:
                 return
 
-    def _of_name(self, name: str, line: int, item: str = "") -> Iterator[Source]:
-        """Of a name that the program itself gives no value, or of one ``item`` of it: those of a list that each came from a tool are inputs
-        ``earlier[0]``, ``earlier[1]`` …
-        """
+    def _of_name(self, name: str, line: int) -> Iterator[Source]:
+        """Of a name that the program itself gives no value; one of a list stands for all of its items, which are named ``earlier[0]``, ``earlier[1]`` …"""
         inputs = self._setting.inputs
-        each = [one for one in inputs if one.startswith(f"{name}[")]
-        if name in self._setting.own:
+        items = [one for one in inputs if one.startswith(f"{name}[")]
+        if items:
+            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
+        elif name in self._setting.own:
             yield Source(kind="given", name=name)
-        elif each and item:
-            yield Source(kind="input", name=item, tool=inputs.get(item, ToolId("")))
-        elif each:
-            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in each)
         elif name in inputs:
             yield Source(kind="input", name=name, tool=inputs[name])
         elif name not in _KNOWN:

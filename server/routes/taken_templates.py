@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from agent.plans.differences import Difference
-from agent.plans.text_differences import plan_differences
+from agent.plans.program_differences import plan_differences
 from domain.errors import ConflictError, NotFoundError
 from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser

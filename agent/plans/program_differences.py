@@ -1,0 +1,221 @@
+"""What one program does otherwise than another, for who decides whether to take it: its calls, its inputs, what it says, and its text line by line."""
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal, cast
+
+from pydantic.types import JsonValue
+
+from agent.plans.compiling import as_document, speaks
+from agent.plans.differences import Difference, apart, differences, of_parameters
+from agent.plans.inputs import shown_inputs
+from agent.plans.literals import literal
+from agent.programs.dependencies import Flow
+from agent.text import clean
+from domain.errors import NotLinearError
+from domain.program import Program, ProgramPlan
+from domain.tool import ToolDoc, ToolId
+
+_LONGEST = 300
+"""Characters of a line, or of an expression, that are shown."""
+_AROUND = 2
+"""Lines that are shown around those that differ."""
+_MOST = 5_000
+"""Lines of a text that are compared one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """One line of two texts. ``before`` and ``after``: its number in either, from 1; 0: it is not there. ``skipped``: lines that both have follow."""
+
+    kind: Literal["same", "gone", "new", "skipped"]
+    text: str
+    before: int = 0
+    after: int = 0
+
+
+def plan_differences(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> tuple[Difference, ...]:
+    """Step by step where steps say all that both do; else call by call, in the order of the newer text. Nothing that differs is left out."""
+    try:
+        found = _of_steps(before, after, docs) or _of_texts(before, after)
+    except (SyntaxError, ValueError, RecursionError):
+        found = [*of_parameters(shown_inputs(before), shown_inputs(after))]
+    found += _values(before, after)
+    if not found and before.program.text != after.program.text:
+        return (Difference(None, "Its text is written otherwise, and does the same.", None, None),)
+    return tuple(found)
+
+
+def text_lines(before: str, after: str) -> tuple[TextLine, ...]:
+    """The lines that differ, with those around them."""
+    old, new = before.split("\n")[:_MOST], after.split("\n")[:_MOST]
+    found: list[TextLine] = []
+    at = 0
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
+        if group[0][1] > at:
+            found.append(TextLine("skipped", ""))
+        for kind, start, end, start_after, end_after in group:
+            if kind == "equal":
+                places = zip(range(start, end), range(start_after, end_after), strict=True)
+                found += [TextLine("same", _line(old[one]), one + 1, other + 1) for one, other in places]
+            else:
+                found += [TextLine("gone", _line(old[one]), before=one + 1) for one in range(start, end)]
+                found += [TextLine("new", _line(new[one]), after=one + 1) for one in range(start_after, end_after)]
+        at = group[-1][2]
+    if found and at < len(old):
+        found.append(TextLine("skipped", ""))
+    return tuple(found)
+
+
+def _line(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _of_steps(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> list[Difference]:
+    """None where steps cannot say all that they do."""
+    if speaks(before.program) or speaks(after.program):
+        return []
+    try:
+        return [*differences(as_document(before, docs), as_document(after, docs))]
+    except NotLinearError:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a text. ``values``: by its tool's parameters, as the text has them."""
+
+    function: str
+    tool: ToolId
+    line: int
+    values: Mapping[str, str]
+
+    @property
+    def said(self) -> str:
+        """The call for people."""
+        values = [f"{clean(name, 60)} = {clean(value, 160)}" for name, value in self.values.items()]
+        return clean(self.tool, 200) + (f" with {', '.join(values)}" if values else "")
+
+
+def _of_texts(before: ProgramPlan, after: ProgramPlan) -> list[Difference]:
+    old, new = _calls(before.program), _calls(after.program)
+    found: list[Difference] = []
+    tools, newer = [call.tool for call in old], [call.tool for call in new]
+    for kind, start, end, start_after, end_after in SequenceMatcher(None, tools, newer, autojunk=False).get_opcodes():
+        if kind == "equal":
+            for one, other in zip(old[start:end], new[start_after:end_after], strict=True):
+                found += _within(one, other)
+            continue
+        found += [_told(one, f"is gone: it called {one.said}") for one in old[start:end]]
+        found += [_told(one, f"is new: it calls {one.said}") for one in new[start_after:end_after]]
+    found += _lines(_computed(before.program), _computed(after.program))
+    found.sort(key=lambda one: one.line or 0)
+    return [*found, *_answers(before.program, after.program), *of_parameters(shown_inputs(before), shown_inputs(after))]
+
+
+def _calls(program: Program) -> list[_Call]:
+    flow = Flow({1: program})
+    found: list[_Call] = []
+    for call in flow.calls.values():
+        function = call.func.id if isinstance(call.func, ast.Name) else ""
+        names = program.arguments.get(function, {})
+        values = {names.get(one.arg or "", one.arg or "**"): ast.unparse(one.value) for one in call.keywords}
+        found.append(_Call(function, program.tools[function], call.lineno, values))
+    return found
+
+
+def _computed(program: Program) -> list[tuple[int, str]]:
+    """What a text does beside its calls and its answer, line by line: what is told of those otherwise is taken out."""
+    tree = ast.parse(program.text)
+    answer = tree.body[-1:] if speaks(program) else []
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or node in answer:
+            continue
+        shown = _Shown(program.tools).visit(copy(node))
+        if not isinstance(shown, ast.Expr | ast.Assign) or not isinstance(shown.value, ast.Await):
+            found.append((node.lineno, ast.unparse(shown).removesuffix("\n    pass")))
+    return sorted(found)
+
+
+class _Shown(ast.NodeTransformer):
+    """A statement by itself: without those in it, and without the arguments of its calls of tools."""
+
+    def __init__(self, tools: Collection[str]) -> None:
+        self._tools = tools
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        changed = copy(node)
+        for name, value in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody", "handlers", "cases") and isinstance(value, list):
+                setattr(changed, name, [ast.Pass()] if name == "body" else [])
+            elif isinstance(value, list):
+                parts = [self.visit(one) if isinstance(one, ast.AST) else one for one in cast("list[object]", value)]
+                setattr(changed, name, parts)
+            elif isinstance(value, ast.AST):
+                setattr(changed, name, self.visit(value))
+        return changed
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id in self._tools:
+            return ast.Call(node.func, [], [])
+        return self.generic_visit(node)
+
+
+def _lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int, str]]) -> Iterator[Difference]:
+    texts, newer = [text for _, text in before], [text for _, text in after]
+    for kind, start, end, start_after, end_after in SequenceMatcher(None, texts, newer, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        old, new = "; ".join(texts[start:end]), "; ".join(newer[start_after:end_after])
+        line = after[start_after][0] if new else before[start][0]
+        (was, now), both = apart(old, new), bool(old and new)
+        said = f"`{now}` instead of `{was}`" if both else f"`{now}` is new" if new else f"`{was}` is gone"
+        yield Difference(None, f"Line {line}: {said}.", old or None, new or None, line)
+
+
+def _within(before: _Call, after: _Call) -> Iterator[Difference]:
+    """What a call that is in both texts is made with."""
+    for name in dict.fromkeys((*before.values, *after.values)):
+        told, old, new = clean(name, 80), before.values.get(name), after.values.get(name)
+        if new is None:
+            yield _told(after, f"{told} is left out; it was {_cut(old)}", old)
+        elif old is None:
+            yield _told(after, f"{told} is {_cut(new)}; it was left out", None, new)
+        elif old != new:
+            shown = apart(old, new)
+            yield _told(after, f"{told} is {shown[1]} instead of {shown[0]}", old, new)
+
+
+def _told(call: _Call, said: str, before: JsonValue = None, after: JsonValue = None) -> Difference:
+    return Difference(None, f"Line {call.line} ({clean(call.function, 80)}): {said}.", before, after, call.line)
+
+
+def _cut(text: str | None) -> str:
+    return clean(text or "", 160)
+
+
+def _answers(before: Program, after: Program) -> Iterator[Difference]:
+    """What a program says at its end."""
+    old, new = _answer(before), _answer(after)
+    if old != new:
+        shown = apart(old or "nothing of its own", new or "nothing of its own")
+        yield Difference(None, f"What it says at its end is {shown[1]} instead of {shown[0]}.", old, new)
+
+
+def _answer(program: Program) -> str:
+    last = ast.parse(program.text).body[-1:]
+    return ast.unparse(last[0]) if speaks(program) else ""
+
+
+def _values(before: ProgramPlan, after: ProgramPlan) -> Iterator[Difference]:
+    """The values that are given for inputs that both have."""
+    for name in before.inputs.keys() & after.inputs.keys() & (before.values.keys() | after.values.keys()):
+        old, new = (literal(one.values[name]) if name in one.values else "left out" for one in (before, after))
+        if old != new:
+            shown = apart(old, new)
+            told = f"The value of {clean(name, 80)} is {shown[1]} instead of {shown[0]}."
+            yield Difference(None, told, before.values.get(name), after.values.get(name))
