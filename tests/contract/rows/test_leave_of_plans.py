@@ -7,6 +7,7 @@ import pytest
 from agent.execution.approval import IntendedCall
 from domain.model import JsonObject
 from domain.tool import ToolDoc
+from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
@@ -27,7 +28,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
     async def told() -> None:
         return
 
-    approver = UserApprover(Questions(storage, of, Asks(told, lambda _: waits.set())))
+    approver = UserApprover(Questions(storage, of, Asks(told, lambda _: waits.set()), MemoryGraph().get_tools))
 
     async def made() -> None:
         async with approver.approval(IntendedCall(tool, DUNE)):

@@ -15,6 +15,7 @@ from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
+from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
@@ -71,7 +72,7 @@ class World:
             return
 
         ledger = LedgerExecutor(self, self.storage.effects, self.run.id)
-        questions = Questions(self.storage, self.run, Asks(told, waiting))
+        questions = Questions(self.storage, self.run, Asks(told, waiting), MemoryGraph().get_tools)
         executor = ApprovedExecutor(
             UnknownOutcomeExecutor(ledger, questions),
             UserApprover(questions),
