@@ -51,7 +51,7 @@ def answers(client: Client, run: str, question: InputNeeded, **body: Any) -> int
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_run_waits_for_its_answer_and_asks_once(killed: bool, place: Place, tmp_path: Path) -> None:
-    brain = Brain(program=[TEXT])
+    brain, records = Brain(program=[TEXT]), list[EventRecord]()
     with model_server_in_thread(brain) as model:
         variables = {"FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules", "FOOTPATH_RUNS_AT_ONCE": "1"}
         with serving(place, tmp_path / "home", **variables) as (address, process):
