@@ -2,17 +2,19 @@
 
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.asking import UserQuestion
 from domain.event import EventRecord, InputNeeded, ProgramEnded, QuestionAnswered, RunFinished
 from playground.child import running_playground
-from tests.flows.program_world import code
+from tests.flows.program_world import code, world
 from tests.flows.served import Client, Place, built, registered, serving
+from tests.flows.test_programs import RIGHT, calls
 from tests.models.brain import Brain
-from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
 
 pytestmark = pytest.mark.timeout(300)
@@ -49,7 +51,7 @@ def answers(client: Client, run: str, question: InputNeeded, **body: Any) -> int
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_run_waits_for_its_answer_and_asks_once(killed: bool, place: Place, tmp_path: Path) -> None:
-    brain = Brain(program=[TEXT])
+    brain, records = Brain(program=[TEXT]), list[EventRecord]()
     with model_server_in_thread(brain) as model:
         variables = {"FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules", "FOOTPATH_RUNS_AT_ONCE": "1"}
         with serving(place, tmp_path / "home", **variables) as (address, process):
@@ -104,27 +106,20 @@ def test_a_question_that_is_not_answered_ends_the_run_and_nothing_goes_around_it
     assert brain.asked == ["program"]
 
 
-def test_what_was_answered_is_known_to_a_text_that_is_written_anew(place: Place, tmp_path: Path) -> None:
-    seen: list[str] = []
+class Paris:
+    """A user who means Paris."""
 
-    def again(request: ChatRequest) -> str:
-        seen.append(str(request.messages[-1]["content"]))
-        return code(
-            'found = (await search_places(city="Meghalpet"))["results"]',
-            '{"answered": "yes", "answer": f"{found[0][\'population\']}"}',
-        )
+    async def answer(self, question: UserQuestion) -> str | None:
+        return "Paris" if question.text else None
 
+
+async def test_what_was_answered_is_known_to_a_text_that_is_written_anew(tmp_path: Path) -> None:
     wrong = code('city = await ask("Which place?")', "(await search_places(city=city))['none']")
-    with model_server_in_thread(Brain(program=[wrong, again])) as model:
-        variables = {"FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules"}
-        with serving(place, tmp_path / "home", **variables) as (address, _):
-            ada = registered(address)
-            _, run = ada.ask(REQUEST, **MODEL)
-            before = ada.follow(run, until="input.needed")
-            assert answers(ada, run, asked(before), decision="answer", answer="Meghalpet") == 200
-            after = ada.follow(run, after=before[-1].seq)
-    assert end(after).outcome == "answered"
-    assert "Which place? -> Meghalpet" in seen[0]
+    async with world(tmp_path, calls(), wrong, RIGHT) as made:
+        made.deps = replace(made.deps, asker=Paris())
+        records = await made.told("What is the weather forecast?")
+    assert end(records).outcome == "answered"
+    assert "Which place? -> Paris" in str(made.server.requests[1].messages[-1]["content"])
 
 
 def test_the_offline_policy_asks_for_a_value_that_the_request_lacks(place: Place, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """What programs ask their user: once, with choices, at most three times a run; what is not answered ends them, and nothing catches it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -17,7 +17,7 @@ from tests.unit.agent.programs.programs_at_work import Host, Work
 class Says:
     """A user who says one thing after the other; None: does not answer."""
 
-    words: list[str | None]
+    words: Sequence[str | None]
     asked: list[UserQuestion] = field(default_factory=list[UserQuestion])
 
     async def answer(self, question: UserQuestion) -> str | None:
