@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.certificates import certificates_read_once
 from tests.guards import guarded_event_loop, guarded_sockets
 from wiring.settings import Settings
 
@@ -45,6 +46,13 @@ def _event_loop_never_blocks(request: pytest.FixtureRequest) -> Generator[None]:
         yield
         return
     with guarded_event_loop():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Every client of httpx reads all certificates anew, which takes longer than what most tests ask: here clients of one kind share them."""
+    with certificates_read_once():
         yield
 
 

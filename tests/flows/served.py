@@ -1,13 +1,18 @@
 """A server as a process over a playground, and somebody who is logged in there; for tests that stop and kill servers."""
 
 import asyncio
+import atexit
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import httpx
@@ -18,6 +23,8 @@ from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
+_NOWHERE = "http://127.0.0.1:8765"
+"""Where the committed catalogue says that the playground is."""
 PASSWORD = "correct horse battery"
 WRITE = (
     'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23 and it\'s of high priority. '
@@ -36,13 +43,27 @@ class Place:
 
 
 def built(folder: Path, playground: str, tools: str = "") -> Place:
-    """A store of a running playground's catalogue and trajectories."""
-    catalogue, store, tools = folder / CATALOGUE, folder / "store", tools or playground
-    document = httpx.get(f"{playground}/openapi.json", trust_env=False, timeout=60).text
-    catalogue.write_text(document.replace(playground, tools), encoding="utf-8")
-    options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
-    asyncio.run(build(options, lambda stage, done, total: None, Settings(store=store)))
+    """A store of a running playground's catalogue and trajectories. It is built once for a process; later ones are copies in which the
+    tools are called elsewhere, which is all that differs. The catalogue lies beside it.
+    """
+    store, tools = folder / "store", tools or playground
+    told = (DATA / CATALOGUE).read_text(encoding="utf-8").replace(_NOWHERE, tools)
+    (folder / CATALOGUE).write_text(told, encoding="utf-8")
+    shutil.copytree(_template(), store)
+    with closing(sqlite3.connect(store / "graph.db")) as rows, rows:
+        rows.execute("UPDATE document SET body = replace(body, ?, ?)", (_NOWHERE, tools))
     return Place(playground, tools, store)
+
+
+@cache
+def _template() -> Path:
+    """A store whose tools are called nowhere."""
+    folder = Path(mkdtemp(prefix="footpath-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    store = folder / "store"
+    options = BuildOptions(tools=(DATA / CATALOGUE,), trajectories=(DATA,), store=store)
+    asyncio.run(build(options, lambda stage, done, total: None, Settings(store=store)))
+    return store
 
 
 @contextmanager
