@@ -5,7 +5,9 @@ import asyncio
 import pytest
 
 from agent.execution.approval import IntendedCall
+from agent.plans.compiling import compiled
 from domain.model import JsonObject
+from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
 from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
@@ -20,6 +22,8 @@ DUNE: JsonObject = {"title": "Dune"}
 PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": DUNE}]}
 QUESTION: JsonObject = {"plan": PLAN, "request": "remove Dune", "given": [], "made": []}
 
+PROGRAM = compiled(PlanDocument.model_validate(PLAN), {REMOVE.id: REMOVE})
+
 
 async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
     """Whether the run's user is asked before the call is made."""
@@ -31,7 +35,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
     approver = UserApprover(Questions(storage, of, Asks(told, lambda _: waits.set()), MemoryGraph().get_tools))
 
     async def made() -> None:
-        async with approver.approval(IntendedCall(tool, DUNE)):
+        async with approver.approval(IntendedCall(tool, DUNE, text=PROGRAM.program.text)):
             return
 
     tasks: list[asyncio.Task[object]] = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]
@@ -49,7 +53,7 @@ async def test_it_holds_for_no_place_that_a_tool_moves_to(storage: Storage, move
     ada = await user(storage)
     of, _ = await run(storage, ada)
     await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
-    await approve(storage, await open_plan(storage, of.id, ada.id), [REMOVE])
+    await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     assert await is_asked(storage, of, REMOVE.model_copy(update=moved)) is asked
 
 
