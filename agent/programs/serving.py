@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 
 from agent.asking import still_open
 from agent.offer.tool_facts import Evidence
-from agent.plans.approval import NOT_ALLOWED, PlanQuestions
+from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.approving import Approving
@@ -136,7 +136,7 @@ class Serving:
                 self._program = await self._approving.approved(self._program, self._functions.docs)
                 if self._program is None:
                     self.over = True
-                    yield NOT_ALLOWED
+                    yield not_allowed(self._progress.programs if self._stood else 0)
                     return
             async with closing(self._ran(self._program)) as events:
                 async for event in events:
