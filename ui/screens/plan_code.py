@@ -49,8 +49,8 @@ def diagram(shown: OpenPlan) -> None:
     calls = [DrawnCall(str(one.place), one.tool, line=one.line, changes=one.changes) for one in program.calls]
     feeds = [DrawnFeed(str(one.source), str(one.target)) for one in program.feeds]
     with st.expander("What it calls, and what feeds what", icon=":material/account_tree:"):
-        st.graphviz_chart(call_dot(calls, feeds, [str(place) for place in program.answer]), width="content")
-        st.caption(unmarked(told_calls(calls, feeds)))
+        drawn = call_dot(calls, feeds, [str(place) for place in program.answer])
+        st.graphviz_chart(drawn, width="content", alt=told_calls(calls, feeds)[:2_000])  # pyright: ignore[reportUnknownMemberType]
 
 
 def beside(dry: DryRun | None) -> Mapping[int, str]:
