@@ -1,13 +1,14 @@
 """What one subtask of a run has done so far."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from agent.budget import Meter
 from agent.execution.error_bodies import is_empty
 from agent.failure_message import failure_message
+from agent.scheduler import closing
 from agent.search.state import Frontier, Path
 from agent.text import clean
 from domain.event import (
@@ -25,6 +26,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId, tool_id_parts
 
 _NAMED = 5
+T = TypeVar("T")
 
 
 _NOTHING = {"status": "failed", "note": "it found nothing"}
@@ -80,6 +82,16 @@ class Progress:
             self.plan_seconds += seconds
             self.write_seconds += seconds if on == "write" else 0.0
             self.check_seconds += seconds if on == "check" else 0.0
+
+    async def executing(self, events: AsyncIterator[T]) -> AsyncIterator[T]:
+        """What happens while calls are made; the seconds in between are theirs."""
+        began = self.meter.elapsed
+        async with closing(events):
+            async for event in events:
+                self.execute_seconds += self.meter.elapsed - began
+                yield event
+                began = self.meter.elapsed
+        self.execute_seconds += self.meter.elapsed - began
 
     def note(self, event: Event) -> None:
         """Take an event into account."""

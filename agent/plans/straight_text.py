@@ -9,7 +9,8 @@ from functools import cached_property
 from pydantic.types import JsonValue
 
 from agent.plans.literals import constant
-from agent.programs.dependencies import Site, line_starts, unpacked
+from agent.programs.definition_reader import unpacked
+from agent.programs.dependencies import Site, line_starts
 from agent.programs.reading import bound_names
 from domain.program import Program
 

@@ -263,9 +263,10 @@ class _Reader(ast.NodeVisitor):
                 if isinstance(value, ast.Lambda):
                     self._found.functions[self._name(target.id)] = value
             case ast.Tuple() | ast.List():
-                parts = _parts(value, len(target.elts)) if not _starred(target.elts) else None
+                parts = unpacked(value)
+                alike = len(parts) == len(target.elts) and not _starred(target.elts)
                 for number, one in enumerate(target.elts):
-                    self._bind(one, parts[number] if parts else value, anywhere=anywhere)
+                    self._bind(one, parts[number] if alike else value, anywhere=anywhere)
             case ast.Starred():
                 self._bind(target.value, value, anywhere=anywhere)
             case ast.Subscript():
@@ -300,16 +301,16 @@ def _roots(held: ast.expr) -> Iterator[ast.Name]:
             return
 
 
-def _parts(value: ast.expr, count: int) -> list[ast.expr] | None:
+def unpacked(value: ast.expr) -> Sequence[ast.expr]:
     """The single values of what is taken apart, where the text shows them: of a tuple, and of calls that are gathered."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             found = parts
-        case ast.Await(value=ast.Call(func=ast.Attribute(attr="gather"), args=parts, keywords=[])):
+        case ast.Await(ast.Call(ast.Attribute(attr="gather") | ast.Name("gather"), parts, [])):
             found = parts
         case _:
-            return None
-    return found if len(found) == count and not _starred(found) else None
+            return ()
+    return () if _starred(found) else found
 
 
 def _starred(parts: Sequence[ast.expr]) -> bool:

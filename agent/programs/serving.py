@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pydantic.types import JsonValue
 
@@ -14,7 +14,7 @@ from agent.programs import text_names
 from agent.programs.approving import Approving
 from agent.programs.carrying import said_by_calls, shortened
 from agent.programs.checking import check
-from agent.programs.earlier import EARLIER, EarlierResults
+from agent.programs.earlier import EARLIER, Asked
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
@@ -47,16 +47,6 @@ REFUSALS = 2
 
 _NO_LOOK = Broken("TooManyLooks", f"there are at most {MOST_CELLS} cells: this one must come to an end without a look")
 _BEGIN_ANEW = "The names of all cells before it are lost: write the whole program."
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
-
-    request: str
-    today: str
-    earlier: EarlierResults = field(default_factory=EarlierResults)
-    wider: bool = False
 
 
 class Serving:
@@ -275,14 +265,9 @@ class Serving:
             else None
         )
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
-        meter = self._progress.meter
-        began = meter.elapsed
-        async with closing(runner.run(inputs)) as events:
+        async with closing(self._progress.executing(runner.run(inputs))) as events:
             async for event in events:
-                self._progress.execute_seconds += meter.elapsed - began
                 yield event
-                began = meter.elapsed
-        self._progress.execute_seconds += meter.elapsed - began
         self._cell = [(one.function, one.result) for one in runner.calls]
         self._stop = runner.stop
 

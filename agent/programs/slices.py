@@ -5,17 +5,18 @@ A slice stops at calls of tools: what went into a call is not what it answered. 
 
 import ast
 import builtins
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.execution.user_values import plain, plain_value, stands
 from agent.programs.definition_reader import read_definitions
-from agent.programs.definitions import Definition, Definitions, Place
+from agent.programs.dependencies import line_starts
+from agent.programs.gathering import Gathering, PartKind
 from agent.programs.prelude import NAMES
 from agent.programs.protocol import ASK
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
-from domain.slice import Slice, Source, SourceKind
+from domain.slice import Slice, Source
 from domain.tool import ToolId
 
 _KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *NAMES}
@@ -83,18 +84,53 @@ class SlicedProgram:
 
     def _slice(self, parameter: str, value: ast.expr, call: ast.Call) -> Slice:
         site = self._found.places[call]
-        gathered = _Gathering(self._found, self._setting, site, site.cell)
+        gathered = Gathering(self._found, self._setting.tools, site)
         gathered.take(value)
         conditions = [*(test for place in self._found.deciding(site) for test in place.tests), *gathered.conditions]
-        sources = tuple(self._heard(one) for one in gathered.sources)
+        made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
+        sources = sorted((self._heard(one) for one in made), key=lambda one: (one.line, one.name))
         told = Slice(
             parameter=parameter,
             expression=_text(value),
-            sources=sources,
+            sources=tuple(sources),
             conditions=tuple(dict.fromkeys(_text(test) for test in conditions)),
             lines=tuple(sorted({call.lineno, *gathered.lines})),
         )
         return told.model_copy(update={"words": in_words(told)})
+
+    def _sources(self, kind: PartKind, at: ast.expr, cell: int) -> Iterator[Source]:
+        place = self._found.places.get(at)
+        line = at.lineno if place is None or place.cell == cell else 0
+        match kind, at:
+            case "constant", ast.Constant(value):
+                yield Source(kind="constant", name=repr(value), line=line)
+            case "asked", _:
+                yield Source(kind="answer", name=ASK, line=line)
+            case "call" | "error", ast.Name(name) | ast.Call(ast.Name(name)):
+                yield Source(kind=kind, name=name, tool=self._setting.tools[name], line=line)
+            case "name", ast.Subscript(ast.Name(name), ast.Constant(int() as number)):
+                yield from self._of_name(name, line, f"{name}[{number}]")
+            case "name", ast.Name(name):
+                yield from self._of_name(name, line)
+            case _:
+                return
+
+    def _of_name(self, name: str, line: int, item: str = "") -> Iterator[Source]:
+        """Of a name that the program itself gives no value, or of one ``item`` of it: those of a list that each came from a tool are inputs
+        ``earlier[0]``, ``earlier[1]`` …
+        """
+        inputs = self._setting.inputs
+        each = [one for one in inputs if one.startswith(f"{name}[")]
+        if name in self._setting.own:
+            yield Source(kind="given", name=name)
+        elif each and item:
+            yield Source(kind="input", name=item, tool=inputs.get(item, ToolId("")))
+        elif each:
+            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in each)
+        elif name in inputs:
+            yield Source(kind="input", name=name, tool=inputs[name])
+        elif name not in _KNOWN:
+            yield Source(kind="unknown", name=name, line=line)
 
     def _heard(self, source: Source) -> Source:
         """A constant is its user's where it stands in what they said."""
@@ -103,141 +139,6 @@ class SlicedProgram:
         text = plain_value(ast.literal_eval(source.name))
         said = bool(text) and any(stands(text, message) for message in self._said)
         return source.model_copy(update={"kind": "said"}) if said else source
-
-
-class _Gathering:
-    """Goes back from an expression to what it is made of; each part is looked at once."""
-
-    def __init__(self, found: Definitions, setting: Setting, site: Place, cell: int) -> None:
-        self._found = found
-        self._setting = setting
-        self._site = site
-        self._cell = cell
-        self._sources: dict[Source, None] = {}
-        self._seen = set[ast.AST]()
-        self._left: list[ast.AST] = []
-        self.conditions: list[ast.expr] = []
-        self.lines: set[int] = set()
-
-    @property
-    def sources(self) -> list[Source]:
-        """What came together, in the order of the text."""
-        return sorted(self._sources, key=lambda one: (one.line, one.name))
-
-    def take(self, whole: ast.expr) -> None:
-        """Gather from one expression."""
-        self._left.append(whole)
-        while self._left:
-            part = self._left.pop()
-            if part not in self._seen:
-                self._seen.add(part)
-                self._part(part)
-
-    def _part(self, part: ast.AST) -> None:
-        match part:
-            case ast.Name(ctx=ast.Load()):
-                self._name(part)
-            case ast.Call():
-                self._call(part)
-            case ast.Constant():
-                self._constant(part)
-            case ast.Subscript(value=ast.Name() as held, slice=ast.Constant(value=int() as at)) if self._is_list(held):
-                self._source("input", None, f"{held.id}[{at}]", self._setting.inputs.get(f"{held.id}[{at}]"))
-            case ast.Subscript():
-                self._left += [part.value] if _selects(part.slice) else [part.value, part.slice]
-            case ast.FormattedValue():
-                self._left.append(part.value)
-            case ast.IfExp():
-                self.conditions.append(part.test)
-                self._left += [part.test, part.body, part.orelse]
-            case ast.Lambda():
-                self._left.append(part.body)
-            case ast.comprehension():
-                self.conditions += part.ifs
-                self._left += [part.iter, *part.ifs]
-            case _:
-                self._left += ast.iter_child_nodes(part)
-
-    def _call(self, call: ast.Call) -> None:
-        """A tool's answer is what it is; a function of the program is what it returns; everything else is made of what is given to it."""
-        values = [*call.args, *(one.value for one in call.keywords)]
-        match call.func:
-            case ast.Name() as name if self._is_tool(name):
-                self._name(name)
-            case ast.Name() as name if self._found.function(name):
-                self._name(name)
-            case ast.Name(id=name) if name == ASK:
-                self._source("answer", call, name)
-                self._left += values
-            case ast.Attribute(value=held, attr="get"):
-                self._left += [held, *(value for number, value in enumerate(values) if number or not _selects(value))]
-            case ast.Attribute(value=held):
-                self._left += [held, *values]
-            case other:
-                self._left += [other, *values]
-
-    def _is_list(self, name: ast.Name) -> bool:
-        """Whether a name holds several values that each came from a tool: those inputs are named ``earlier[0]``, ``earlier[1]`` …"""
-        return f"{name.id}[0]" in self._setting.inputs and not self._found.known(self._found.names[name])
-
-    def _is_tool(self, name: ast.Name) -> bool:
-        return name.id in self._setting.tools and not self._found.known(self._found.names[name])
-
-    def _name(self, name: ast.Name) -> None:
-        inputs = self._setting.inputs
-        if self._found.known(self._found.names[name]):
-            for definition in self._found.reaching(name, self._site):
-                self._definition(definition)
-        elif name.id in self._setting.tools:
-            self._source("call", name, name.id, self._setting.tools[name.id])
-        elif self._is_list(name):
-            for each in [one for one in inputs if one.startswith(f"{name.id}[")]:
-                self._source("input", None, each, inputs[each])
-        elif name.id in self._setting.own:
-            self._source("given", None, name.id)
-        elif name.id in inputs:
-            self._source("input", None, name.id, inputs[name.id])
-        elif name.id not in _KNOWN:
-            self._source("unknown", name, name.id)
-
-    def _definition(self, definition: Definition) -> None:
-        place = definition.place
-        if place.cell == self._cell:
-            self.lines |= {getattr(part, "lineno", 0) for part in definition.made_of} - {0}
-        if definition.raised:
-            self._errors(definition)
-            return
-        self._left += definition.made_of
-        tests = [one for one in place.tests if one not in self._site.tests]
-        self.conditions += tests
-        self._left += [*tests, *(one for one in place.rounds if one not in self._site.rounds)]
-
-    def _errors(self, definition: Definition) -> None:
-        """What an error says was said by one of the tools that are called there."""
-        left, seen = list(definition.made_of), set[ast.AST]()
-        while left:
-            part = left.pop()
-            if part in seen:
-                continue
-            seen.add(part)
-            if isinstance(part, ast.Name) and part in self._found.names:
-                if self._is_tool(part):
-                    self._source("error", part, part.id, self._setting.tools[part.id])
-                elif function := self._found.function(part):
-                    left.append(function)
-            left += ast.iter_child_nodes(part)
-
-    def _constant(self, constant: ast.Constant) -> None:
-        if isinstance(constant.value, (str, int, float)) and any(char.isalnum() for char in str(constant.value)):
-            self._source("constant", constant, repr(constant.value))
-
-    def _source(self, kind: SourceKind, at: ast.expr | None, name: str, tool: ToolId | None = None) -> None:
-        line = at.lineno if at is not None and self._is_here(at) else 0
-        self._sources[Source(kind=kind, name=name, tool=tool or ToolId(""), line=line)] = None
-
-    def _is_here(self, at: ast.expr) -> bool:
-        place = self._found.places.get(at)
-        return place is None or place.cell == self._cell
 
 
 def in_words(told: Slice) -> str:
@@ -279,9 +180,7 @@ def _source_words(source: Source) -> str:
 
 def _calls(text: str, module: ast.Module) -> dict[_Span, ast.Call]:
     """The calls of a cell by their places in UTF-8 bytes."""
-    starts = [0]
-    for line in text.encode().split(b"\n"):
-        starts.append(starts[-1] + len(line) + 1)
+    starts = line_starts(text)
     found: dict[_Span, ast.Call] = {}
     for part in ast.walk(module):
         if isinstance(part, ast.Call):
@@ -297,17 +196,6 @@ def _arguments(call: ast.Call, names: Mapping[str, str]) -> list[tuple[str, ast.
     told = [(names.get(name, name), value) for name, value in named.items()]
     rest = [tool for name, tool in names.items() if name not in named]
     return told + [(parameter, value) for value in unpacked for parameter in rest]
-
-
-def _selects(index: ast.expr) -> bool:
-    """Whether an index is fixed, so that nothing comes in by it."""
-    match index:
-        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
-            return True
-        case ast.Slice():
-            return all(one is None or _selects(one) for one in (index.lower, index.upper, index.step))
-        case _:
-            return False
 
 
 def _text(expression: ast.expr) -> str:

@@ -1,0 +1,139 @@
+"""Goes back from an expression of a program to what its value is made of: over names, functions, loops and tests, to calls, constants and inputs."""
+
+import ast
+from collections.abc import Collection
+from typing import Literal
+
+from agent.programs.definitions import Definition, Definitions, Place
+from agent.programs.protocol import ASK
+
+PartKind = Literal["call", "error", "asked", "name", "constant"]
+"""``call``: of a tool, for what it answers; ``error``: the name of a tool, for what its error says. ``asked``: a question to the user, for its answer.
+``name``: one that the program itself gives no value, or an item of it."""
+
+
+class Gathering:
+    """What the values of some expressions are made of, where they are used at one place; each part is looked at once.
+
+    ``conditions``: on which it depends which value it is; ``lines`` of the place's cell that have to do with it. ``rounds``: what loops go over
+    counts, too, since it decides how often something is done.
+    """
+
+    def __init__(self, found: Definitions, tools: Collection[str], site: Place, *, rounds: bool = True) -> None:
+        self._found = found
+        self._tools = tools
+        self._site = site
+        self._rounds = rounds
+        self.parts: dict[ast.expr, PartKind] = {}
+        self._seen = set[ast.AST]()
+        self._left: list[ast.AST] = []
+        self.conditions: list[ast.expr] = []
+        self.lines: set[int] = set()
+
+    def take(self, whole: ast.expr) -> None:
+        """Gather from one expression."""
+        self._left.append(whole)
+        while self._left:
+            part = self._left.pop()
+            if part not in self._seen:
+                self._seen.add(part)
+                self._part(part)
+
+    def _part(self, part: ast.AST) -> None:
+        match part:
+            case ast.Name(ctx=ast.Load()):
+                self._name(part)
+            case ast.Call():
+                self._call(part)
+            case ast.Constant():
+                self._constant(part)
+            case ast.Subscript(ast.Name() as held, ast.Constant(int())) if self._is_free(held):
+                self.parts[part] = "name"
+            case ast.Subscript():
+                self._left += [part.value] if _selects(part.slice) else [part.value, part.slice]
+            case ast.FormattedValue():
+                self._left.append(part.value)
+            case ast.IfExp():
+                self.conditions.append(part.test)
+                self._left += [part.test, part.body, part.orelse]
+            case ast.Lambda():
+                self._left.append(part.body)
+            case ast.comprehension():
+                self.conditions += part.ifs
+                self._left += [*([part.iter] if self._rounds else []), *part.ifs]
+            case _:
+                self._left += ast.iter_child_nodes(part)
+
+    def _call(self, call: ast.Call) -> None:
+        """A tool's answer is what it is; a function of the program is what it returns; everything else is made of what is given to it."""
+        values = [*call.args, *(one.value for one in call.keywords)]
+        match call.func:
+            case ast.Name() as name if self._is_tool(name):
+                self.parts[call] = "call"
+            case ast.Name() as name if self._found.function(name):
+                self._name(name)
+            case ast.Name(id=name) if name == ASK:
+                self.parts[call] = "asked"
+                self._left += values
+            case ast.Attribute(value=held, attr="get"):
+                self._left += [held, *(value for number, value in enumerate(values) if number or not _selects(value))]
+            case ast.Attribute(value=held):
+                self._left += [held, *values]
+            case other:
+                self._left += [other, *values]
+
+    def _is_free(self, name: ast.Name) -> bool:
+        return name.id not in self._tools and not self._found.known(self._found.names[name])
+
+    def _is_tool(self, name: ast.Name) -> bool:
+        return name.id in self._tools and not self._found.known(self._found.names[name])
+
+    def _name(self, name: ast.Name) -> None:
+        if self._found.known(self._found.names[name]):
+            for definition in self._found.reaching(name, self._site):
+                self._definition(definition)
+        else:
+            self.parts[name] = "call" if name.id in self._tools else "name"
+
+    def _definition(self, definition: Definition) -> None:
+        place = definition.place
+        if place.cell == self._site.cell:
+            self.lines |= {getattr(part, "lineno", 0) for part in definition.made_of} - {0}
+        if definition.raised:
+            self._errors(definition)
+            return
+        self._left += definition.made_of
+        tests = [one for one in place.tests if one not in self._site.tests]
+        self.conditions += tests
+        rounds = place.rounds if self._rounds else ()
+        self._left += [*tests, *(one for one in rounds if one not in self._site.rounds)]
+
+    def _errors(self, definition: Definition) -> None:
+        """What an error says was said by one of the tools that are called there."""
+        left, seen = list(definition.made_of), set[ast.AST]()
+        while left:
+            part = left.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            if isinstance(part, ast.Name) and part in self._found.names:
+                if self._is_tool(part):
+                    self.parts[part] = "error"
+                elif function := self._found.function(part):
+                    left.append(function)
+            left += ast.iter_child_nodes(part)
+
+    def _constant(self, constant: ast.Constant) -> None:
+        if isinstance(constant.value, (str, int, float)) and any(char.isalnum() for char in str(constant.value)):
+            self.parts[constant] = "constant"
+
+
+def _selects(index: ast.expr) -> bool:
+    """Whether an index is fixed, so that nothing comes in by it."""
+    match index:
+        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case ast.Slice():
+            return all(one is None or _selects(one) for one in (index.lower, index.upper, index.step))
+        case _:
+            return False
