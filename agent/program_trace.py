@@ -11,12 +11,15 @@ from domain.program import Program
 
 @dataclass(slots=True)
 class ProgramTrace:
-    """One program in its ``cells``, by their numbers. ``calls``: by step, those that were answered, each with its site. ``broken``: with what it broke off, if it did."""
+    """One program in its ``cells``, by their numbers. ``calls``: by step, those that were answered, each with its site. ``broken``: with what it broke off, if it did.
+    ``looked``: the cells that stopped to look.
+    """
 
     cells: dict[int, Program] = field(default_factory=dict[int, Program])
     calls: dict[int, tuple[str, StepResult]] = field(default_factory=dict[int, tuple[str, StepResult]])
     broken: str = ""
     ended: ProgramEnded | None = None
+    looked: set[int] = field(default_factory=set[int])
 
     @property
     def text(self) -> str:
@@ -70,6 +73,8 @@ class ProgramsTrace:
                 self.written[-1].broken, self.written[-1].ended = "", None
             case ProgramLooked():
                 self.looks += 1
+                if self.written:
+                    self.written[-1].looked.add(event.number)
             case ProgramFailed():
                 self._to_mend = True
                 if self.written:

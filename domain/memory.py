@@ -7,6 +7,7 @@ from typing import Protocol
 
 from domain.model import Model
 from domain.plan import Binding
+from domain.program import ProgramPlan
 from domain.tool import ToolId
 
 
@@ -14,7 +15,8 @@ class Memory(Model):
     """A request that was served. ``owner`` empty: shared by all. ``pattern``: the request with its values left out.
 
     ``bindings``: for each step where the values of its call came from, as the run that is remembered made it; empty for what was
-    imported. ``good`` and ``bad``: how often its path has served, or failed, a later request.
+    imported. ``good`` and ``bad``: how often its path has served, or failed, a later request. ``program``: the text that served it, with
+    inputs in place of the request's values; none where steps did, and in memories of earlier versions.
     """
 
     id: str
@@ -26,6 +28,7 @@ class Memory(Model):
     at: datetime
     good: int = 0
     bad: int = 0
+    program: ProgramPlan | None = None
 
 
 class Recalled(Model):
@@ -54,7 +57,7 @@ class MemoryStore(Protocol):
         ...
 
     async def add(self, memories: Sequence[Memory]) -> None:
-        """Insert; a memory whose id is known stays as it is."""
+        """Insert; a memory whose id is known stays as it is, but for a program where it has none."""
         ...
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:

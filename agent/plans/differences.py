@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from pydantic.types import JsonValue
 
 from agent.text import clean
+from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep
 
 _SHOWN = 160
@@ -53,7 +54,7 @@ def differences(before: PlanDocument, after: PlanDocument) -> tuple[Difference, 
     for own, other in pairs:
         found += _within(_Pair(other + 1, before.steps[own], after.steps[other], moved))
     found.sort(key=lambda one: one.step or 0)
-    return (*found, *_parameters(before, after))
+    return (*found, *of_parameters(before.parameters, after.parameters))
 
 
 def _gone(number: int, step: PlannedStep) -> Difference:
@@ -80,7 +81,7 @@ def _within(pair: _Pair) -> Iterator[Difference]:
         elif name not in before:
             yield Difference(pair.number, f"{step}: {told} is {_words(new)}; it was left open.", after=new)
         elif json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True):
-            shown = _apart(_words(old, whole=True), _words(new, whole=True))
+            shown = apart(_words(old, whole=True), _words(new, whole=True))
             yield Difference(pair.number, f"{step}: {told} is {shown[1]} instead of {shown[0]}.", old, new)
 
 
@@ -108,7 +109,7 @@ def _words(source: JsonValue, *, whole: bool = False) -> str:
     return text if whole else _cut(text)
 
 
-def _apart(before: str, after: str) -> tuple[str, str]:
+def apart(before: str, after: str) -> tuple[str, str]:
     """Two texts cut so that they are seen to differ."""
     if len(before) <= _SHOWN and len(after) <= _SHOWN:
         return before, after
@@ -122,13 +123,14 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _parameters(before: PlanDocument, after: PlanDocument) -> Iterator[Difference]:
-    for name in dict.fromkeys((*before.parameters, *after.parameters)):
-        old, new, told = before.parameters.get(name), after.parameters.get(name), clean(name, 80)
+def of_parameters(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -> Iterator[Difference]:
+    """What the JSON Schemas of a plan's own parameters differ in."""
+    for name in dict.fromkeys((*before, *after)):
+        old, new, told = before.get(name), after.get(name), clean(name, 80)
         if new is None:
             yield Difference(None, f"It asks for {told} no more.", before=old)
         elif old is None:
             yield Difference(None, f"It asks for {told} as well.", after=new)
         elif json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True):
-            shown = _apart(json.dumps(old), json.dumps(new))
+            shown = apart(json.dumps(old), json.dumps(new))
             yield Difference(None, f"What {told} may be is {shown[1]} instead of {shown[0]}.", old, new)

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator
 from pydantic.types import JsonValue
 
 from agent.execution.provenance import Fixed
-from agent.plans.literals import NotConstantError
-from agent.plans.straight_text import StraightText
+from agent.programs.dependencies import line_starts
 from agent.programs.reading import calls
+from agent.programs.slices import Setting, SlicedProgram
 from domain.program import ProgramPlan
+from domain.slice import Source
 
 
 def fixed_values(plan: ProgramPlan | None, besides: Collection[str] = ()) -> list[Fixed]:
@@ -30,25 +31,28 @@ def said_values(plan: ProgramPlan | None) -> list[str]:
 
 
 def _fixed(plan: ProgramPlan, besides: Collection[str]) -> Iterator[Fixed]:
-    reading, program = StraightText({1: plan.program}), plan.program
-    defaults = {name: schema["default"] for name, schema in plan.inputs.items() if "default" in schema}
-    values = {name: value for name, value in {**defaults, **plan.values}.items() if name not in besides}
+    """However they get to a call: by a name, out of a list that is gone through."""
+    program = plan.program
+    setting = Setting(program.tools, program.arguments, own=plan.inputs)
+    sliced, starts = SlicedProgram([program.text], setting), line_starts(program.text)
     for call in calls(ast.parse(program.text)):
-        if not isinstance(call.func, ast.Name) or call.func.id not in program.tools:
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name not in program.tools:
             continue
-        names = program.arguments.get(call.func.id, {})
-        for one in call.keywords:
-            if one.arg is None:
-                continue
-            place = program.tools[call.func.id], names.get(one.arg, one.arg)
-            given = reading.given(one.value)
-            if given in plan.inputs:
-                yield from ((*place, values[given]) for _ in range(given in values))
-                continue
-            try:
-                yield (*place, reading.fixed(one.value))
-            except NotConstantError:
-                continue
+        start = starts[call.lineno - 1] + call.col_offset
+        end = starts[(call.end_lineno or call.lineno) - 1] + (call.end_col_offset or 0)
+        for one in sliced.slices(name, start, end):
+            for source in one.sources:
+                yield from ((program.tools[name], one.parameter, value) for value in _value(source, plan, besides))
+
+
+def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Iterator[JsonValue]:
+    if source.kind == "constant":
+        yield ast.literal_eval(source.name)
+    elif source.name in plan.inputs and source.name not in besides:
+        value = plan.values.get(source.name, plan.inputs[source.name].get("default"))
+        if value is not None:
+            yield value
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

@@ -44,7 +44,11 @@ _FORMAT = Format(
     ),
     synchronous="NORMAL",
 )
-_ADD = "INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_ADD = """
+    INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET body = json_set(body, '$.program', json(json_extract(excluded.body, '$.program')))
+    WHERE json_extract(body, '$.program') IS NULL AND json_extract(excluded.body, '$.program') IS NOT NULL
+"""
 _WITHOUT = """
     SELECT body, good, bad FROM memory
     WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.memory = memory.id AND identity = ?) ORDER BY id LIMIT ?
@@ -91,7 +95,7 @@ class SqliteMemories(SqliteReading):
         await self._database.setup()
 
     async def add(self, memories: Sequence[Memory]) -> None:
-        rows = [(m.id, m.owner, m.model_dump_json(exclude={"good", "bad"}), m.good, m.bad) for m in memories]
+        rows = [(m.id, m.owner, _body(m), m.good, m.bad) for m in memories]
         await self._database.write(lambda connection: connection.executemany(_ADD, rows))
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
@@ -161,6 +165,10 @@ class SqliteMemories(SqliteReading):
                 known.numbers += [num for num, _, _ in new]
                 known.owners += [owner for _, owner, _ in new]
             return known.numbers, known.owners, known.rows
+
+
+def _body(memory: Memory) -> str:
+    return memory.model_dump_json(exclude={"good", "bad"}, exclude_none=True)
 
 
 def _memory(body: str, good: int, bad: int) -> Memory:

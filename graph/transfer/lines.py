@@ -24,10 +24,10 @@ from graph.transfer.companion_stores import CompanionItem, FlowKey, content_of, 
 from graph.transfer.fields import LineError, field, number, text, whole
 
 FORMAT = "footpath-export"
-VERSION = 4
-READABLE = (1, 2, 3, 4)
+VERSION = 5
+READABLE = (1, 2, 3, 4, 5)
 """Versions that are read: the first knew neither marks nor lessons, the second neither memories nor flows, the third no live evidence
-beside the counts.
+beside the counts, the fourth no programs of memories.
 """
 
 

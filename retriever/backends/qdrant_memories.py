@@ -40,7 +40,7 @@ class QdrantMemories:
         from qdrant_client import models
 
         rows = {
-            point_id(memory.id): {"kind": "memory", "id": memory.id, "body": memory.model_dump_json()}
+            point_id(memory.id): {"kind": "memory", "id": memory.id, "body": memory.model_dump_json(exclude_none=True)}
             for memory in memories
         }
         keys: list[models.ExtendedPointId] = list(rows)
@@ -55,6 +55,15 @@ class QdrantMemories:
                 await self._connection.call(
                     "write memories", lambda client, points=points: client.upsert(self._bodies, points)
                 )
+        await self._add_programs([memory for memory in memories if memory.program is not None])
+
+    async def _add_programs(self, memories: Sequence[Memory]) -> None:
+        """Of memories that were there before, with none of their own."""
+        programs = {memory.id: memory.program for memory in memories}
+        for memory in await self._found(list(programs)):
+            if memory.program is None:
+                body = memory.model_copy(update={"program": programs[memory.id]}).model_dump_json(exclude_none=True)
+                await self._set({"body": body}, [memory.id])
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
         """Those without the encoder's mark. One that has a vector all the same, as an interrupted write leaves it, gets its mark here."""
@@ -123,7 +132,7 @@ class QdrantMemories:
         for start in range(0, len(moved), _PAGE):
             await self._forget_judgements([memory.id for memory in moved[start : start + _PAGE]])
         for memory in moved:
-            body = {"body": memory.model_copy(update={"good": 0, "bad": 0}).model_dump_json()}
+            body = {"body": memory.model_copy(update={"good": 0, "bad": 0}).model_dump_json(exclude_none=True)}
             await self._set(body, [memory.id])
 
     async def all(self) -> AsyncIterator[Memory]:

@@ -1,24 +1,29 @@
-"""What a run has done as a document, and a run once more: as it was, or with other steps and values."""
+"""What a run has done as a plan, and a run once more: as it was, or with another plan or other values."""
+
+import asyncio
+from typing import Self
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from pydantic.types import JsonValue
 
-from domain.errors import NotFoundError, NotLinearError
+from agent.plans.compiling import compiled
+from agent.plans.inputs import input_names_shown, shown_inputs, with_values
+from agent.plans.lifting import schema_of_value
+from domain.errors import NotFoundError, NotLinearError, UsageError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.drawn_documents import (
-    check_document,
-    drawn_from,
-    schema_for,
-    settings_with,
-)
-from server.routes.given_documents import GivenDocument
+from server.routes.drawn_documents import Drawn, check_document, drawn_from
+from server.routes.given_documents import MOST_PARAMETERS, GivenDocument
+from server.routes.given_programs import GivenWholeProgram
 from server.routes.runs import ShownRun, begun
-from server.routes.texts import RowId
+from server.routes.texts import RowId, ShortText
 from server.routes.tools import tools_of
+from server.routes.written_programs import written_plan
+from server.runs.given_plans import settings_with
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 
@@ -26,66 +31,128 @@ router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], responses=problems(40
 
 
 class ShownParameter(BaseModel):
-    """A value that may be another one next time. ``step`` counts from 1; ``value_schema``: JSON Schema of what it may be."""
+    """A value that may be another one next time: of an ``input`` of the program, or of a ``parameter`` of a ``step`` of the document, counted from 1.
+    ``value_schema``: JSON Schema of what it may be.
+    """
 
     name: str
-    step: int
-    parameter: str
     value: JsonValue
     value_schema: JsonObject = Field(serialization_alias="schema")
+    input: str | None = None
+    step: int | None = None
+    parameter: str | None = None
 
 
 class ShownDocument(BaseModel):
-    document: PlanDocument
+    """``program``: with inputs for the values that may be others next time. ``document``: the same as steps, None where steps cannot say it, and then
+    ``why_no_steps``.
+    """
+
+    program: ProgramPlan
+    document: PlanDocument | None
+    why_no_steps: str
     parameters: list[ShownParameter]
 
 
 class RerunBody(BaseModel):
-    document: GivenDocument | None = Field(
-        default=None, description="The steps to carry out; without them the same is asked once more."
+    """At most one of them; without any the same is asked once more."""
+
+    document: GivenDocument | None = Field(default=None, description="The steps to carry out.")
+    program: GivenWholeProgram | None = Field(default=None, description="The program to carry out.")
+    values: dict[ShortText, JsonValue] | None = Field(
+        default=None, max_length=MOST_PARAMETERS, description="Other values for inputs of what the run has done."
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(one is not None for one in (self.document, self.program, self.values)) > 1:
+            raise ValueError("give a document, a program or values, one of them")
+        return self
+
+
+@router.get("/document", summary="What a finished run did, as a plan", responses=problems(409))
+async def document(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownDocument:
+    made = await drawn_from(await own(run_id, user.id, services), services)
+    return ShownDocument(
+        program=made.plan,
+        document=made.document,
+        why_no_steps=made.why_no_steps,
+        parameters=_of_inputs(made.plan) or await _of_steps(made, services),
     )
 
 
-@router.get("/document", summary="The calls that a finished run made, as a plan", responses=problems(409))
-async def document(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownDocument:
-    made, offered = await drawn_from(await own(run_id, user.id, services), services)
-    docs = (await tools_of(made, services) if made.steps else None) or {}
-    shown = [
+def _of_inputs(plan: ProgramPlan) -> list[ShownParameter]:
+    return [
+        ShownParameter(
+            name=shown,
+            value=plan.values.get(name, plan.inputs[name].get("default")),
+            value_schema=shown_inputs(plan)[shown],
+            input=shown,
+        )
+        for shown, name in input_names_shown(plan).items()
+    ]
+
+
+async def _of_steps(made: Drawn, services: Services) -> list[ShownParameter]:
+    document = made.document
+    if document is None or not document.steps:
+        return []
+    docs = await tools_of(document, services) or {}
+    return [
         ShownParameter(
             name=one.name,
             step=one.step,
             parameter=one.parameter,
             value=one.value,
-            value_schema=schema_for(docs.get(made.steps[one.step - 1].tool), one.parameter, one.value),
+            value_schema=schema_of_value(docs.get(document.steps[one.step - 1].tool), one.parameter, one.value),
         )
-        for one in offered
+        for one in made.offered
     ]
-    return ShownDocument(document=made, parameters=shown)
 
 
 @router.post(
     "/rerun",
     status_code=202,
-    summary="Run the same once more, or with a changed document",
-    responses=problems(400, 429),
+    summary="Run the same once more, or with a changed program, document or values",
+    responses=problems(400, 409, 429),
 )
 async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services: CurrentServices) -> ShownRun:
     run = await own(run_id, caller.user.id, services)
-    settings = run.settings
-    if body.document is not None:
-        proven = await _proven(run, services)
-        docs = await tools_of(body.document, services)
-        await check_document(body.document, docs, services, proven)
-        settings = settings_with(body.document, run)
+    plan = await _changed(run, body, services)
+    settings = run.settings if plan is None else settings_with(plan, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})
     return await begun(caller, run.conversation_id, run.request, choices, services)
 
 
+async def _changed(run: Run, body: RerunBody, services: Services) -> ProgramPlan | None:
+    """What is to be carried out; None for what the run is asked for with as it is."""
+    if body.program is not None:
+        return await written_plan(body.program, services)
+    if body.values is not None:
+        made = await drawn_from(run, services)
+        plan, wrong = await asyncio.to_thread(with_values, made.plan, {**_values(made.plan), **body.values})
+        if wrong:
+            raise UsageError(
+                " ".join(said for _, said in wrong), tuple((f"values.{name}".rstrip("."), said) for name, said in wrong)
+            )
+        return plan
+    if body.document is None:
+        return None
+    docs = await tools_of(body.document, services)
+    await check_document(body.document, docs, services, await _proven(run, services))
+    return await asyncio.to_thread(compiled, body.document, docs or {})
+
+
+def _values(plan: ProgramPlan) -> JsonObject:
+    """Those that a plan has, by the shown names of its inputs."""
+    return {shown: plan.values[name] for shown, name in input_names_shown(plan).items() if name in plan.values}
+
+
 async def _proven(run: Run, services: Services) -> PlanDocument | None:
     """What a run has carried out, as far as it has ended and steps can say it."""
     try:
-        return (await drawn_from(run, services))[0] if run.status == "finished" else None
+        return (await drawn_from(run, services)).document if run.status == "finished" else None
     except NotLinearError:
         return None
 

@@ -1,18 +1,24 @@
-"""Documents of runs: what a finished run has done as a plan, the tools that a document names, and new runs of one."""
+"""What a finished run has done as a plan, and what is wrong with one that is sent."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from agent.execution.validation import value_schema
+from agent.plans.compiling import compiled
 from agent.plans.from_run import Offered, drawn
 from agent.plans.json_place import any_item
+from agent.plans.lifting import Liftable, liftable, lifted
+from agent.plans.standing import standing_of
 from agent.plans.validation import PlanProblem, Surroundings, problems
-from domain.errors import ConflictError
-from domain.event import CallFinished
-from domain.model import JsonObject
+from agent.programs.text_names import used
+from agent.transcript import Transcript
+from domain.errors import ConflictError, NotLinearError
+from domain.event import CallFinished, EventRecord
 from domain.plan_document import PlanDocument
-from domain.tool import Parameter, ToolDoc, ToolId
+from domain.program import ProgramPlan
+from domain.tool import ToolDoc, ToolId
 from server.routes.tools import tools
+from server.runs.given_plans import given_plan
 from server.runs.journal import records_of
 from server.runs.plans import refuse
 from server.services import Services
@@ -25,24 +31,33 @@ _KINDS = (
     "plan.ready",
     "step.backtracked",
     "program.started",
+    "program.looked",
     "program.failed",
     "program.ended",
     "call.finished",
 )
-_JSON_TYPES: dict[type[object], str] = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
 
 
-async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[Offered]]:
-    """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed; ``NotLinearError`` where
-    steps cannot say it.
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a run has done. ``carried_out``: as a program; ``liftable``: what of its text may be another value next time. ``document``: its steps, where
+    steps can say it, else ``why_no_steps``; ``offered``: values in them.
     """
+
+    carried_out: ProgramPlan
+    liftable: Sequence[Liftable] = ()
+    document: PlanDocument | None = None
+    offered: Sequence[Offered] = ()
+    why_no_steps: str = ""
+
+    @property
+    def plan(self) -> ProgramPlan:
+        """The program with inputs for all that may be another value next time."""
+        return lifted(self.carried_out, self.liftable)
+
+
+async def drawn_from(run: Run, services: Services) -> Drawn:
+    """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed, or where no plan says it."""
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
     events = await services.storage.events.of_run(run.id, _KINDS)
@@ -50,8 +65,38 @@ async def drawn_from(run: Run, services: Services) -> tuple[PlanDocument, list[O
         raise ConflictError("the run ended long ago, and what it did in detail is kept no more; ask it anew")
     records = await records_of(events)
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
-    docs = await tools(called, services)
-    return await asyncio.to_thread(drawn, records, docs)  # long answers are read anew
+
+    async def documents(ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
+        return await tools(ids, services) or {}
+
+    docs = await documents(called)
+    given = await given_plan(run, documents)
+    return await asyncio.to_thread(_drawn, run, records, docs, given)  # long answers are read anew
+
+
+def _drawn(
+    run: Run, records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc], given: ProgramPlan | None
+) -> Drawn:
+    document, offered, why = None, list[Offered](), ""
+    try:
+        document, offered = drawn(records, docs)
+    except NotLinearError as error:
+        why = str(error)
+    stands = standing_of(Transcript.of(records)) if given is None else None
+    if (plan := given or (ProgramPlan(program=stands) if stands is not None else None)) is not None:
+        if _builds_on_earlier(plan):
+            plan = None
+        else:
+            found = liftable(plan, run.request, docs)
+            return Drawn(plan, found, document, offered, why)
+    if document is None:
+        raise NotLinearError(why)
+    return Drawn(compiled(document, docs), (), document, offered)
+
+
+def _builds_on_earlier(plan: ProgramPlan) -> bool:
+    """Whether a text takes values of earlier results: those are of its conversation, and no plan has them."""
+    return any(name == "earlier" or name.startswith("earlier_") for name in used(plan.program.text))
 
 
 async def check_document(
@@ -82,23 +127,3 @@ def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocu
     if take is None or before is None:
         return False
     return (take.step, any_item(take.field)) == (before.step, any_item(before.field))
-
-
-def schema_for(tool: ToolDoc | None, name: str, value: object = None) -> JsonObject:
-    """JSON Schema of a tool's parameter, with its description; by the value's own type where the tool tells nothing."""
-    own = _parameter(tool, name)
-    if own is None:
-        kind = _JSON_TYPES.get(type(value))
-        return {"type": kind} if kind else {}
-    told: JsonObject = {"description": own.description[:400]} if own.description else {}
-    return {**value_schema(own), **told}
-
-
-def _parameter(tool: ToolDoc | None, name: str) -> Parameter | None:
-    return next((one for one in tool.parameters if one.name == name), None) if tool else None
-
-
-def settings_with(document: PlanDocument, run: Run | None = None) -> JsonObject:
-    """The settings of a run that carries a document out; the rest as another run had them."""
-    kept = {name: value for name, value in (run.settings if run else {}).items() if name != "stop_at_plan"}
-    return {**kept, "document": document.model_dump(mode="json")}

@@ -1,13 +1,16 @@
 """Programs that are sent: of a bounded size, with typed inputs."""
 
 import json
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from agent.plans.checked_plan import LONGEST_PLAN, MOST_INPUTS
 from domain.model import JsonObject
+from domain.tool import ToolId
 from server.routes.given_documents import MOST_CHARACTERS
+
+_MOST_TOOLS = 100
 
 
 class SentProgram(BaseModel):
@@ -20,7 +23,16 @@ class SentProgram(BaseModel):
     values: JsonObject = Field(default_factory=dict, max_length=2 * MOST_INPUTS)
 
 
-def _bounded(program: SentProgram) -> SentProgram:
+class WholeSentProgram(SentProgram):
+    """``tools``: the functions that its text may call."""
+
+    tools: dict[str, ToolId] = Field(default_factory=dict[str, ToolId], max_length=_MOST_TOOLS)
+
+
+Sent = TypeVar("Sent", bound=SentProgram)
+
+
+def _bounded(program: Sent) -> Sent:
     size = len(json.dumps([program.inputs, program.values]))
     if size > MOST_CHARACTERS:
         raise ValueError(
@@ -30,3 +42,4 @@ def _bounded(program: SentProgram) -> SentProgram:
 
 
 GivenProgram = Annotated[SentProgram, AfterValidator(_bounded)]
+GivenWholeProgram = Annotated[WholeSentProgram, AfterValidator(_bounded)]

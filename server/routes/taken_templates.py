@@ -6,12 +6,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from agent.plans.differences import Difference, differences
+from agent.plans.differences import Difference
+from agent.plans.text_differences import plan_differences
 from domain.errors import ConflictError, NotFoundError
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.read_versions import read_version
 from server.routes.texts import RowId
+from server.routes.tools import tools
+from server.services import Services
 from server.storage.storage import Storage
 from server.storage.templates import Template, TemplateVersion
 from server.storage.users import User
@@ -47,8 +51,19 @@ async def template_differences(
     first = before or await storage.takes.get(user.id, template_id) or max(1, about.version - 1)
     _, older = await seen(template_id, user, storage, first)
     _, newer = await seen(template_id, user, storage, after or about.version)
-    changes = await asyncio.to_thread(_changes, older, newer)
+    changes = await _changes(older, newer, services)
     return Differences(before=older.version, after=newer.version, changes=changes)
+
+
+@router.get("/versions/{version}/differences", summary="What version `to` does otherwise than this one")
+async def version_differences(
+    template_id: RowId,
+    version: Number,
+    user: CurrentUser,
+    services: CurrentServices,
+    to: Annotated[Number | None, Query(description="By default the latest.")] = None,
+) -> Differences:
+    return await template_differences(template_id, user, services, before=version, after=to)
 
 
 @router.put(
@@ -92,10 +107,19 @@ async def seen(template_id: str, user: User, storage: Storage, version: int = 0)
     return found
 
 
-def _changes(older: TemplateVersion, newer: TemplateVersion) -> tuple[Difference, ...]:
-    before, after = PlanDocument.model_validate(older.plan), PlanDocument.model_validate(newer.plan)
-    found = differences(before, after)
+async def _changes(older: TemplateVersion, newer: TemplateVersion, services: Services) -> tuple[Difference, ...]:
+    """``ConflictError`` where one of them cannot be read any more."""
+    before, after = [await _plan_of(one, services) for one in (older, newer)]
+    docs = await tools({*before.program.tools.values(), *after.program.tools.values()}, services)
+    found = await asyncio.to_thread(plan_differences, before, after, docs or {})
     if older.note == newer.note:
         return found
     said = f"Its runs ask: {newer.note or 'its name'} — instead of: {older.note or 'its name'}"
     return (*found, Difference(None, said, older.note, newer.note))
+
+
+async def _plan_of(version: TemplateVersion, services: Services) -> ProgramPlan:
+    read = await read_version(version, services)
+    if read.plan is None:
+        raise ConflictError(f"version {version.version} cannot be compared: {read.problem}")
+    return read.plan

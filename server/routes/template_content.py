@@ -1,59 +1,105 @@
-"""Workflow templates as runs make them and are made from them: which values are parameters, and the document with values put in."""
+"""Workflow templates as runs make them and are made from them: which values are parameters, and the plan with values put in."""
 
-from collections import Counter
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from orjson import dumps
 from pydantic.types import JsonValue
 
+from agent.plans.compiling import compiled
 from agent.plans.from_run import Offered
-from agent.plans.parameters import filled, misfits
+from agent.plans.inputs import shown_inputs, with_inputs, with_values
+from agent.plans.kept import kept
+from agent.plans.lifting import lifted, schema_of_value
+from agent.plans.lifting import words_of as words_in
 from agent.plans.request_template import Words, said, spoken
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
+from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
-from server.routes.drawn_documents import check_document, drawn_from, schema_for
+from server.routes.drawn_documents import Drawn, check_document, drawn_from
 from server.routes.given_documents import MOST_CHARACTERS
-from server.routes.tools import tools_of
+from server.routes.tools import tools, tools_of
 from server.services import Services
 from server.storage.runs import Run
-from server.storage.templates import TemplateContent, TemplateVersion
+from server.storage.templates import TemplateContent
 
 
 class Place(Model):
-    """A value in a document: ``step`` counts from 1, ``parameter`` is its tool's."""
+    """A value that may differ: of an ``input`` of what a run has done, or of a ``parameter`` of a ``step`` of a document, counted from 1."""
 
-    step: int
-    parameter: str
+    input: str = ""
+    step: int = 0
+    parameter: str = ""
 
 
 At = tuple[int, str]
-"""The same, to look up by."""
+"""A step and a parameter, to look up by."""
 
 
 async def content(
-    source: Run | PlanDocument, places: Mapping[str, Place], request: str, services: Services
+    source: Run | PlanDocument | ProgramPlan, places: Mapping[str, Place], request: str, services: Services
 ) -> TemplateContent:
     """A template's version. ``request``: what its runs ask, with ``{name}`` where a value stands; by default that of the run.
 
-    ``UsageError`` where the document cannot be carried out, or a parameter is none of its values.
+    ``UsageError`` where the plan cannot be carried out, or a parameter is none of its values.
     """
-    run = source if isinstance(source, Run) else None
-    document, offered = await drawn_from(source, services) if isinstance(source, Run) else (source, [])
+    match source:
+        case ProgramPlan():
+            if places:
+                raise UsageError("the inputs of a program are its parameters: give it those that it is to have")
+            return _content(source.model_copy(update={"values": {}}), request)
+        case PlanDocument():
+            return _content((await _of_steps(source, places, services, None, []))[0], request)
+        case Run() as run:
+            made = await drawn_from(run, services)
+            by_steps = any(one.step for one in places.values()) or not (made.plan.inputs or made.document is None)
+            if by_steps and made.document is not None:
+                plan, words = await _of_steps(made.document, places, services, made.document, made.offered)
+            else:
+                plan, words = await _of_program(made, run, places, services)
+            return _content(plan, request or spoken(run.request, words), run.id)
+
+
+def _content(plan: ProgramPlan, request: str, run_id: str | None = None) -> TemplateContent:
+    return TemplateContent(parameters={**shown_inputs(plan)}, plan=kept(plan), note=request, run_id=run_id)
+
+
+async def _of_program(
+    made: Drawn, run: Run, places: Mapping[str, Place], services: Services
+) -> tuple[ProgramPlan, list[Words]]:
+    """What a program did, with inputs for what may differ; where it only reads, with the values as they were as defaults."""
+    chosen = {place.input: name for name, place in places.items()}
+    unknown = [name for name, place in places.items() if place.input not in made.plan.inputs]
+    if unknown:
+        raise UsageError(f"this run has no value that {unknown[0][:80]} could stand for: name one of its inputs")
+    plan = lifted(made.carried_out, [one for one in made.liftable if one.name in chosen])
+    plan = await asyncio.to_thread(with_inputs, plan, chosen)
+    docs = await tools(plan.program.tools.values(), services) or {}
+    reads = all(tool in docs and docs[tool].safe for tool in plan.program.tools.values())
+    inputs: dict[str, JsonObject] = {}
+    for name, schema in plan.inputs.items():
+        bare: JsonObject = {key: value for key, value in schema.items() if key != "default"}
+        inputs[name] = {**bare, "default": plan.values[name]} if reads and name in plan.values else bare
+    values = made.plan.values.items()
+    words = [Words(words_in(value, run.request), chosen.get(own, "")) for own, value in values]
+    return plan.model_copy(update={"inputs": inputs, "values": {}}), words
+
+
+async def _of_steps(
+    document: PlanDocument,
+    places: Mapping[str, Place],
+    services: Services,
+    proven: PlanDocument | None,
+    offered: Sequence[Offered],
+) -> tuple[ProgramPlan, list[Words]]:
     docs, named = await tools_of(document, services), document
     at = names_at(places, offered)
     for (step, parameter), name in at.items():
         named = _with_parameter(named, name, Place(step=step, parameter=parameter), docs or {})
-    await check_document(named, docs, services, document if run else None, template=True)
-    if run is not None and not request:
-        request = spoken(run.request, words_of(offered, at))
-    return TemplateContent(
-        parameters=dict(named.parameters),
-        plan=named.model_dump(mode="json"),
-        note=request,
-        run_id=run.id if run else None,
-    )
+    await check_document(named, docs, services, proven, template=True)
+    return await asyncio.to_thread(compiled, named, docs or {}), words_of(offered, at)
 
 
 def names_at(places: Mapping[str, Place], offered: Sequence[Offered]) -> dict[At, str]:
@@ -81,7 +127,7 @@ def _with_parameter(document: PlanDocument, name: str, place: Place, docs: Mappi
     step = document.steps[place.step - 1]
     tool = docs.get(step.tool)
     told = document.parameters.get(name)
-    schema: JsonObject = schema_for(tool, place.parameter, step.arguments.get(place.parameter))
+    schema: JsonObject = schema_of_value(tool, place.parameter, step.arguments.get(place.parameter))
     if tool is not None and all(one.name != place.parameter for one in tool.parameters):
         raise UsageError(f"{tool.api} has no parameter {place.parameter[:80]}")
     if tool is not None and tool.safe and place.parameter in step.arguments:
@@ -100,24 +146,18 @@ def _naming(step: PlannedStep, name: str, parameter: str) -> PlannedStep:
     return step.model_copy(update={"arguments": arguments, "takes": takes, "named": {**step.named, parameter: name}})
 
 
-def put_in(version: TemplateVersion, values: Mapping[str, JsonValue], name: str) -> tuple[PlanDocument, str]:
-    """The document with these values, and what its run asks. ``UsageError`` with a sentence for each value that does not fit.
+def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: str) -> tuple[ProgramPlan, str]:
+    """A version's plan with these values, and what its run asks. ``UsageError`` with a sentence for each value that does not fit.
 
     Checking takes time with long values and schemas: it is a thread's work.
     """
-    document = PlanDocument.model_validate(version.plan)
-    if _characters(document, values) > MOST_CHARACTERS:
-        raise UsageError(f"with these values the plan has more than {MOST_CHARACTERS:,} characters; shorten them")
-    wrong = misfits(document, values)
+    if sum(len(dumps(value)) for value in values.values()) > MOST_CHARACTERS:
+        raise UsageError(f"these values have more than {MOST_CHARACTERS:,} characters; shorten them")
+    filled, wrong = with_values(plan, values)
     if wrong:
         faults = tuple((f"parameters.{parameter}".rstrip("."), said) for parameter, said in wrong)
         raise UsageError(" ".join(said for _, said in wrong), faults)
-    defaults = {own: schema["default"] for own, schema in document.parameters.items() if "default" in schema}
-    request = said(version.note, {**defaults, **values}, document.parameters) if version.note else name
-    return filled(document, values), request[:4000]
-
-
-def _characters(document: PlanDocument, values: Mapping[str, JsonValue]) -> int:
-    """How many the values take, each as often as steps name it."""
-    places = Counter(name for step in document.steps for name in step.named.values())
-    return sum(max(1, places[name]) * len(dumps(value)) for name, value in values.items())
+    schemas = shown_inputs(plan)
+    defaults = {own: schema["default"] for own, schema in schemas.items() if "default" in schema}
+    request = said(note, {**defaults, **values}, schemas) if note else name
+    return filled, request[:4000]

@@ -8,20 +8,25 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic.types import JsonValue
 
-from domain.errors import ForbiddenError, NotFoundError
+from agent.plans.inputs import input_names_shown, shown_inputs
+from domain.errors import ConflictError, ForbiddenError, NotFoundError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.choices import check_choices
-from server.routes.documents import own
-from server.routes.drawn_documents import settings_with
+from server.routes.documents import own as own_run
 from server.routes.given_documents import GivenDocument
+from server.routes.given_programs import GivenWholeProgram
+from server.routes.read_versions import read_version
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.taken_templates import seen, version_to_run
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
+from server.routes.written_programs import written_plan
 from server.runs.conversation_context import by_another
+from server.runs.given_plans import settings_with
 from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateVersion
@@ -37,22 +42,23 @@ _VERSIONS = 10
 
 
 class VersionBody(BaseModel):
-    """Made from a finished run or a document, one of the two. ``request``: what its runs ask, with ``{name}`` for a parameter's value."""
+    """Made from a finished run, a program or a document, one of them. ``request``: what its runs ask, with ``{name}`` for a parameter's value."""
 
     run_id: RowId | None = None
+    program: GivenWholeProgram | None = None
     document: GivenDocument | None = None
     request: LongText = Field(default="", examples=["How many inhabitants does {city} have?"])
     parameters: dict[ParameterName, Place] = Field(
         default_factory=dict[str, Place],
         max_length=50,
-        examples=[{"city": {"step": 1, "parameter": "city"}}],
-        description="Which values of the document may differ, by the names they get.",
+        examples=[{"city": {"input": "city"}}, {"city": {"step": 1, "parameter": "city"}}],
+        description="Which values of the run or the document may differ, by the names they get. A program has its inputs.",
     )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if (self.run_id is None) == (self.document is None):
-            raise ValueError("give a run_id or a document, one of the two")
+        if sum(one is not None for one in (self.run_id, self.program, self.document)) != 1:
+            raise ValueError("give a run_id, a program or a document, one of them")
         return self
 
 
@@ -89,11 +95,16 @@ class ShownTemplate(BaseModel):
 
 
 class ShownVersion(BaseModel):
-    """``parameters``: name to JSON Schema; one with a ``default`` may be left out."""
+    """``parameters``: name to JSON Schema; one with a ``default`` may be left out. ``document``: the program as steps, where steps can say it.
+
+    ``problem``: why it cannot be run as it is: a tool of it is not there any more, or this server cannot read it, and then there is no ``program``.
+    """
 
     version: int
     parameters: JsonObject
-    document: PlanDocument
+    program: ProgramPlan | None
+    document: PlanDocument | None
+    problem: str
     request: str
     created_at: datetime
 
@@ -139,7 +150,7 @@ async def versions(
     )
     if not found and not after:
         raise _none()
-    return await asyncio.to_thread(lambda: [_version(one) for one in found])
+    return [await _version(one, services) for one in found]
 
 
 @router.post("/{template_id}/versions", status_code=201, summary="Add a version", responses=problems(400, 404, 409))
@@ -150,7 +161,7 @@ async def add_version(
     if found is None or found[0].user_id != user.id:
         raise _none()
     made = await _content(body, user.id, services)
-    return _version(await services.storage.templates.add_version(template_id, user.id, made))
+    return await _version(await services.storage.templates.add_version(template_id, user.id, made), services)
 
 
 @router.patch("/{template_id}", summary="Describe a template, or share it", responses=problems(403, 404))
@@ -193,15 +204,18 @@ async def run_template(
     about, _ = await seen(template_id, user, storage)
     wanted = await version_to_run(about, body.version, user, storage)
     _, version = await seen(template_id, user, storage, wanted)
-    document, request = await asyncio.to_thread(put_in, version, body.parameters, about.name)
+    read = await read_version(version, services)
+    if read.plan is None:
+        raise ConflictError(f"version {version.version} of {about.name} cannot be run: {read.problem}")
+    plan, request = await asyncio.to_thread(put_in, read.plan, version.note, body.parameters, about.name)
     check_choices("dfs", body.policy, body.model, services)
-    written = PlanDocument.model_validate(version.plan)
-    others = {} if about.user_id == user.id else by_another(written, document, body.parameters)
+    own = [name for shown, name in input_names_shown(plan).items() if shown in body.parameters]
+    others = {} if about.user_id == user.id else by_another(plan, own)
     choices = RunChoices(
         planner="dfs",
         policy=body.policy,
         model=body.model,
-        settings={**settings_with(document), **others},
+        settings={**settings_with(plan), **others},
         template_id=about.id,
         template_version=version.version,
     )
@@ -212,14 +226,16 @@ async def run_template(
 
 
 async def _content(body: VersionBody, user_id: str, services: Services) -> TemplateContent:
-    source = body.document if body.document is not None else await own(body.run_id or "", user_id, services)
+    if body.program is not None:
+        return await content(await written_plan(body.program, services), body.parameters, body.request, services)
+    source = body.document if body.document is not None else await own_run(body.run_id or "", user_id, services)
     return await content(source, body.parameters, body.request, services)
 
 
 async def _whole(template_id: str, user: User, services: Services, version: int = 0) -> WholeTemplate:
     taken = await services.storage.takes.get(user.id, template_id)
     about, found = await seen(template_id, user, services.storage, version or taken or 0)
-    return WholeTemplate(**_shown(about, user.id, taken), content=_version(found))
+    return WholeTemplate(**_shown(about, user.id, taken), content=await _version(found, services))
 
 
 def _admin(user: User) -> bool:
@@ -230,10 +246,17 @@ def _shown(one: Template, user_id: str, taken: int | None = None) -> dict[str, A
     return one.model_dump(include=set(ShownTemplate.model_fields)) | {"own": one.user_id == user_id, "taken": taken}
 
 
-def _version(one: TemplateVersion) -> ShownVersion:
-    document = PlanDocument.model_validate(one.plan)
-    kept = one.model_dump(include={"version", "parameters", "created_at"})
-    return ShownVersion(**kept, document=document, request=one.note)
+async def _version(one: TemplateVersion, services: Services) -> ShownVersion:
+    read = await read_version(one, services)
+    return ShownVersion(
+        version=one.version,
+        parameters={**shown_inputs(read.plan)} if read.plan is not None else one.parameters,
+        program=read.plan,
+        document=read.document,
+        problem=read.problem,
+        request=one.note,
+        created_at=one.created_at,
+    )
 
 
 def _none() -> NotFoundError:

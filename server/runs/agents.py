@@ -13,11 +13,11 @@ from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
 from agent.scheduler import closing
 from domain.event import EventRecord, InputNeeded
-from domain.plan_document import PlanDocument
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
 from server.runs.conversation_context import runs_before, voices_of
+from server.runs.given_plans import given_plan
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
 from server.runs.round_robin import RoundRobin
@@ -112,7 +112,12 @@ class Agents:
                 questions, ask_transfers=self._settings.flows == "ask", by_another=bool(voices.others_said)
             )
             deps = replace(
-                deps, secrets=own.secrets, ledger=True, taken_up=True, document=given_plan(run), approver=approver
+                deps,
+                secrets=own.secrets,
+                ledger=True,
+                taken_up=True,
+                plan=await given_plan(run, container.graph.get_tools),
+                approver=approver,
             )
             deps = replace(deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions))
             if run.settings.get("stop_at_plan"):
@@ -163,12 +168,6 @@ class Agents:
 
 def _within(budget: Budget, spent: TokenUsage) -> Budget:
     return budget.model_copy(update={"tokens": spent.most_tokens(budget.tokens)})
-
-
-def given_plan(run: Run) -> PlanDocument | None:
-    """The plan that a run was asked for with, its parameters filled in; None where it is to make its own."""
-    given = run.settings.get("document")
-    return None if given is None else PlanDocument.model_validate(given)
 
 
 @asynccontextmanager

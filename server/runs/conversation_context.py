@@ -5,10 +5,12 @@ from typing import cast
 
 from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
 from agent.execution.provenance import Fixed, Voices
+from agent.plans.fixed_values import fixed_values, said_values
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from domain.tool import ToolId
 from server.runs.corrections import fixed_by_corrections
+from server.runs.given_plans import without_documents
 from server.runs.journal import records_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -39,16 +41,13 @@ _MESSAGES = 50
 """Messages of a conversation that count as its user's word, the latest ones."""
 
 
-def by_another(template: PlanDocument, filled: PlanDocument, given: Collection[str]) -> JsonObject:
-    """What the settings of a run say of a template of another user. ``filled``: with the user's values for the parameters ``given``.
+def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
+    """What the settings of a run say of a template of another user. ``given``: the inputs for which the user gave values of their own.
 
     It is kept with the run: the template may change hands, change or go before the run ends.
     """
     fixed: list[JsonObject] = [
-        {"tool": step.tool, "parameter": name, "value": value}
-        for own, step in zip(template.steps, filled.steps, strict=True)
-        for name, value in step.arguments.items()
-        if own.named.get(name) not in given
+        {"tool": tool, "parameter": name, "value": value} for tool, name, value in fixed_values(plan, given)
     ]
     return {_OTHERS: [*fixed]}
 
@@ -59,8 +58,9 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     others = _fixed_by_others(run) if run.id in by_others else []
+    given = [] if run.id in by_others else said_values(without_documents(run))
     return Voices(
-        said=[one.request for one in asked if one.id not in by_others],
+        said=[*(one.request for one in asked if one.id not in by_others), *given],
         fixed=[
             *(one for one in _fixed(run) if one not in others),
             *fixed_by_corrections(await storage.inputs.all(run.id)),
@@ -79,9 +79,7 @@ async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:
 
 def _fixed(run: Run) -> list[Fixed]:
     """The values that stand in the plan that a run was asked for with."""
-    given = run.settings.get("document")
-    steps = PlanDocument.model_validate(given).steps if given is not None else ()
-    return [(step.tool, name, value) for step in steps for name, value in step.arguments.items()]
+    return fixed_values(without_documents(run))
 
 
 def _fixed_by_others(run: Run) -> list[Fixed]:

@@ -1,0 +1,74 @@
+"""The inputs of a plan as whoever runs it sees them: under the names that they were given, with values that are checked, fewer or under other names."""
+
+import ast
+from collections.abc import Mapping
+
+from pydantic.types import JsonValue
+
+from agent.plans.compiling import PARAMETER
+from agent.plans.literals import LOADS, literal
+from agent.plans.parameters import read_values
+from agent.programs.dependencies import line_starts
+from agent.programs.names import FOUND, identifier, named
+from agent.programs.reading import bound_names
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+
+
+def shown_inputs(plan: ProgramPlan) -> dict[str, JsonObject]:
+    """The JSON Schema of each input by the name that people know it by: a name of a text may have to be another."""
+    return {
+        shown: {key: value for key, value in plan.inputs[name].items() if key != PARAMETER}
+        for shown, name in input_names_shown(plan).items()
+    }
+
+
+def with_values(plan: ProgramPlan, given: Mapping[str, JsonValue]) -> tuple[ProgramPlan, list[tuple[str, str]]]:
+    """The plan with values for its inputs, by their shown names, and what is wrong with them: each with its name (empty: of none in particular) and a sentence."""
+    names = input_names_shown(plan)
+    values, wrong = read_values(shown_inputs(plan), given)
+    told: JsonObject = {names[shown]: value for shown, value in values.items() if shown in names}
+    return plan.model_copy(update={"values": told}), wrong
+
+
+def with_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
+    """The plan with those of its inputs alone that are ``chosen``, each with the name that it is to have; the others are their values from now on."""
+    text, inputs, values = plan.program.text, dict[str, JsonObject](), dict[str, JsonValue]()
+    taken = {*FOUND, *plan.program.tools, *(bound_names(ast.parse(text)) - plan.inputs.keys())}
+    names = {own: name for name, own in named(chosen, lambda own: (identifier(chosen[own], "value"),), taken)}
+    before: list[str] = []
+    for own, schema in plan.inputs.items():
+        if own in names:
+            text, alias = _renamed(text, own, names[own])
+            before += alias
+            kept: JsonObject = {key: value for key, value in schema.items() if key != PARAMETER}
+            inputs[names[own]] = kept if names[own] == chosen[own] else {**kept, PARAMETER: chosen[own]}
+            values |= {names[own]: plan.values[own]} if own in plan.values else {}
+        else:
+            before.append(f"{own} = {literal(plan.values.get(own, schema.get('default')))}")
+    if any(LOADS in line for line in before):
+        before.insert(0, "import json")
+    text = "\n".join((*before, text))
+    program = plan.program.model_copy(update={"text": text})
+    return ProgramPlan(program=program, inputs=inputs, values=values)
+
+
+def input_names_shown(plan: ProgramPlan) -> dict[str, str]:
+    """The names of a plan's inputs by those that they are shown with."""
+    told = {name: schema.get(PARAMETER) for name, schema in plan.inputs.items()}
+    return {(shown if isinstance(shown, str) else name): name for name, shown in told.items()}
+
+
+def _renamed(text: str, own: str, name: str) -> tuple[str, list[str]]:
+    """The text with another name for an input; where that cannot be put in its place, a line for above it that gives it its old name."""
+    if own == name:
+        return text, []
+    tree, starts = ast.parse(text), line_starts(text)
+    quoted = {one for string in ast.walk(tree) if isinstance(string, ast.JoinedStr) for one in ast.walk(string)}
+    uses = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == own]
+    if own in bound_names(tree) or any(one in quoted for one in uses):
+        return text, [f"{own} = {name}"]
+    written = text.encode()
+    for at in sorted((starts[one.lineno - 1] + one.col_offset for one in uses), reverse=True):
+        written = written[:at] + name.encode() + written[at + len(own.encode()) :]
+    return written.decode(), []

@@ -1,0 +1,226 @@
+"""The values of a request in a program's text as inputs of it: so that the same program serves the next request with other values."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import value_schema
+from agent.plans.literals import NotConstantError, constant
+from agent.programs.dependencies import line_starts
+from agent.programs.names import TAKEN, identifier, named
+from agent.programs.reading import bound_names
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.tool import ToolDoc, ToolId
+
+_Span = tuple[int, int]
+_JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
+_DESCRIPTION = 400
+_BETWEEN = r"(?!\w)\W+(?:\w+\W+)?"
+"""What stands between the items of a list in a request: marks, and one word at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Liftable:
+    """A constant of a text, or a list of them, that the request says. ``said``: its words there. ``schema``: what it may be.
+
+    ``spans``: where it stands, in UTF-8 bytes; ``left_out``: statements that do nothing but give it its name.
+    """
+
+    name: str
+    value: JsonValue
+    said: str
+    schema: JsonObject
+    spans: tuple[_Span, ...]
+    left_out: tuple[_Span, ...] = ()
+
+
+def liftable(plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None) -> list[Liftable]:
+    """What may be another value next time, beside the plan's inputs, in the order of the text; equal values are one.
+
+    ``docs``: tell what a value may be, as far as there are any.
+    """
+    try:
+        reading = _Reading(plan, request, docs or {})
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return reading.found()
+
+
+def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
+    """The plan with inputs in place of these values, which are theirs."""
+    text = plan.program.text.encode()
+    edits = [(span, one.name) for one in chosen for span in one.spans]
+    edits += [(span, "") for one in chosen for span in one.left_out]
+    for (start, end), name in sorted(edits, reverse=True):
+        text = text[:start] + name.encode() + text[end:]
+    return ProgramPlan(
+        program=plan.program.model_copy(update={"text": text.decode()}),
+        inputs={**plan.inputs, **{one.name: one.schema for one in chosen}},
+        values={**plan.values, **{one.name: one.value for one in chosen}},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One place of a value: what it is called there, and what it may be."""
+
+    span: _Span
+    value: JsonValue
+    said: str
+    name: str = ""
+    schema: JsonObject | None = None
+    left_out: _Span | None = None
+
+
+class _Reading:
+    """One text, and what of it the request says."""
+
+    def __init__(self, plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc]) -> None:
+        self._program = program = plan.program
+        self._inputs = plan.inputs
+        self._request = request
+        self._docs = docs
+        self._tree = ast.parse(program.text)
+        self._starts = line_starts(program.text)
+        self._above = {child: node for node in ast.walk(self._tree) for child in ast.iter_child_nodes(node)}
+        stored = [
+            one.id for one in ast.walk(self._tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        ]
+        self._once = {name for name in stored if stored.count(name) == 1}
+
+    def found(self) -> list[Liftable]:
+        """Each value once, with a name that nothing else in the text has."""
+        by_value: dict[str, list[_Use]] = {}
+        for use in sorted(self._uses(), key=lambda one: one.span):
+            by_value.setdefault(repr(use.value), []).append(use)
+        dropped = {
+            use.name for uses in by_value.values() for use in uses[:1] if use.left_out is not None and len(uses) == 1
+        }
+        taken = TAKEN | self._inputs.keys() | self._program.tools.keys() | (bound_names(self._tree) - dropped)
+        return [
+            replace(one, name=name)
+            for name, one in named(map(self._one, by_value.values()), lambda one: (one.name,), taken)
+        ]
+
+    def _one(self, uses: Sequence[_Use]) -> Liftable:
+        first = uses[0]
+        name = next((use.name for use in uses if use.name), "value")
+        schema = next((use.schema for use in uses if use.schema is not None), None) or _schema_by(first.value)
+        alone = len(uses) == 1 and first.left_out is not None
+        left_out = (first.left_out,) if alone and first.left_out is not None else ()
+        spans = () if alone else tuple(use.span for use in uses)
+        return Liftable(identifier(name, "value"), first.value, first.said, schema, spans, left_out)
+
+    def _uses(self) -> Iterator[_Use]:
+        left: list[ast.AST] = [self._tree]
+        while left:
+            node = left.pop()
+            if isinstance(node, ast.JoinedStr) or self._is_place(node):
+                continue
+            value = self._value(node)
+            if value is None:
+                left += ast.iter_child_nodes(node)
+                continue
+            yield self._use(cast("ast.expr", node), *value)
+
+    def _is_place(self, node: ast.AST) -> bool:
+        """Whether a part says where a value is, or how far the request is served, and is no value of the request's."""
+        above = self._above.get(node)
+        match above:
+            case ast.Subscript() if node is above.slice:
+                return True
+            case ast.Call(ast.Attribute(_, "get" | "pop" | "setdefault"), [first, *_]) if node is first:
+                return True
+            case ast.Dict():
+                answered = [value for key, value in zip(above.keys, above.values, strict=True) if _is_answered(key)]
+                return node in above.keys or node in answered
+            case _:
+                return False
+
+    def _value(self, node: ast.AST) -> tuple[JsonValue, str] | None:
+        """A constant that the request says, or a list of such that it says one after the other, with the words."""
+        if not isinstance(node, ast.Constant | ast.List | ast.UnaryOp):
+            return None
+        try:
+            value = constant(node)
+        except NotConstantError:
+            return None
+        said = words_of(value, self._request)
+        return (value, said) if said else None
+
+    def _use(self, node: ast.expr, value: JsonValue, said: str) -> _Use:
+        use = _Use(self._span(node), value, said)
+        match self._above.get(node):
+            case ast.keyword(arg=str() as name) as given if isinstance(call := self._above.get(given), ast.Call):
+                return replace(use, **self._of_parameter(call, name, value))
+            case ast.Assign([ast.Name(name)]) as statement if name in self._once:
+                alone = statement in self._tree.body
+                span = self._line_of(statement) if alone else None
+                return replace(use, name=name, left_out=span)
+            case ast.comprehension(target=ast.Name(name)) | ast.For(target=ast.Name(name)):
+                return replace(use, name=f"{name}_list")
+            case ast.Compare(left=ast.Subscript(slice=ast.Constant(str() as key))):
+                return replace(use, name=key)
+            case _:
+                return use
+
+    def _of_parameter(self, call: ast.Call, name: str, value: JsonValue) -> dict[str, object]:
+        function = call.func.id if isinstance(call.func, ast.Name) else ""
+        tool = self._docs.get(self._program.tools.get(function, ToolId("")))
+        parameter = self._program.arguments.get(function, {}).get(name, name)
+        return {"name": name, "schema": schema_of_value(tool, parameter, value)}
+
+    def _span(self, node: ast.expr | ast.stmt) -> _Span:
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self._starts[node.lineno - 1] + node.col_offset, self._starts[end_line - 1] + end
+
+    def _line_of(self, statement: ast.stmt) -> _Span | None:
+        """The lines of a statement that shares them with nothing; None where it does."""
+        end_line = statement.end_lineno or statement.lineno
+        start, end = self._starts[statement.lineno - 1], self._starts[min(end_line, len(self._starts) - 1)]
+        whole = self._program.text.encode()[start:end]
+        span = self._span(statement)
+        rest = whole[: span[0] - start] + whole[span[1] - start :]
+        return (start, end) if not rest.strip() else None
+
+
+def _is_answered(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and key.value == "answered"
+
+
+def words_of(value: JsonValue, request: str) -> str:
+    """The words of a request that a value is, as they stand there, of a list all of them; empty where it is none."""
+    parts = value if isinstance(value, list) else [value]
+    if not parts or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in parts):
+        return ""
+    words = [re.escape(str(one).strip()) for one in parts]
+    found = re.search(rf"(?<!\w){_BETWEEN.join(words)}(?!\w)", request, re.IGNORECASE) if all(words) else None
+    return found[0] if found else ""
+
+
+def schema_of_value(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:
+    """What a tool's parameter may be, with its description; by the value's own type where nothing is known."""
+    own = next((one for one in tool.parameters if one.name == parameter), None) if tool else None
+    if own is None:
+        return _schema_by(value)
+    told: JsonObject = {"description": own.description[:_DESCRIPTION]} if own.description else {}
+    return {**value_schema(own), **told}
+
+
+def _schema_by(value: JsonValue) -> JsonObject:
+    if isinstance(value, list):
+        kinds = list(dict.fromkeys(_kinds(value)))
+        items: JsonObject = {"type": kinds[0]} if len(kinds) == 1 else {}
+        return {"type": "array", "items": items}
+    kind = _JSON_TYPES.get(type(value))
+    return {"type": kind} if kind else {}
+
+
+def _kinds(values: Iterable[JsonValue]) -> Iterator[str]:
+    for value in values:
+        yield _JSON_TYPES.get(type(value), "")

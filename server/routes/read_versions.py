@@ -1,0 +1,47 @@
+"""Versions of templates as they were kept, by this version of the server or by one whose plans were steps."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.plans.compiling import as_document
+from agent.plans.kept import kept_plan, tools_of_kept
+from agent.text import clean
+from domain.errors import ConflictError, NotLinearError
+from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
+from domain.tool import ToolDoc, ToolId
+from server.routes.tools import tools
+from server.services import Services
+from server.storage.templates import TemplateVersion
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVersion:
+    """``plan``: None where it cannot be read. ``document``: its steps, where it is no more than steps. ``problem``: why it cannot be run as it is."""
+
+    plan: ProgramPlan | None
+    document: PlanDocument | None = None
+    problem: str = ""
+
+
+async def read_version(version: TemplateVersion, services: Services) -> ReadVersion:
+    """A version as a program, whatever it was kept as. Its row stays as it is."""
+    try:
+        named = tools_of_kept(version.plan)
+    except ConflictError as error:
+        return ReadVersion(None, problem=str(error))
+    docs = await tools(named, services)
+    return await asyncio.to_thread(_read, version, docs)
+
+
+def _read(version: TemplateVersion, docs: Mapping[ToolId, ToolDoc] | None) -> ReadVersion:
+    plan = kept_plan(version.plan, docs or {})
+    gone = [
+        clean(tool, 120) for tool in dict.fromkeys(plan.program.tools.values()) if docs is not None and tool not in docs
+    ]
+    problem = f"no such tool is indexed: {', '.join(gone)}" if gone else ""
+    try:
+        return ReadVersion(plan, as_document(plan, docs or {}), problem)
+    except NotLinearError:
+        return ReadVersion(plan, None, problem)
