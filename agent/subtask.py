@@ -23,11 +23,11 @@ from agent.policy.protocol import Choice, Policy, Results, Situation, told_notic
 from agent.policy.subtasks import Subtask
 from agent.programs import text_names
 from agent.programs.carrying import Carrying, tools_of
-from agent.programs.earlier import EARLIER, EarlierResults, earlier_results
+from agent.programs.earlier import EARLIER, Asked, EarlierResults, earlier_results
 from agent.programs.offered import considered, offered_for_follow_up, offered_tools
 from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling, StepCount
-from agent.programs.serving import Asked, Serving
+from agent.programs.serving import Serving
 from agent.programs.verdict import worse
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
@@ -133,10 +133,11 @@ class SubtaskRun(SubtaskOutcome):
     async def _served_by_program(self) -> AsyncIterator[Event]:
         """A program over what is offered for the request; where none comes out, the walk finds a path."""
         before, offers = self._earlier.runs, self._deps.offers
-        if before and self._request == self._asked_for:
-            offered = await offered_for_follow_up(self._request, before, offers, self.evidence)
-        else:
-            offered = await offered_tools(self._request, offers, self.evidence)
+        with self.progress.spends("plan"):
+            if before and self._request == self._asked_for:
+                offered = await offered_for_follow_up(self._request, before, offers, self.evidence)
+            else:
+                offered = await offered_tools(self._request, offers, self.evidence)
         yield considered(offered, self.evidence)
         serving = self._serving(wider=True)
         async with closing(serving.events(offered)) as events:

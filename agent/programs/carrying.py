@@ -1,7 +1,6 @@
 """One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
 
 import ast
-import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
@@ -84,13 +83,9 @@ class Carrying:
         async with self._sandbox.session(named=named) as session:
             recorded = self._past.program(number)
             runner = ProgramRunner(session, program, number, self._calling, recorded, self._leave(program))
-            began = time.perf_counter()
-            async with closing(runner.run(inputs)) as events:
+            async with closing(progress.executing(runner.run(inputs))) as events:
                 async for event in events:
-                    progress.execute_seconds += time.perf_counter() - began
                     yield event
-                    began = time.perf_counter()
-            progress.execute_seconds += time.perf_counter() - began
         end = recorded.failed or self._come_to(runner, number)
         if isinstance(end, ProgramEnded) and not end.spoken:
             async for event in shortened(progress, self._evidence, self._opened.policy, choices):
