@@ -1,8 +1,15 @@
 """A server, a store and an export of the version whose plans were steps, opened by this one: nothing is lost, what waits goes on."""
 
 import asyncio
+import gzip
+import os
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,8 +17,8 @@ import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
-from tests.flows.before_programs import KEPT_FOR_EVER, RUNS, TEMPLATES, unpacked
-from tests.flows.served import PASSWORD, Client, Place, effects, serving
+from tests.flows.before_programs import EXPORT, KEPT_FOR_EVER, RUNS, TEMPLATES, unpacked
+from tests.flows.served import PASSWORD, ROOT, Client, Place, effects, serving
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
 from wiring.verify import verify
@@ -151,3 +158,28 @@ def test_runs_of_before_become_templates_and_are_run_again_with_other_values(ada
     assert (
         ada.call("POST", "/templates", partly).json()["content"]["request"] == "How windy is {place}, and who owns it?"
     )
+
+
+def test_the_export_of_before_is_imported_and_the_same_store(tmp_path: Path) -> None:
+    for name, arguments in (
+        ("import", (EXPORT, "--store", tmp_path / "new")),
+        ("verify", ("--store", tmp_path / "new")),
+        ("export", (tmp_path / "again.jsonl", "--store", tmp_path / "new")),
+    ):
+        command = [sys.executable, f"scripts/{name}_store.py", *map(str, arguments)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
+        assert done.returncode == 0, done.stderr
+    before = gzip.decompress(EXPORT.read_bytes()).splitlines()[1:-1]
+    assert (tmp_path / "again.jsonl").read_bytes().splitlines()[1:-1] == before
+
+
+def test_the_backup_of_before_is_restored(tmp_path: Path) -> None:
+    old = unpacked(tmp_path / "old")
+    places = {"FOOTPATH_SERVER_HOME": str(tmp_path / "home"), "FOOTPATH_STORE": str(tmp_path / "store")}
+    command = [sys.executable, "scripts/restore.py", str(old.backup)]
+    environment = {**os.environ, **KEPT_FOR_EVER, **places}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(tmp_path / "home" / "rows.db")) as rows:
+        assert rows.execute("SELECT count(*) FROM template_versions").fetchone() == (4,)
+        assert rows.execute("SELECT count(*) FROM runs WHERE status = 'finished'").fetchone() == (len(RUNS),)
