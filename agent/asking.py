@@ -104,12 +104,17 @@ class Asking:
     ) -> QuestionAnswered:
         """What became of a question. ``recorded``: that, where it was asked before the run was broken off."""
         event = recorded or await self._asked(question, site)
-        self.answered.append(event)
         self.foreign = self.foreign or question.foreign
-        if not event.unanswered:
-            self.provenance.say(event.answer)
-            self.said.append(event.answer)
+        self.take(event)
         return event
+
+    def take(self, event: QuestionAnswered) -> None:
+        """Take in what was asked and answered; it may be told again."""
+        if event not in self.answered:
+            self.answered.append(event)
+            if not event.unanswered:
+                self.provenance.say(event.answer)
+                self.said.append(event.answer)
 
     async def _asked(self, question: UserQuestion, site: str) -> QuestionAnswered:
         event = QuestionAnswered(question=question.text, choices=question.choices, site=site)

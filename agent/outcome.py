@@ -86,6 +86,8 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
         by_purpose=dict(cost.by_purpose),
         tokens_by_purpose=dict(cost.tokens_by_purpose),
         plan_seconds=sum(progress.plan_seconds for progress in subtasks),
+        write_seconds=sum(progress.write_seconds for progress in subtasks),
+        check_seconds=sum(progress.check_seconds for progress in subtasks),
         execute_seconds=sum(progress.execute_seconds for progress in subtasks),
         total_seconds=meter.elapsed,
     )

@@ -60,6 +60,8 @@ class ProgramsTrace:
     def add(self, event: Programs) -> None:
         """Take one more event into account."""
         match event:
+            case ProgramRefused(text=""):
+                return
             case ProgramRefused():
                 self._mended()
                 self.refused, self._to_mend = self.refused + 1, True

@@ -13,20 +13,21 @@ from agent.offer.expansion import Expander
 from agent.offer.failed_hosts import leave_alone, nothing_near
 from agent.offer.tool_facts import Evidence
 from agent.planners.by_name import planner_named
-from agent.plans.approval import NOT_ALLOWED, Approves, PlanQuestions
+from agent.plans.approval import Approves, PlanQuestions, not_allowed
 from agent.plans.arguments import CarryingOut
 from agent.plans.compiling import as_document, compiled
 from agent.plans.draft import drafted
+from agent.policy.asking_back import AskingBack
 from agent.policy.path_questions import Reflection
 from agent.policy.protocol import Choice, Policy, Results, Situation, told_notices
 from agent.policy.subtasks import Subtask
 from agent.programs import text_names
 from agent.programs.carrying import Carrying, tools_of
-from agent.programs.earlier import EARLIER, EarlierResults, earlier_results
-from agent.programs.offered import considered, offered_tools
+from agent.programs.earlier import EARLIER, Asked, EarlierResults, earlier_results
+from agent.programs.offered import considered, offered_for_follow_up, offered_tools
 from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling, StepCount
-from agent.programs.serving import Asked, Serving
+from agent.programs.serving import Serving
 from agent.programs.verdict import worse
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
@@ -59,7 +60,9 @@ class SubtaskRun(SubtaskOutcome):
         self._past = shared.past.of(subtask.number)
         self._turns = shared.turns
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
-        policy = DecidingAsBefore(shared.deps.policy, self._past, self._references.own_binding)
+        self._asking = shared.asking
+        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, lambda: self._past.next)
+        policy = DecidingAsBefore(self._asks, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description
         self._asked_for = shared.request
@@ -97,9 +100,9 @@ class SubtaskRun(SubtaskOutcome):
         """All that happens, with what the policy has to say of itself. ``lacking``: what it builds on and is not there; then nothing is done."""
         async with closing(self._nothing(lacking) if lacking else self._events()) as events:
             async for event in events:
-                for notice in told_notices(self._deps.policy):
-                    if not self._past.told(notice):
-                        yield notice
+                for besides in (*told_notices(self._deps.policy), *self._asks.told()):
+                    if not self._past.told(besides):
+                        yield besides
                 self.noted(event)
                 if not self._past.told(event):
                     yield event
@@ -129,7 +132,12 @@ class SubtaskRun(SubtaskOutcome):
 
     async def _served_by_program(self) -> AsyncIterator[Event]:
         """A program over what is offered for the request; where none comes out, the walk finds a path."""
-        offered = await offered_tools(self._request, self._deps.offers, self.evidence)
+        before, offers = self._earlier.runs, self._deps.offers
+        with self.progress.spends("plan"):
+            if before and self._request == self._asked_for:
+                offered = await offered_for_follow_up(self._request, before, offers, self.evidence)
+            else:
+                offered = await offered_tools(self._request, offers, self.evidence)
         yield considered(offered, self.evidence)
         serving = self._serving(wider=True)
         async with closing(serving.events(offered)) as events:
@@ -242,7 +250,7 @@ class SubtaskRun(SubtaskOutcome):
         draft = drafted(self._request, tools, self.evidence.reader, given)
         plan = await approves(self._questions.about(draft, compiled(draft, {one.id: one for one in tools}, self._ids)))
         if plan is None:
-            yield NOT_ALLOWED
+            yield not_allowed()
             return
         async with closing(self._carry_out(plan, planned)) as events:
             async for event in events:

@@ -243,7 +243,13 @@ class Transcript:
             "backtracks": usage.backtracks,
             "model_calls": usage.model_calls,
             "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
-            "seconds": {"plan": usage.plan_seconds, "execute": usage.execute_seconds, "total": usage.total_seconds},
+            "seconds": {
+                "plan": usage.plan_seconds,
+                "write": usage.write_seconds,
+                "check": usage.check_seconds,
+                "execute": usage.execute_seconds,
+                "total": usage.total_seconds,
+            },
         }
         return {**found, "error": end.error} if end.error else found
 

@@ -140,7 +140,7 @@ class PlanReady(Model):
 
 
 class ProgramRefused(Model):
-    """A text that was not run: checks had complaints, which its author is told."""
+    """A text that was not run: checks had complaints, which its author is told. ``text`` empty: none was written; its one complaint is why."""
 
     kind: Literal["program.refused"] = "program.refused"
     text: str

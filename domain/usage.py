@@ -9,8 +9,9 @@ class Usage(Model):
     """What a run used. ``considered``: candidates shown; tokens are zero without a model. Times in seconds.
 
     ``by_purpose``: model calls by the decision they were made for (choose, arguments, …); ``tokens_by_purpose``: their tokens, in
-    and out. ``plan_seconds`` and ``execute_seconds`` add up those of subtasks that ran side by side. ``reflections``: those that made
-    the walk go on.
+    and out. ``plan_seconds``: to find tools and a path, and to write and check programs; of it ``write_seconds`` and ``check_seconds``;
+    ``execute_seconds``: to run programs and make calls. They add up those of subtasks that ran side by side; in none of them is what a run waits
+    for its user. ``reflections``: those that made the walk go on.
     """
 
     considered: int = 0
@@ -23,5 +24,7 @@ class Usage(Model):
     by_purpose: dict[str, int] = Field(default_factory=dict)
     tokens_by_purpose: dict[str, int] = Field(default_factory=dict)
     plan_seconds: float = 0.0
+    write_seconds: float = 0.0
+    check_seconds: float = 0.0
     execute_seconds: float = 0.0
     total_seconds: float = 0.0

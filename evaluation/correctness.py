@@ -76,7 +76,7 @@ def judge(
     fell_back = any(isinstance(event, PolicyFellBack) for event in events)
     return Verdict(
         asked, cause, detail, end.answer, _path(calls), end.usage, fell_back, dead_operations(events),
-        sum(isinstance(event, ProgramRefused | ProgramFailed) for event in events),
+        sum(isinstance(event, ProgramFailed) or (isinstance(event, ProgramRefused) and event.text != "") for event in events),
         sum(isinstance(event, ProgramLooked) for event in events),
     )  # fmt: skip
 

@@ -1,11 +1,12 @@
 """The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.offer.candidates import COVERED, Candidate, answerable
-from agent.policy.protocol import ArgumentsQuestion, Choice, Situation
-from domain.tool import ToolDoc
+from agent.policy.asking_back import can_be_told
+from agent.policy.protocol import ArgumentsQuestion, Choice, Lacking, Situation
+from domain.tool import Parameter, ToolDoc
 from graph.coupling import best_field
 from offline.change_words import changes, makes, may_call, told_to_change
 from offline.coverage import answers, unsaid
@@ -71,7 +72,10 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
     if further is not None:
         reason = f"{further.goal.tool.api} knows more of what is asked{fed_by(situation.path, further.first)}"
         return Verdict(Choice("advance", reason, situation.candidates.index(further.first)), "", unserved)
-    return Verdict(_end(situation, ways, able, done, parameters), "", unserved)
+    end = _end(situation, ways, able, done, parameters)
+    if able and not done:
+        end = replace(end, lacking=_lacking(situation, missing, parameters))
+    return Verdict(end, "", unserved)
 
 
 def _unknown(tools: Sequence[ToolDoc], clause: str) -> float:
@@ -116,6 +120,31 @@ def _end(
         return Choice("finish", finished(situation, done, able))
     why = _unfit(situation, ways, parameters)
     return Choice("backtrack" if situation.path else "give_up", why)
+
+
+def _lacking(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Lacking | None:
+    """The one value that would open a way to what fits, if its user told it: of the most relevant tool, of the fewest steps."""
+    for candidate in sorted(situation.candidates, key=lambda one: -max(one.relevance, default=0.0)):
+        for parameter in candidate.tool.required:
+            if parameter.name not in missing(candidate.tool, situation.path) or not can_be_told(parameter):
+                continue
+            ways = _ways(situation, _told(missing, candidate.tool, parameter), parameters).values()
+            fit = [one for one in ways if _acceptable(one.goal, situation, parameters)]
+            fit = [one for one in fit if may_call(one.goal.tool, situation.request)]
+            if fit:
+                best = max(fit, key=lambda one: (max(one.goal.relevance, default=0.0), -len(one.steps)))
+                return Lacking(candidate.tool, parameter, situation.candidates.index(best.first))
+    return None
+
+
+def _told(missing: Missing, tool: ToolDoc, parameter: Parameter) -> Missing:
+    """What would be missing if a value of one tool were told."""
+
+    def left(one: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
+        found = missing(one, path)
+        return found - {parameter.name} if one.id == tool.id else found
+
+    return left
 
 
 def served(

@@ -173,6 +173,24 @@ EXAMPLES: dict[str, Example] = {
             }
         ],
     },
+    "RunCalls": {
+        "tools": [
+            {
+                "id": "places/search/country_code",
+                "host": "127.0.0.1:8765",
+                "changes": False,
+                "why": "it is called by GET",
+            }
+        ],
+        "programs": [
+            {
+                "subtask": 1,
+                "cells": [1],
+                "feeds": [{"source": {"cell": 1, "place": 14}, "target": {"cell": 1, "place": 57}}],
+                "answer": [{"cell": 1, "place": 57}],
+            }
+        ],
+    },
     "PlanBody": {"version": 0, "document": PLAN},
     "DryRun": {
         "calls": [

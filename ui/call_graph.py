@@ -5,30 +5,11 @@ Names are strangers' texts: all of them go through :func:`ui.walk_graph.quoted`.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from domain.tool import ToolId
+from ui.calls import SAID, SIGNS, CallState
 from ui.walk_graph import quoted, tool_name
 
-CallState = Literal["planned", "unreached", "running", "waits", "done", "failed"]
-"""``planned``: nothing is called yet, or at all."""
-
-SIGNS: dict[CallState, str] = {
-    "planned": "",
-    "unreached": "○",
-    "running": "…",
-    "waits": "⏸",
-    "done": "✓",
-    "failed": "✗",
-}
-SAID: dict[CallState, str] = {
-    "planned": "planned",
-    "unreached": "not reached",
-    "running": "running",
-    "waits": "waits for you",
-    "done": "done",
-    "failed": "failed",
-}
 _LONGEST = 28
 _MOST = 60
 """Calls that are drawn; of a program that has more, the others are counted."""

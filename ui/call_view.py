@@ -1,73 +1,138 @@
-"""Calls on the page: what each was given, what came back; many calls of one place as one."""
+"""Calls on the page: what each was given, where it went, what came back; many calls of one place of a program as one."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import streamlit as st
 
-from ui.run_state import Call, RunState
-from ui.texts import readable, response_text, unmarked
+from ui.calls import Call
+from ui.program_state import Waits
+from ui.run_calls import RunCalls
+from ui.texts import clipped, readable, response_text, unmarked
 from ui.walk_graph import tool_name
 
 _MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
-_SHOWN = 10
-"""Of the calls of one place of a program, the latest so many are shown."""
+_FIRST = 5
+"""Of the calls of one place, the first so many are shown, and of those that failed; all of them on request."""
+_ALL = 300
+_ARGUMENTS = 60
 
 
-def draw_calls(story: RunState, calls: Sequence[Call]) -> None:
-    """Each with its arguments, where they come from, and its answer."""
-    for call in calls:
-        with st.expander(_title(call, _waits(story, call)), expanded=False):
-            _draw(call)
+@dataclass(frozen=True)
+class CallsView:
+    """How the calls of one run are drawn. ``key``: begins the keys of what is folded; ``about``: what is known of the tools."""
 
+    key: str
+    waits: Waits
+    about: RunCalls
 
-def draw_repeated(story: RunState, calls: Sequence[Call], line: int) -> None:
-    """The calls of one place of a program, which is on that line: of a loop all in one."""
-    place = f"line {line}: " if line else ""
-    if len(calls) == 1:
-        with st.expander(f"{place}{_title(calls[0], _waits(story, calls[0]))}", expanded=False):
-            _draw(calls[0])
-        return
-    told = Counter(call.result.status if call.result else _waits(story, call) for call in calls)
-    became = ", ".join(f"{count} {status}" for status, count in told.items())
-    mark = "…" if any(call.result is None for call in calls) else _MARKS["ok" if set(told) == {"ok"} else "failed"]
-    with st.expander(f"{mark} {place}{unmarked(tool_name(calls[0].tool))} ×{len(calls)} ({became})", expanded=False):
-        if len(calls) > _SHOWN:
-            st.caption(f"The latest {_SHOWN} of {len(calls)} calls:")
-        for call in calls[-_SHOWN:]:
-            st.text(_title(call, _waits(story, call), tool_name(call.tool)))
-            _draw(call)
+    def each(self, calls: Sequence[Call]) -> None:
+        """One below the other, folded."""
+        for call in calls:
+            self._folded(call, f"{_mark(call)} {call.step}. {unmarked(tool_name(call.tool))} ({self._told(call)})")
 
+    def place(self, calls: Sequence[Call], line: int, place: str, seconds: float) -> None:
+        """The calls of one place of a program, which is on that line: of a loop all in one. ``seconds``: how long the line's were under way."""
+        where = f"line {line}: " if line else ""
+        name = unmarked(tool_name(calls[0].tool))
+        if len(calls) == 1:
+            self._folded(calls[0], f"{_mark(calls[0])} {where}{name} ({self._told(calls[0])})")
+            return
+        told = Counter(call.result.status if call.result else self._open(call) for call in calls)
+        became = ", ".join(f"{count} {status}" for status, count in told.items())
+        mark = "…" if any(call.result is None for call in calls) else _MARKS["ok" if set(told) == {"ok"} else "failed"]
+        title = f"{mark} {where}{name} ×{len(calls)} ({became}; {seconds:.1f} s)"
+        with folded(title, f"{self.key}-{place}") as opened:
+            if opened:
+                self._several(calls, place)
 
-def _waits(story: RunState, call: Call) -> str:
-    """What is told of a call without a result."""
-    asked = any(
-        call.tool == one.tool and call.arguments in [about.arguments for about in one.together]
-        for one in story.questions.values()
-    )
-    return "asked about" if asked else "under way"
+    def _several(self, calls: Sequence[Call], place: str) -> None:
+        all_key = f"{self.key}-{place}-all"
+        some = [call for number, call in enumerate(calls) if number < _FIRST]
+        some += [call for call in calls[_FIRST:] if call.failed][:_FIRST]
+        shown = calls[:_ALL] if st.session_state.get(all_key) else some
+        for call in shown:
+            given = clipped_line(", ".join(f"{name}={value}" for name, value in call.arguments.items()))
+            self._folded(call, f"{_mark(call)} {call.step}. {unmarked(given)} ({self._told(call)})")
+        if len(shown) < len(calls) and all_key not in st.session_state:
+            said = (
+                f"Show all {len(calls)} calls" if len(calls) <= _ALL else f"Show the first {_ALL} of {len(calls)} calls"
+            )
+            st.button(said, key=f"{all_key}-button", type="tertiary", on_click=lambda: _keep(all_key))
 
+    def _folded(self, call: Call, title: str) -> None:
+        with folded(title, f"{self.key}-{call.subtask}-{call.step}-{call.site}") as opened:
+            if opened:
+                self._whole(call)
 
-def _draw(call: Call) -> None:
-    st.text("Arguments")
-    st.code(readable(call.arguments), language="json", wrap_lines=True)
-    origins = [f"{one.parameter}: from {one.origin} {one.reference}".rstrip() for one in call.provenance]
-    if origins:
-        st.code("\n".join(origins), language=None, wrap_lines=True)
-    if call.result:
-        if call.result.note:
-            st.text(call.result.note)
-        st.text("Response")
-        st.code(response_text(call.result.response), language="json", wrap_lines=True)
+    def _whole(self, call: Call) -> None:
+        st.caption(unmarked(self._where(call)))
+        st.text("Arguments")
+        st.code(readable(call.arguments), language="json", wrap_lines=True)
+        if call.result and call.result.arguments != call.arguments:
+            st.text("It was made with these instead")
+            st.code(readable(call.result.arguments), language="json", wrap_lines=True)
+        origins = [f"{one.parameter}: from {one.origin} {one.reference}".rstrip() for one in call.provenance]
+        if origins:
+            st.code(clipped("\n".join(origins)), language=None, wrap_lines=True)
+        if not (result := call.result):
+            return
+        if result.note:
+            st.text(clipped(result.note))
+        st.text(f"Answer, {len(result.response):,} characters" if result.response else "No answer")
+        if result.response:
+            st.code(response_text(result.response), language="json", wrap_lines=True)
+        if result.compressed:
+            kept = (
+                f", of these fields: {', '.join(call.compressed.fields[:20])}"
+                if call.compressed and call.compressed.fields
+                else ""
+            )
+            st.text(clipped_line(f"As a model was shown it, {len(result.compressed):,} characters{kept}", 400))
+            st.code(clipped(result.compressed), language=None, wrap_lines=True)
 
+    def _where(self, call: Call) -> str:
+        """Which tool, where it is, what it does."""
+        parts = [tool_name(call.tool)]
+        if about := self.about.tool(call.tool):
+            parts.append(f"at {about.host}" if about.host else "")
+            made = call.result is not None and call.result.status == "ok"
+            changing = "changed something" if made else "may change something"
+            parts.append(f"{changing} ({about.why})" if about.changes else "only reads")
+        if call.result and call.result.attempts > 1:
+            parts.append(f"tried {call.result.attempts} times")
+        return " · ".join(part for part in parts if part)
 
-def _title(call: Call, told: str, name: str = "") -> str:
-    """An expander's title is Markdown: what could be markup in a tool's name is taken for what it is. ``told``: of a call without a result;
-    ``name``: in place of that.
-    """
-    mark = "…"
-    if result := call.result:
-        mark = _MARKS[result.status]
+    def _told(self, call: Call) -> str:
+        if not (result := call.result):
+            return self._open(call)
         code = f" {result.http_status}" if result.http_status else ""
-        told = f"{result.status}{code}, {result.seconds * 1000:.0f} ms"
-    return f"{mark} {call.step}. {name or unmarked(tool_name(call.tool))} ({told})"
+        return f"{result.status}{code}, {result.seconds * 1000:.0f} ms"
+
+    def _open(self, call: Call) -> str:
+        """What is told of a call without a result."""
+        return "asked about" if self.waits(call) else "under way"
+
+
+@contextmanager
+def folded(title: str, key: str, *, unfolded: bool = False) -> Generator[bool]:
+    """Something folded, whose content is made only while it is open: the block is told whether it is."""
+    expander = st.expander(title, expanded=unfolded, key=key, on_change="rerun")
+    with expander:
+        yield bool(expander.open)
+
+
+def _keep(key: str) -> None:
+    st.session_state[key] = True
+
+
+def clipped_line(text: str, most: int = _ARGUMENTS) -> str:
+    """One line of it."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _mark(call: Call) -> str:
+    return _MARKS[call.result.status] if call.result else "…"

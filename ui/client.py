@@ -97,9 +97,13 @@ class Client:
         """End a run; what it found stays."""
         self.send("POST", f"/runs/{run}/cancel")
 
+    def asked(self, run: str) -> list[Asked]:
+        """What a run asks and has asked, with what was answered."""
+        return read_all(Asked, self.send("GET", f"/runs/{run}/inputs"))
+
     def open_questions(self, run: str) -> set[str]:
         """The ids of what a run asks and nobody has answered."""
-        return {one.id for one in read_all(Asked, self.send("GET", f"/runs/{run}/inputs")) if one.decision is None}
+        return {one.id for one in self.asked(run) if one.decision is None}
 
     def answer(self, run: str, question: str, decision: str, *, always: bool = False) -> None:
         """Say ``allow`` or ``deny`` to a call or a plan; what became of a call whose end is not known: ``happened``,

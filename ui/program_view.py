@@ -1,47 +1,34 @@
-"""Programs on the page: the text as code, below it its calls by the lines that make them, and what became of it."""
+"""Programs on the page, in the order in which they were written: the text with the state of its lines, its calls, what became of it."""
 
-from itertools import groupby
+from collections.abc import Sequence
 
 import streamlit as st
 
-from ui.call_view import draw_repeated
-from ui.program_state import Written, line_of, site_of
-from ui.run_state import Call, RunState
-from ui.texts import unmarked
+from ui.call_graph import DrawnCall, DrawnFeed, call_dot, told_calls
+from ui.call_view import CallsView, folded
+from ui.calls import SIGNS
+from ui.code_view import code_html
+from ui.program_state import Written
+from ui.run_calls import CallPlace, ProgramCalls
+from ui.texts import clipped, unmarked
 
-_MOST = 20_000
 _SAYS = {"yes": "all of it", "partly": "a part of it", "no": "none of it"}
+_SIGN = {"yes": "✓", "partly": "◐", "no": "✗"}
 
 
-def draw_programs(story: RunState, *, unfolded: bool) -> None:
-    """In the order in which they were written; the last one open while ``unfolded``."""
-    for place, program in enumerate(story.programs):
-        last = place == len(story.programs) - 1
-        with st.expander(f"{_name(program)}: {unmarked(program.became)}", expanded=unfolded and last):
-            st.code(program.text[:_MOST], language="python", line_numbers=True, wrap_lines=True)
-            for complaint in program.complaints:
-                st.text(complaint)
-            if program.error:
-                st.text(program.error)
-            for shown in program.looks:
-                st.caption("What it looked at:")
-                st.code(shown[:_MOST], language=None, wrap_lines=True)
-        for line, calls in by_place(story, program):
-            draw_repeated(story, calls, line)
-        if program.ended:
-            st.caption(unmarked(verdict(program)))
-
-
-def by_place(story: RunState, program: Written) -> list[tuple[int, list[Call]]]:
-    """The calls of a program by their places in its text, in the order of the text, each with its line."""
-    if not program.number:
-        return []
-    own = [one for one in story.calls if (one.subtask, site_of(one.site)[0]) == (program.subtask, program.number)]
-    own.sort(key=lambda call: site_of(call.site)[1])
-    return [
-        (line_of(program.text, place), list(calls))
-        for place, calls in groupby(own, key=lambda call: site_of(call.site)[1])
-    ]
+def draw_programs(texts: Sequence[Written], calls: CallsView, *, live: bool) -> None:
+    """The last one as it is, those before it folded: cells that stopped to look, and what was refused or broke off."""
+    for number, program in enumerate(texts, 1):
+        title = f"{_sign(program)} {_name(program, number)}: {unmarked(program.became)}"
+        if program is texts[-1]:
+            st.markdown(f"**{title}**")
+            _draw(program, calls, live=live)
+            continue
+        made = sum(len(one) for one in program.calls.values())
+        several = f", {made} {'call' if made == 1 else 'calls'}" if made else ""
+        with folded(title + several, f"{calls.key}-text-{number}") as opened:
+            if opened:
+                _draw(program, calls, live=live)
 
 
 def verdict(program: Written) -> str:
@@ -54,7 +41,88 @@ def verdict(program: Written) -> str:
     return told + (f" Missing: {end.missing}" if end.missing else "")
 
 
-def _name(program: Written) -> str:
-    if not program.number:
+def _draw(program: Written, calls: CallsView, *, live: bool) -> None:
+    if program.text:
+        states = program.lines(calls.waits) if program.number else {}
+        functions = sorted({one.function for one in program.read.calls})
+        st.html(code_html(program.text, states, _notes(program), functions, "The program's text"))
+    for told in (*program.complaints, program.error):
+        if told:
+            st.text(clipped(told))
+    _looked(program, calls)
+    for place, line, _ in program.called:
+        if made := program.calls.get(place):
+            own = f"{program.subtask}-{program.number}-{place}"
+            calls.place(made, line, own, program.times[line].seconds)
+    if program.ended:
+        st.caption(f"{_SIGN[program.ended.verdict]} {unmarked(verdict(program))}")
+    if program.number and len(program.called) > 1:
+        _diagram(program, calls, live=live)
+
+
+def _notes(program: Written) -> dict[int, str]:
+    """Beside each line that called something, how often and how long."""
+    counts: dict[int, list[int]] = {}
+    for place, made in program.calls.items():
+        of_line = counts.setdefault(program.read.line_of(place), [0, 0])
+        of_line[0] += len(made)
+        of_line[1] += sum(call.failed for call in made)
+    return {line: _note(number, failed, program.times[line].seconds) for line, (number, failed) in counts.items()}
+
+
+def _note(number: int, failed: int, seconds: float) -> str:
+    told = f"{number} calls" if number > 1 else "1 call"
+    return told + (f", {failed} failed" if failed else "") + (f", {seconds:.1f} s" if seconds >= 0.05 else "")
+
+
+def _looked(program: Written, calls: CallsView) -> None:
+    for number, shown in enumerate(program.looks):
+        with folded("What it looked at", f"{calls.key}-look-{program.subtask}-{program.number}-{number}") as opened:
+            if opened:
+                st.code(clipped(shown), language=None, wrap_lines=True)
+
+
+def _diagram(program: Written, calls: CallsView, *, live: bool) -> None:
+    """Of this text, what feeds what in it. Once it runs no more it is open."""
+    told = calls.about.of(program.subtask, program.number) or ProgramCalls(subtask=program.subtask)
+    drawn = [_drawn(program, place, line, calls) for place, line, _ in program.called]
+    feeds = [DrawnFeed(_key(one.source), _key(one.target)) for one in told.feeds]
+    with folded(
+        "Its calls, and what feeds what", f"{calls.key}-graph-{program.subtask}-{program.number}", unfolded=not live
+    ) as opened:
+        if opened:
+            answer = {_key(one) for one in told.answer}
+            st.graphviz_chart(call_dot(drawn, feeds, answer), width="content", alt=told_calls(drawn, feeds)[:2_000])  # pyright: ignore[reportUnknownMemberType]
+
+
+def _drawn(program: Written, place: int, line: int, calls: CallsView) -> DrawnCall:
+    made = program.calls.get(place, [])
+    tool = next(tool for at, _, tool in program.called if at == place)
+    about = calls.about.tool(tool)
+    return DrawnCall(
+        _key(CallPlace(cell=program.number, place=place)),
+        tool,
+        line,
+        program.state_of(place, calls.waits),
+        changes=bool(about and about.changes),
+        times=len(made),
+        about=f"at {about.host}" if about and about.host else "",
+    )
+
+
+def _key(place: CallPlace) -> str:
+    return f"{place.cell}:{place.place}"
+
+
+def _sign(program: Written) -> str:
+    if program.ended:
+        return _SIGN[program.ended.verdict]
+    if program.error or not program.number:
+        return SIGNS["failed"]
+    return SIGNS["done"] if program.looks else SIGNS["running"]
+
+
+def _name(program: Written, number: int) -> str:
+    if not program.text:
         return "Program"
-    return f"Program, part {program.number}" if program.goes_on else f"Program {program.number}"
+    return f"Program, part {number}" if program.goes_on else f"Program {number}"

@@ -121,11 +121,26 @@ class Chosen(BaseModel):
     stop_at_plan: bool = False
 
 
+_ANSWERS = {
+    "allow": "you allowed it",
+    "deny": "you did not",
+    "happened": "it happened",
+    "did_not_happen": "it did not happen",
+    "leave": "you left it open",
+}
+
+
 class Asked(BaseModel):
-    """What a run asks its user. ``decision`` None: it is open."""
+    """What a run asks its user. ``decision`` None: it is open. ``answer``: what was said to a question."""
 
     id: str
     decision: str | None = None
+    answer: str = ""
+
+    @property
+    def answered(self) -> str:
+        """What was answered, in words."""
+        return self.answer or _ANSWERS.get(self.decision or "", self.decision or "not answered")
 
 
 class Fault(BaseModel):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -18,6 +19,7 @@ from domain.event import (
     PolicyFellBack,
     Programs,
     ReflectionMade,
+    ResponseCompressed,
     RunDelayed,
     RunFinished,
     RunStarted,
@@ -26,11 +28,12 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.model import JsonObject
-from domain.plan import Binding, StepResult
+from domain.plan import StepResult
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId
 from domain.usage import Usage
-from ui.program_state import Written, written
+from ui.calls import Call
+from ui.program_state import RunPrograms
 from ui.stream import LAST, Told
 
 Place = tuple[int, tuple[ToolId, ...]]
@@ -53,19 +56,6 @@ class Node:
     weight: float | None = None
     relevance: float | None = None
     reason: str = ""
-
-
-@dataclass
-class Call:
-    """A call; ``result`` None while it is under way. ``site``: which call of a program it is, if it is one."""
-
-    subtask: int
-    step: int
-    tool: ToolId
-    arguments: JsonObject
-    provenance: tuple[Binding, ...] = ()
-    result: StepResult | None = None
-    site: str = ""
 
 
 class Origin(BaseModel):
@@ -108,20 +98,24 @@ class _Asking(BaseModel):
 
 @dataclass
 class RunState:
-    """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``skipped``: events of a kind not known here."""
+    """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``asked``: the same, to
+    its end and after; ``skipped``: events of a kind not known here.
+    """
 
     seq: int = 0
     subtasks: dict[int, SubtaskStarted] = field(default_factory=dict[int, SubtaskStarted])
     nodes: dict[Place, Node] = field(default_factory=dict[Place, Node])
     ends: dict[Place, PathEnded] = field(default_factory=dict[Place, PathEnded])
-    programs: list[Written] = field(default_factory=list[Written])
+    programs: RunPrograms = field(default_factory=RunPrograms)
     calls: list[Call] = field(default_factory=list[Call])
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
+    asked: list[Question] = field(default_factory=list[Question])
     notes: list[str] = field(default_factory=list[str])
     answer: str = ""
     finished: RunFinished | None = None
     skipped: int = 0
+    _steps: dict[tuple[int, int], list[Call]] = field(default_factory=dict[tuple[int, int], list[Call]])
 
     def add(self, told: Told) -> None:
         """Take in an event. One that cannot be read, or was taken in before, changes nothing else."""
@@ -138,9 +132,9 @@ class RunState:
             if told.kind == LAST:
                 self.finished = _STRANGE_END
             return
-        self._take(record.event, record.subtask)
+        self._take(record.event, record.subtask, record.at)
 
-    def _take(self, event: Event, subtask: int) -> None:
+    def _take(self, event: Event, subtask: int, at: datetime) -> None:
         match event:
             case RunStarted():
                 return
@@ -148,15 +142,16 @@ class RunState:
                 self.subtasks[event.subtask] = event
             case CallStarted():
                 made = Call(subtask, event.step, event.tool, event.arguments, event.provenance, site=event.site)
-                self.calls.append(made)
+                self._call(made, at)
             case CallFinished():
-                self._result(event, subtask)
+                self._result(event, subtask, at)
             case AnswerDelta():
                 self.answer += event.text
             case RunFinished():
                 self.questions.clear()
                 for call in self.calls:
-                    call.result = call.result or _left(call, "The run ended before its answer came.")
+                    if call.result is None:
+                        self._ended(call, _left(call, "The run ended before its answer came."), at)
                 self.finished, self.answer = event, event.answer
             case _:
                 self._walk(event, subtask)
@@ -180,7 +175,10 @@ class RunState:
                 for length in range(1, len(event.plan.path) + 1):
                     self._node(subtask, event.plan.path[:length]).state = "chosen"
             case _ if isinstance(event, Programs):
-                written(self.programs, event, subtask)
+                self.programs.add(event, subtask)
+            case ResponseCompressed():
+                for call in self._steps.get((subtask, event.step), [])[-1:]:
+                    call.compressed = event
             case _:
                 self._note(event)
 
@@ -200,19 +198,32 @@ class RunState:
     def _node(self, subtask: int, path: tuple[ToolId, ...]) -> Node:
         return self.nodes.setdefault((subtask, path), Node(path[-1]))
 
-    def _result(self, event: CallFinished, subtask: int) -> None:
+    def _call(self, call: Call, at: datetime) -> None:
+        self.calls.append(call)
+        self._steps.setdefault((call.subtask, call.step), []).append(call)
+        if making := self.programs.making(call):
+            making.begun(call, at)
+
+    def _ended(self, call: Call, result: StepResult, at: datetime) -> None:
+        call.result = result
+        if making := self.programs.making(call):
+            making.finished(call, at)
+
+    def _result(self, event: CallFinished, subtask: int, at: datetime) -> None:
         """Into the call that it ends; one that was never made (a missing argument) is told by its result alone.
 
         A step may be called several times with other values, and has one result: that of the call that it tells of.
         """
         told = event.result
-        tried = [one for one in self.calls if (one.subtask, one.step, one.result) == (subtask, event.step, None)]
+        tried = [one for one in self._steps.get((subtask, event.step), ()) if one.result is None]
         if tried:
             own = next((one for one in reversed(tried) if one.arguments == told.arguments), tried[-1])
             for call in tried:
-                call.result = told if call is own else _left(call, "It was made again with other values.")
+                self._ended(call, told if call is own else _left(call, "It was made again with other values."), at)
             return
-        self.calls.append(Call(subtask, event.step, told.tool, told.arguments, told.provenance, told, event.site))
+        never_made = Call(subtask, event.step, told.tool, told.arguments, told.provenance, site=event.site)
+        self._call(never_made, at)
+        self._ended(never_made, told, at)
 
     def _ask(self, text: str) -> None:
         try:
@@ -221,6 +232,7 @@ class RunState:
             self.skipped += 1
             return
         self.questions[asked.input] = asked
+        self.asked.append(asked)
 
 
 def given_values(story: RunState) -> list[str]:

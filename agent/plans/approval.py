@@ -7,13 +7,20 @@ from typing import Protocol
 from agent.plans.compiling import as_document
 from agent.policy.protocol import Results
 from domain.errors import NotLinearError
-from domain.event import PathEnded
+from domain.event import PathEnded, ProgramFailed
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 
-NOT_ALLOWED = PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
+
+def not_allowed(program: int = 0) -> PathEnded | ProgramFailed:
+    """What is told of a plan that its user does not want. ``program``: that it was to go on from, 0: none."""
+    if program:
+        return ProgramFailed(
+            number=program, error="what was to come next was not allowed, so it was not run", final=True
+        )
+    return PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
 
 
 @dataclass(frozen=True, slots=True)

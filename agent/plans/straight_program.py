@@ -17,7 +17,7 @@ from agent.program_trace import ProgramTrace
 from agent.programs.bindings import words_of
 from agent.programs.dependencies import Site
 from domain.errors import NotLinearError
-from domain.plan import Binding, StepResult
+from domain.plan import CORRECTED, Binding, StepResult
 
 
 def as_steps(trace: ProgramTrace, request: str) -> dict[int, StepResult]:
@@ -50,6 +50,9 @@ def _bindings(
         value, place = result.arguments.get(parameter), reading.place_of(expression)
         if value is None:
             continue  # it was left out
+        if value != result.wanted.get(parameter):
+            yield Binding(parameter=parameter, origin="user", reference=CORRECTED)
+            continue
         if place is not None and not isinstance(place[0], int) and place[0] in made:
             step = made[place[0]]
             field = _field_of(value, trace.calls[step][1].response, place[1])

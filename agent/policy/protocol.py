@@ -13,7 +13,7 @@ from domain.event import PolicyFellBack
 from domain.memory import Recalled
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
-from domain.tool import ToolDoc, ToolId
+from domain.tool import Parameter, ToolDoc, ToolId
 
 Results = Sequence[tuple[ToolDoc, StepResult]]
 """Tools that were called, each with what became of the call, in order."""
@@ -44,11 +44,21 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
+class Lacking:
+    """A value without which there is no way on: of a parameter of a tool; with it, ``candidates[index]`` would be the next step."""
+
+    tool: ToolDoc
+    parameter: Parameter
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
 
     ``memory``: the id of the memory that was followed, if any. ``then``: tools that are to follow, named in the same decision; ``last``: the
-    path is finished behind them. ``unserved``: what of the request the finished path leaves undone.
+    path is finished behind them. ``unserved``: what of the request the finished path leaves undone. ``lacking``: what its user would have to tell for
+    there to be a way on.
     """
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
@@ -58,6 +68,7 @@ class Choice:
     then: tuple[ToolId, ...] = ()
     last: bool = False
     unserved: str = ""
+    lacking: Lacking | None = None
 
 
 @dataclass(frozen=True, slots=True)

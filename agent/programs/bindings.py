@@ -13,6 +13,7 @@ from domain.slice import Slice
 from domain.tool import ToolId
 from graph.lenient_json import read_value
 
+ANSWERED = "answered when asked"
 Answered = tuple[int, ToolId, StepResult]
 """A call that has ended: its step, its tool, its result."""
 
@@ -34,6 +35,8 @@ def bindings(
             yield Binding(parameter=one.parameter, origin="user", reference=FIXED)
         elif (place := _place(value, one, answered)) is not None:
             yield Binding(parameter=one.parameter, origin="step", reference=place)
+        elif not one.foreign and any(source.kind == "answer" for source in one.sources):
+            yield Binding(parameter=one.parameter, origin="user", reference=ANSWERED)
         elif not one.foreign and (words := words_of(value, request)):
             yield Binding(parameter=one.parameter, origin="request", reference=words)
         else:

@@ -1,7 +1,6 @@
 """One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
 
 import ast
-import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
@@ -84,13 +83,9 @@ class Carrying:
         async with self._sandbox.session(named=named) as session:
             recorded = self._past.program(number)
             runner = ProgramRunner(session, program, number, self._calling, recorded, self._leave(program))
-            began = time.perf_counter()
-            async with closing(runner.run(inputs)) as events:
+            async with closing(progress.executing(runner.run(inputs))) as events:
                 async for event in events:
-                    progress.execute_seconds += time.perf_counter() - began
                     yield event
-                    began = time.perf_counter()
-            progress.execute_seconds += time.perf_counter() - began
         end = recorded.failed or self._come_to(runner, number)
         if isinstance(end, ProgramEnded) and not end.spoken:
             async for event in shortened(progress, self._evidence, self._opened.policy, choices):
@@ -113,10 +108,11 @@ class Carrying:
                 served: Answered = "partly" if self._progress.changes_made else "no"
                 return _ended(number, Verdict(Claim(served, ""), served, still_open(question)))
             case Broken() as broken:
-                told = told_failure(
-                    broken, self._plan.program.text, [(one.function, one.result) for one in runner.calls]
+                called = [(one.function, one.result) for one in runner.calls]
+                told = told_failure(broken, self._plan.program.text, called).text + _for_which(
+                    broken, self._plan.program
                 )
-                return ProgramFailed(number=number, error=told.text, line=broken.line, final=broken.final)
+                return ProgramFailed(number=number, error=told, line=broken.line, final=broken.final)
             case Looking() | None:
                 return ProgramFailed(number=number, error=_LOOKS)
 
@@ -139,6 +135,18 @@ async def shortened(
 def said_by_calls(number: int, calls: Results) -> ProgramEnded:
     """The end of a plan that says nothing."""
     return _ended(number, by_calls(calls)).model_copy(update={"spoken": False})
+
+
+def _for_which(broken: Broken, program: Program) -> str:
+    """The call that was to be made where a plan broke off, if it stands on more than that line."""
+    within = [
+        call
+        for call in calls(ast.parse(program.text))
+        if isinstance(call.func, ast.Name)
+        and call.func.id in program.tools
+        and call.lineno < broken.line <= (call.end_lineno or call.lineno)
+    ]
+    return f"\nfor the call of {ast.unparse(within[-1].func)} in line {within[-1].lineno}" if within else ""
 
 
 def _ended(number: int, verdict: Verdict) -> ProgramEnded:

@@ -20,11 +20,12 @@ _SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
 @dataclass(frozen=True, slots=True)
 class Feeds:
     """``pairs``: a call, and one whose arguments take values of its result. ``ends``: calls whose results are in the answer, and those
-    whose results are used nowhere: they were made for what they do.
+    whose results are used nowhere: they were made for what they do. ``answer``: the former of these alone.
     """
 
     pairs: frozenset[tuple[Site, Site]] = frozenset()
     ends: frozenset[Site] = frozenset()
+    answer: frozenset[Site] = frozenset()
 
 
 def site_of(told: str) -> Site | None:
@@ -42,7 +43,7 @@ def feeds(cells: Mapping[int, Program]) -> Feeds:
     pairs = {(source, site) for site in flow.calls for source in flow.sites_in(flow.into(site)) if source != site}
     answer = flow.sites_in(flow.answer)
     used = {source for source, _ in pairs} | answer
-    return Feeds(frozenset(pairs), frozenset(answer | (flow.calls.keys() - used)))
+    return Feeds(frozenset(pairs), frozenset(answer | (flow.calls.keys() - used)), frozenset(answer))
 
 
 class Flow:

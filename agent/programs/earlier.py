@@ -46,6 +46,16 @@ class EarlierResults:
         return {name: value for name, value in known.items() if name in names}
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
+
+    request: str
+    today: str
+    earlier: EarlierResults = field(default_factory=EarlierResults)
+    wider: bool = False
+
+
 @dataclass(slots=True)
 class _Asked:
     """An earlier request with what was found for it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pydantic.types import JsonValue
 
 from agent.execution.identity import Key, identity_of, key_of, site_of
-from agent.execution.validation import checked, validate
+from agent.execution.validation import checked, validate, without_nothing
 from agent.policy.protocol import Arguments
 from agent.programs.bindings import bindings
 from agent.programs.leave import ProgramLeave, WaitingCall
@@ -115,7 +115,7 @@ class Identifying:
         names = self._program.arguments.get(pending.function, {})
         given = {names.get(name, name): value for name, value in pending.arguments.items()}
         left = frozenset(names.get(name, name) for name in pending.open)
-        found, complaint = Arguments(_without_nothing(tool, given), ()), ""
+        found, complaint = Arguments(without_nothing(tool, given), ()), ""
         if left:
             found = await self._found(tool, found, sorted(left), pending, before)
             complaint = found.why
@@ -129,7 +129,10 @@ class Identifying:
         call = Call(pending.id, pending.function, tool, given, *place, left, complaint=complaint)
         call.missing = bool(found.missing)
         own = (one for one in found.provenance if one.parameter in left)
-        call.provenance = (*self._bindings(call, before), *own)
+        call.provenance = (
+            *await asyncio.to_thread(self._bindings, call, tuple(before)),
+            *own,
+        )  # long answers are read anew
         return call
 
     def site(self, pending: PendingCall, given: JsonObject) -> str:
@@ -177,9 +180,3 @@ class Identifying:
         answered = (*given, *((one.step, one.result.tool, one.result) for one in before))
         slices = self._leave.slices(self.waiting(call))
         return tuple(bindings(call.arguments, slices, answered, opened.request if opened else "", plan=self._plan))
-
-
-def _without_nothing(tool: ToolDoc, arguments: JsonObject) -> JsonObject:
-    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
-    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
-    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}

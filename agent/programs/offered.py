@@ -4,7 +4,9 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
+from agent.conversation import EarlierRun
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import Evidence
 from agent.programs.offer_text import OfferText, render_offer
@@ -18,6 +20,8 @@ from graph.response_shape import response_shape
 OFFERED = 16
 """Tools of an offer."""
 
+_CALLED = 6
+"""Tools of earlier calls that are offered again."""
 _log = logging.getLogger(__name__)
 
 
@@ -58,6 +62,22 @@ async def offered_tools(
     ids = [tool for tool in await _ids(text, offers, evidence) if tool not in known]
     await evidence.read(ids)
     return [evidence.doc(tool) for tool in ids if evidence.has(tool)]
+
+
+async def offered_for_follow_up(
+    text: str, before: Sequence[EarlierRun], offers: Offers | None, evidence: Evidence
+) -> list[ToolDoc]:
+    """The tools that are offered for a request in a conversation: for its own words, and for what it may go on from, which alone say little
+    where it refers back: the tools that were called, the latest first, and those that the request before it and this one together call for.
+    """
+    own = await offered_tools(text, offers, evidence)
+    near = await offered_tools(f"{before[-1].request} {text}", offers, evidence)
+    called = list(dict.fromkeys(result.tool for run in reversed(before) for _, result in reversed(run.steps)))
+    await evidence.read(called)
+    known = [evidence.doc(tool) for tool in called[:_CALLED] if evidence.has(tool)]
+    first, rest = own[: OFFERED // 2], own[OFFERED // 2 :]
+    mixed = [one for pair in zip_longest((*known, *near), rest) for one in pair if one is not None]
+    return list({one.id: one for one in (*first, *mixed)}.values())[: OFFERED * 3 // 2]
 
 
 async def _ids(text: str, offers: Offers | None, evidence: Evidence) -> Sequence[ToolId]:

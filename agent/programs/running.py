@@ -76,7 +76,8 @@ class _Air:
     ``unknown``: ids of calls to what is no function of the program (any more), with the names. ``questions``: to the user; not asked before everything
     else is answered, so that nothing is under way while the run waits.
 
-    ``ended``: those whose task is over, in that order.
+    ``ended``: those whose task is over, in that order. ``left_out``: of several that were asked about, those that their user left out: told when
+    nothing else is under way, since they end the program and the others are wanted.
     """
 
     seen: set[int] = field(default_factory=set[int])
@@ -86,11 +87,12 @@ class _Air:
     queue: list[Call] = field(default_factory=list[Call])
     begun: dict[int, Call] = field(default_factory=dict[int, Call])
     ended: asyncio.Queue[Call] = field(default_factory=asyncio.Queue[Call])
+    left_out: deque[tuple[Call, StepResult]] = field(default_factory=deque[tuple[Call, StepResult]])
 
     @property
     def empty(self) -> bool:
         """Whether nothing is left to be answered."""
-        return not (self.refused or self.queue or self.begun)
+        return not (self.refused or self.queue or self.begun or self.left_out)
 
     def next_to_begin(self) -> Call | None:
         """Reads side by side; changes one after the other, in the order in which the program came to them."""
@@ -186,6 +188,9 @@ class ProgramRunner:
             if ended is None:
                 return
             call, result = ended
+            if result.left_out and (self._air.begun or self._next_to_begin() is not None):
+                self._air.left_out.append(ended)
+                continue
             answer = self._note(call, result)
             yield CallFinished(step=call.step, result=result, site=call.site)
             if self.stop is not None:
@@ -266,6 +271,8 @@ class ProgramRunner:
             call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
             self._order.pop(call.key, None)
             return call, call.refused
+        if self._air.left_out and not self._air.begun:
+            return self._air.left_out.popleft()
         recorded = [one for one in self._air.begun.values() if one.key in self._order]
         if recorded:
             call = min(recorded, key=lambda one: self._order[one.key])
@@ -309,6 +316,9 @@ class ProgramRunner:
                 result = self._result(call)
             else:
                 continue
+            self._note(call, result)
+            yield CallFinished(step=call.step, result=result, site=call.site)
+        for call, result in self._air.left_out:
             self._note(call, result)
             yield CallFinished(step=call.step, result=result, site=call.site)
 

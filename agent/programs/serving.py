@@ -1,21 +1,20 @@
 """One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
 
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pydantic.types import JsonValue
 
 from agent.asking import still_open
 from agent.offer.tool_facts import Evidence
-from agent.plans.approval import NOT_ALLOWED, PlanQuestions
+from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.approving import Approving
 from agent.programs.carrying import said_by_calls, shortened
 from agent.programs.checking import check
-from agent.programs.earlier import EARLIER, EarlierResults
+from agent.programs.earlier import EARLIER, Asked
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
@@ -48,16 +47,6 @@ REFUSALS = 2
 
 _NO_LOOK = Broken("TooManyLooks", f"there are at most {MOST_CELLS} cells: this one must come to an end without a look")
 _BEGIN_ANEW = "The names of all cells before it are lost: write the whole program."
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
-
-    request: str
-    today: str
-    earlier: EarlierResults = field(default_factory=EarlierResults)
-    wider: bool = False
 
 
 class Serving:
@@ -136,7 +125,7 @@ class Serving:
                 self._program = await self._approving.approved(self._program, self._functions.docs)
                 if self._program is None:
                     self.over = True
-                    yield NOT_ALLOWED
+                    yield not_allowed(self._progress.programs if self._stood else 0)
                     return
             async with closing(self._ran(self._program)) as events:
                 async for event in events:
@@ -195,18 +184,25 @@ class Serving:
                     self._progress.meter.decisions += 1
                     self._program = program
                     return
+                case ProgramRefused(text="") as unwritten:
+                    yield unwritten
+                    return
                 case ProgramRefused(text=text, complaints=complaints):
                     self._progress.meter.decisions += 1
                 case None if self._approving is not None and (shown := self._approving.shown) is not None:
                     self._program = shown
                     return
                 case None:
-                    text = await self._asked_for()
+                    with self._progress.spends("write"):
+                        text, why = await self._asked_for()
                     if not text:
+                        if why and self._deps.policy.writes:  # one that writes no more tells that itself
+                            yield ProgramRefused(text="", complaints=(why,))
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
                     given = dict.fromkeys(cells, "Any") | ({EARLIER: "list[Any]"} if self._asked.earlier.text else {})
-                    checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
+                    with self._progress.spends("check"):
+                        checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
                     text, complaints = checked.text, checked.complaints
                 case _:  # none was written before
                     return
@@ -218,10 +214,10 @@ class Serving:
             yield ProgramRefused(text=text, complaints=complaints)
             self._attempts.append(Attempt(text, told_complaints(complaints)))
 
-    async def _asked_for(self) -> str:
-        """What the author writes; empty where it may not be asked, or writes nothing."""
+    async def _asked_for(self) -> tuple[str, str]:
+        """What the author writes; empty where it may not be asked, or writes nothing, then with why."""
         if self._spent or not self._deps.policy.writes:
-            return ""
+            return "", ""
         written = await self._deps.policy.write(
             ProgramQuestion(
                 request=self._asked.request,
@@ -234,7 +230,7 @@ class Serving:
             )
         )
         self._progress.meter.decisions += bool(written.text)
-        return written.text
+        return written.text, written.why
 
     async def _ran(self, program: Program) -> AsyncIterator[Event]:
         """One cell, to where it stops."""
@@ -269,13 +265,9 @@ class Serving:
             else None
         )
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
-        began = time.perf_counter()
-        async with closing(runner.run(inputs)) as events:
+        async with closing(self._progress.executing(runner.run(inputs))) as events:
             async for event in events:
-                self._progress.execute_seconds += time.perf_counter() - began
                 yield event
-                began = time.perf_counter()
-        self._progress.execute_seconds += time.perf_counter() - began
         self._cell = [(one.function, one.result) for one in runner.calls]
         self._stop = runner.stop
 

@@ -6,8 +6,8 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator
 
 from domain.plan_document import PlanDocument, PlannedStep
+from server.runs.plan_functions import MOST_STEPS
 
-MOST_STEPS = 100
 MOST_PARAMETERS = 100
 """Of a step, and of the plan itself."""
 MOST_CHARACTERS = 200_000

@@ -15,12 +15,16 @@ from typing import Any, cast
 
 from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
 from agent.execution.approvers import DONE_BEFORE, refused
+from agent.execution.identity import corrected_as
+from agent.execution.wording import summary_of, title_of
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
+from domain.model import JsonObject
 from domain.origin import COVERABLE, AskedCall, Crossing, ValueKind, ValueOrigin, in_full
 from domain.tool import ToolDoc
 from server.runs.approved_plans import approved_plans
+from server.runs.corrections import CallAnswer, kept_of, place_of, said_of
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
 from server.storage.allowed_tools import reach_of
@@ -43,7 +47,7 @@ class UserApprover:
         self._by_another = by_another
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
         crossings = call.judged.crossings if self._ask_transfers else ()
         if call.tool.safe:
@@ -55,11 +59,23 @@ class UserApprover:
             return
         async with self._questions.in_turn:
             await self._questions.told()
-            run, key = self._questions.run, call_key(call.tool.id, call.arguments, call.identity)
-            if await shielded(self._questions.storage.effects.get(run.id, key)) is None:
+            key = call_key(call.tool.id, call.arguments, call.identity)
+            asked = await self._asked(call, key)
+            said = _said(asked, call)
+            if not await self._is_begun(call, said):
                 await self._may_go(call, crossings)
-                await self._may_change(call, key)
-            yield  # what was begun was allowed: what became of it is another question
+                said = await self._may_change(call, key, asked)
+            made = said.corrected if said else None
+            named = call.identity if made is None else corrected_as(call.tool.id, call.arguments, call.identity)
+            self._questions.summaries[call.tool.id, named] = _as_made(call, made)
+            yield made  # what was begun was allowed: what became of it is another question
+
+    async def _is_begun(self, call: IntendedCall, said: CallAnswer | None) -> bool:
+        tool, made, identity = call.tool.id, call.arguments, call.identity
+        if said is not None and said.corrected is not None:
+            made, identity = said.corrected, corrected_as(tool, call.arguments, identity)
+        key = call_key(tool, made, identity)
+        return await shielded(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
         """Ask about each pair of hosts once, and keep to what was said of it."""
@@ -89,26 +105,26 @@ class UserApprover:
             arguments=call.arguments,
             host=tool.host,
             origins=call.judged.origins,
+            summary=call.summary or summary_of(tool, call.arguments, call.judged.origins),
+            undo=call.undo,
             reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
             f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
         )
         hosts = {"source": crossing.source, "target": crossing.target}
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
 
-    async def _may_change(self, call: IntendedCall, key: str) -> None:
+    async def _may_change(self, call: IntendedCall, key: str, asked: Input | None) -> CallAnswer | None:
+        """What its user says of it; None where they need not be asked."""
         tool = call.tool
-        asked = await self._asked(call, key)
         if asked is None and await self._has_leave(call):
-            return
+            return None
         if asked is not None and _moved(asked, tool):
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
             )
-        answer = asked.answer if asked is not None else None
-        if answer is None:
-            answer = await self._answer(call, key if asked is None else asked.key)
-        if cast("dict[str, Any]", answer)["decision"] != "allow":
-            raise NotAllowedError("You did not allow this call, so it was not made.")
+        said = _said(asked, call) or await self._answer(call, key if asked is None else asked.key)
+        said.refuse()
+        return said
 
     async def _asked(self, call: IntendedCall, key: str) -> Input | None:
         """The question that was asked about this very call, alone or together with others."""
@@ -116,9 +132,10 @@ class UserApprover:
         alone = await shielded(storage.inputs.get(run.id, key))
         if alone is not None or not call.identity:
             return alone
-        return next((one for one in await shielded(storage.inputs.all(run.id)) if _is_about(one, call)), None)
+        every = await shielded(storage.inputs.all(run.id))
+        return next((one for one in every if place_of(one, call) is not None), None)
 
-    async def _answer(self, call: IntendedCall, key: str) -> dict[str, Any]:
+    async def _answer(self, call: IntendedCall, key: str) -> CallAnswer:
         """What its user says, of it and of those that wait together with it and have no leave yet."""
         together = [one for one in call.batch if not await self._has_leave(one)]
         several = len(together) > 1
@@ -129,10 +146,15 @@ class UserApprover:
             arguments=call.arguments,
             host=call.tool.host,
             origins=_told(call),
+            summary=_together(call, together) if several else call.summary,
+            undo=call.undo,
             calls=tuple(_as_asked(one) for one in together) if several else (),
             reason=_reason(call, together if several else [call]) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
         )
-        return await self._questions.answered(question, {"reach": reach_of(call.tool).model_dump()})
+        besides = {"reach": reach_of(call.tool).model_dump(), **kept_of(call.tool)}
+        answer = await self._questions.answered(question, besides)
+        own = [at for at, one in enumerate(together) if one.identity == call.identity] if several else []
+        return said_of(answer, own[0] if own else 0)
 
     async def _has_leave(self, call: IntendedCall) -> bool:
         """By the user's list, or by a plan of theirs, the first time; that holds no words out of a response's prose that its user did not see as such."""
@@ -170,17 +192,33 @@ def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
 
 
 def _as_asked(call: IntendedCall) -> AskedCall:
-    return AskedCall(tool=call.tool.id, arguments=call.arguments, identity=call.identity, origins=_told(call))
-
-
-def _is_about(asked: Input, call: IntendedCall) -> bool:
-    """Whether a question of several calls is about this very one."""
-    told = cast("dict[str, Any]", asked.question)
-    calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
-    return any(
-        (one["tool"], one["identity"], one["arguments"]) == (call.tool.id, call.identity, call.arguments)
-        for one in calls
+    return AskedCall(
+        tool=call.tool.id,
+        arguments=call.arguments,
+        identity=call.identity,
+        origins=_told(call),
+        summary=call.summary,
+        undo=call.undo,
     )
+
+
+def _as_made(call: IntendedCall, corrected: JsonObject | None) -> str:
+    """What it does, with the values that its user put in place of others."""
+    if corrected is None:
+        return call.summary
+    same = [one for one in call.judged.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)]
+    return summary_of(call.tool, corrected, same)
+
+
+def _together(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
+    return f"{title_of(call.tool)}, {len(together)} times"
+
+
+def _said(asked: Input | None, call: IntendedCall) -> CallAnswer | None:
+    """What was answered of a call; None where nothing was."""
+    if asked is None or asked.answer is None:
+        return None
+    return said_of(cast("dict[str, Any]", asked.answer), place_of(asked, call) or 0)
 
 
 def _batch_key(together: Sequence[IntendedCall]) -> str:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.plans.checked_plan import CheckedPlan, PlanComplaint, checked
-from agent.plans.compiling import as_document, compiled, speaks
+from agent.plans.compiling import as_document, speaks
 from agent.plans.validation import PlanProblem, Surroundings, problems
 from domain.errors import NotLinearError, UsageError
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from server.runs.agents import Agents
-from server.runs.plan_functions import PlanFunctions
+from server.runs.plan_functions import PlanFunctions, program_of
 from server.runs.plans import OpenPlan, refuse
 
 
@@ -69,7 +69,7 @@ async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions:
 def _of_steps(plan: OpenPlan, document: PlanDocument, functions: PlanFunctions, depth: int) -> PlanAsProgram:
     around = Surroundings(functions.docs, plan.given, depth)
     wrong = problems(document, around)
-    written = compiled(document, functions.docs, plan.given)
+    written = program_of(document, functions.docs, plan.given)
     return PlanAsProgram(written, written, (), wrong, document)
 
 

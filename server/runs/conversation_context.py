@@ -9,6 +9,7 @@ from agent.plans.fixed_values import fixed_values, said_values
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.tool import ToolId
+from server.runs.corrections import fixed_by_corrections
 from server.runs.given_plans import without_documents
 from server.runs.journal import records_of
 from server.storage.runs import Run
@@ -52,7 +53,7 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
 
 
 async def voices_of(run: Run, storage: Storage) -> Voices:
-    """The same however often a run is taken up: messages after it do not count."""
+    """However often a run is taken up, messages after it do not count; what its user has corrected meanwhile does."""
     before = await storage.runs.before(run, _MESSAGES)
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
@@ -60,7 +61,10 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
     given = [] if run.id in by_others else said_values(without_documents(run))
     return Voices(
         said=[*(one.request for one in asked if one.id not in by_others), *given],
-        fixed=[one for one in _fixed(run) if one not in others],
+        fixed=[
+            *(one for one in _fixed(run) if one not in others),
+            *fixed_by_corrections(await storage.inputs.all(run.id)),
+        ],
         others_said=[run.request] if run.id in by_others else [],
         others_fixed=others,
     )

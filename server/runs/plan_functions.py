@@ -16,6 +16,8 @@ from domain.tool import ToolDoc, ToolId
 from server.runs.agents import Agents
 from server.runs.plans import OpenPlan
 
+MOST_STEPS = 100
+"""Of a plan that is written as steps."""
 _REASONS = 2
 """Why a tool is offered, in so many words of the offer."""
 
@@ -58,11 +60,20 @@ def _tools_of(plan: PlanDocument | ProgramPlan) -> Sequence[ToolId]:
     return list(dict.fromkeys(told))
 
 
+def program_of(
+    plan: PlanDocument | ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: Sequence[ToolId] = ()
+) -> ProgramPlan:
+    """What a plan is as a program; without any text where it has more steps than any plan that could be carried out."""
+    if isinstance(plan, ProgramPlan):
+        return plan
+    return compiled(plan if len(plan.steps) <= MOST_STEPS else PlanDocument(steps=()), docs, given)
+
+
 def _names_in(plans: Sequence[PlanDocument | ProgramPlan], docs: Mapping[ToolId, ToolDoc]) -> dict[str, ToolId]:
     """As the first of them has it, where several name a tool."""
     names: dict[str, ToolId] = {}
     for plan in plans:
-        program = compiled(plan, docs).program if isinstance(plan, PlanDocument) else plan.program
+        program = program_of(plan, docs).program
         there = set(names.values())
         names |= {name: tool for name, tool in program.tools.items() if name not in names and tool not in there}
     return names

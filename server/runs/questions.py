@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agent.plans.approval import PlanQuestion
+from agent.plans.compiling import compiled
 from domain.event import InputNeeded
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
+from domain.tool import ToolId
+from server.runs.given_plans import Documents
 from server.storage.runs import Run
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
@@ -24,31 +28,43 @@ class Asks:
 
 
 class Questions:
-    """One run's. ``in_turn``: held while a question is open, and while a call is made that must not be cut off by one."""
+    """One run's. ``in_turn``: held while a question is open, and while a call is made that must not be cut off by one.
+
+    ``summaries``: what the calls do that were let through, in words, by tool and identity.
+    """
 
     def __init__(self, storage: Storage, run: Run, asks: Asks) -> None:
         self.storage = storage
         self.run = run
         self.in_turn = asyncio.Lock()
+        self.summaries: dict[tuple[ToolId, str], str] = {}
         self._asks = asks
 
     async def told(self) -> None:
         """Have every event that was told so far stored."""
         await self._asks.told()
 
-    async def about_plan(self, question: PlanQuestion) -> PlanDocument | None:
-        """The plan as its user approved it; None where it is not allowed. The answer holds it, whatever is edited later."""
+    async def about_plan(self, documents: Documents, question: PlanQuestion) -> ProgramPlan | None:
+        """The plan as its user approved it; None where it is not allowed. The answer holds it, whatever is edited later: as steps where a version
+        before has written it.
+        """
         async with self.in_turn:
             await self.told()
             asked = InputNeeded(
-                input=f"{_PLAN}{question.subtask}",
+                input=f"{_PLAN}{question.subtask}" + (f"-{question.cell}" if question.cell > 1 else ""),
                 asks="plan",
                 reason="Is this plan to be carried out? It may be changed first.",
                 plan=question.document,
+                program=question.program,
             )
             given, made = list(question.given), list(question.made)
             answer = await self.answered(asked, {"request": question.request, "given": given, "made": made})
-        return PlanDocument.model_validate(answer["document"]) if answer["decision"] == "allow" else None
+        if answer["decision"] != "allow":
+            return None
+        if "program" in answer:
+            return ProgramPlan.model_validate(answer["program"])
+        steps = PlanDocument.model_validate(answer["document"])
+        return compiled(steps, await documents([step.tool for step in steps.steps]), question.given)
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
         """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
@@ -76,5 +92,5 @@ class Questions:
 
 def subtask_of(question: str) -> int:
     """The subtask whose plan a question is about, by the question's id; 0 where it is about none."""
-    number = question.removeprefix(_PLAN)
+    number = question.removeprefix(_PLAN).partition("-")[0] if question.startswith(_PLAN) else question
     return int(number) if number != question and number.isdecimal() else 0

@@ -92,7 +92,13 @@ class Metrics:
         self._retries.inc(max(0, result.attempts - 1))
 
     def _used(self, policy: str, usage: Usage) -> None:
-        spent = (("plan", usage.plan_seconds), ("execute", usage.execute_seconds), ("total", usage.total_seconds))
+        spent = (
+            ("plan", usage.plan_seconds),
+            ("write", usage.write_seconds),
+            ("check", usage.check_seconds),
+            ("execute", usage.execute_seconds),
+            ("total", usage.total_seconds),
+        )
         for stage, seconds in spent:
             self._run_seconds.labels(stage, policy).observe(seconds)
         for purpose, calls in usage.by_purpose.items():

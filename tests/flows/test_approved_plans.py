@@ -9,18 +9,22 @@ import pytest
 
 from agent.execution.approvers import AllowChanges
 from agent.plans.approval import Approves, PlanQuestion
+from agent.plans.compiling import compiled
 from agent.run import RunDeps
 from agent.transcript import Transcript
 from domain.event import EventRecord, PlanReady
 from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.program import ProgramPlan
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.shared_sandbox import sandbox
 from tests.flows.small_world import (
     FORECAST,
     FOUND,
     GEOCODE,
     NEW_WEATHER,
     OLD_WEATHER,
+    TOOLS,
     WALKS,
     ScriptedExecutor,
     finder,
@@ -41,9 +45,13 @@ class Asked:
         self.questions: list[PlanQuestion] = []
         self._decide = decide
 
-    async def __call__(self, question: PlanQuestion) -> PlanDocument | None:
+    async def __call__(self, question: PlanQuestion) -> ProgramPlan | None:
         self.questions.append(question)
-        return self._decide(question.document)
+        assert question.document is not None
+        decided = self._decide(question.document)
+        if decided is None or decided == question.document:
+            return question.program if decided else None
+        return compiled(decided, {tool.id: tool for tool in TOOLS}, question.given)
 
 
 def as_it_is(document: PlanDocument) -> PlanDocument:
@@ -73,6 +81,7 @@ async def deps(
         executor,
         approver=AllowChanges(),
         reader=EnglishReader(),
+        sandbox=sandbox(),
     )
     return replace(made, approves=approves)
 
@@ -86,6 +95,7 @@ async def test_a_plan_is_shown_with_what_is_known_of_its_values(tmp_path: Path) 
     records = await told(REQUEST, await deps(tmp_path, executor, asked))
     (question,) = asked.questions
     takes = {name: Take(step=1, field=f"results[].{name}") for name in ("latitude", "longitude")}
+    assert question.document is not None
     assert question.document.steps == (
         PlannedStep(tool=GEOCODE.id, arguments={"city": "Paris"}),
         PlannedStep(tool=OLD_WEATHER.id, takes=takes),
@@ -122,7 +132,9 @@ async def test_a_subtask_that_builds_on_another_counts_its_steps_after_what_it_w
     records = await told(BOTH, await deps(tmp_path, executor, asked, policy))
     assert [question.subtask for question in asked.questions] == [1, 2]
     assert asked.questions[1].given == (GEOCODE.id,)
-    assert asked.questions[1].document.steps[0].takes["latitude"] == Take(step=1, field="results[].latitude")
+    second = asked.questions[1].document
+    assert second is not None
+    assert second.steps[0].takes["latitude"] == Take(step=1, field="results[].latitude")
     assert executor.made[1][1] == {"latitude": 48.85, "longitude": 2.35}
     assert ended(records).outcome == "answered"
 

@@ -8,15 +8,18 @@ import pytest
 
 from agent.execution.approvers import AllowChanges
 from agent.learning.learner import Learner, taught
+from agent.plans.compiling import compiled
 from agent.policy.protocol import Arguments, ArgumentsQuestion
 from agent.run import RunDeps, run
 from agent.transcript import Transcript
-from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, WeightsLearned
+from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramFailed, WeightsLearned
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.program import ProgramPlan
 from domain.tool import ToolId
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.shared_sandbox import sandbox
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -24,6 +27,7 @@ from tests.flows.small_world import (
     GEOCODE,
     NEW_WEATHER,
     REMOVE,
+    TOOLS,
     WALKS,
     ScriptedExecutor,
     down,
@@ -53,13 +57,14 @@ def weather(**other: object) -> ScriptedExecutor:
     return ScriptedExecutor(**{"search_places": FOUND, "get_daily_forecast": FORECAST, **other})  # pyright: ignore[reportArgumentType]
 
 
-async def deps(folder: Path, executor: ScriptedExecutor, document: PlanDocument, **other: object) -> RunDeps:
+async def deps(folder: Path, executor: ScriptedExecutor, plan: PlanDocument | ProgramPlan, **other: object) -> RunDeps:
     made = RunDeps(
         await graph(WALKS),
         await finder(folder),
         OfflinePolicy(),
         executor,
-        document=document,
+        plan=plan if isinstance(plan, ProgramPlan) else compiled(plan, {tool.id: tool for tool in TOOLS}),
+        sandbox=sandbox(),
         approver=AllowChanges(),
         reader=EnglishReader(),
     )
@@ -128,16 +133,21 @@ async def test_a_step_that_fails_is_not_gone_around(tmp_path: Path) -> None:
     assert "HTTP 503" in ended(records).answer
 
 
-@pytest.mark.parametrize("field", ["results[7].latitude", "results[].altitude", "nowhere"])
-async def test_a_place_with_nothing_in_it_is_named(tmp_path: Path, field: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "error"),
+    [("results[7].latitude", "IndexError"), ("results[].altitude", "KeyError"), ("nowhere", "KeyError")],
+)
+async def test_a_place_with_nothing_in_it_is_named(tmp_path: Path, field: str, error: str) -> None:
     executor = weather()
     takes = POINT | {"latitude": Take(step=1, field=field)}
     plan = PlanDocument(steps=(WEATHER.steps[0], PlannedStep(tool=NEW_WEATHER.id, takes=takes)))
     records = await told(REQUEST, await deps(tmp_path, executor, plan))
-    last = results(records)[-1]
-    assert (last.status, len(executor.made)) == ("missing", 1)
-    assert f"latitude: the answer of step 1 has nothing at {field}" in last.note
-    assert ended(records).outcome == "gave_up"
+    assert len(executor.made) == 1
+    failed = next(record.event for record in records if isinstance(record.event, ProgramFailed))
+    assert failed.line > 1
+    assert "for the call of get_daily_forecast in line 2" in failed.error
+    assert error in failed.error
+    assert (ended(records).outcome, failed.error.split(":")[0] in ended(records).answer) == ("gave_up", True)
 
 
 async def test_a_tool_that_is_not_there_ends_the_run_before_any_call(tmp_path: Path) -> None:

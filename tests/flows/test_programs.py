@@ -1,11 +1,9 @@
 """Requests that are served by programs: at once, after complaints, errors and looks, with a wider offer, by the walk, or not at all."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic.types import JsonValue
 
 from agent.budget import Budget
 from agent.conversation import earlier_run
@@ -230,13 +228,11 @@ async def test_a_used_up_budget_ends_it(tmp_path: Path) -> None:
 
 
 async def test_a_follow_up_goes_by_earlier_results(tmp_path: Path) -> None:
-    parts: list[JsonValue] = [{"name": "forecast", "description": WEATHER, "depends_on": [], "earlier": [1]}]
-    follow: Mapping[str, JsonValue] = {"reason": "it refers back", "subtasks": parts}
-    text = code(DAYS.replace('place["l', 'earlier_1["results"][0]["l'), SAID)
-    async with world(tmp_path, executor := calls(), code(PLACE, "place['city']"), text, decompose=[follow]) as made:
+    text = code(DAYS.replace('place["l', 'earlier[0]["results"][0]["l'), SAID)
+    async with world(tmp_path, executor := calls(), code(PLACE, "place['city']"), text) as made:
         first = await made.told("Where is Paris?")
         records = await made.told("And the weather there?", earlier=[earlier_run(first)])
-    assert made.brain.asked == ["program", "decompose", "program"]
+    assert made.brain.asked == ["program", "program"]
     assert end(records).answer.startswith("4.5 degrees on 2026-01-02\n")
     assert [name for name, _ in executor.made] == ["search_places", "get_daily_forecast"]
     started = the(records, ProgramStarted)[0]

@@ -204,6 +204,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/choices"): for_oneself(200),
     ("GET", "/api/v1/runs/{run_id}"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
+    ("GET", "/api/v1/runs/{run_id}/calls"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/inputs"): own(200, a_question),
     ("POST", "/api/v1/runs/{run_id}/inputs/{input_id}"): own(200, a_question, {"decision": "allow"}),
     # Such a run waits with a call, not with a plan; tests/flows/test_server_plans.py is about those that do.
@@ -212,6 +213,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
         401, 404, 404, 404, 404, {"version": 0, "document": {"steps": []}}, a_question
     ),
     ("POST", "/api/v1/runs/{run_id}/plan/dry-run"): Access(401, 404, 404, 404, 404, None, a_question),
+    ("POST", "/api/v1/runs/{run_id}/plan/check"): Access(401, 404, 404, 404, 404, {"text": "1"}, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/document"): own(409, a_question),
     ("POST", "/api/v1/runs/{run_id}/rerun"): own(202, an_ended_run, {}),

@@ -8,6 +8,7 @@ from ui.problems import ServerError
 from ui.replies import Chosen, Run
 from ui.run_state import RunState, given_values
 from ui.run_view import draw
+from ui.screens.around_run import around
 from ui.screens.finished_run import after
 from ui.screens.history import history
 from ui.screens.plan import plan
@@ -49,7 +50,7 @@ def chat(client: Client) -> None:
         with st.chat_message("user"):
             st.text(run.request)
         with st.chat_message("assistant"):
-            _run(client, run, last=run is runs[-1])
+            _run(client, run)
     stop = client.can("/runs/{run_id}/plan") and st.toggle(
         "Stop at the plan", key="stop_at_plan", help="See the plan first: change it, try it out, approve it."
     )
@@ -101,20 +102,20 @@ def _runs(client: Client, conversation: str) -> list[Run]:
     return runs[-shown:]
 
 
-def _run(client: Client, run: Run, *, last: bool) -> None:
+def _run(client: Client, run: Run) -> None:
     following = follower(client, run.id)
     if run.finished_at:
         following.wait(_PAST)
     story = following.look()
     if waits := _open_plan(client, run, story):
-        draw(story, unfolded=False)
+        draw(story, around(client, run.id, story, client.asked(run.id)))
         plan(client, run.id, waits, story)
         _stop(client, run)
     elif story.finished:
         given = given_values(story) if run.rerun_of else []
         if given:
             st.caption(unmarked(f"The calls of an earlier run with these values: {', '.join(given)[:400]}"))
-        draw(story, unfolded=last)
+        st.fragment(lambda: draw(story, around(client, run.id, story)), key=f"story-{run.id}")()
         if not given:
             st.caption(unmarked(run.made_as))
         after(client, run)
@@ -126,20 +127,19 @@ def _live(client: Client, run: Run, following: Following) -> None:
     """A run as it grows; at its end the page is drawn once more, without what only a live run has."""
     try:
         story = following.look()
-        open_questions = client.open_questions(run.id) if story.questions else set[str]()
+        asked = client.asked(run.id) if story.questions else []
     except ServerError as error:
         st.error(str(error))
         st.button("Follow again", key=f"follow-{run.id}", on_click=lambda: _forget(run.id))
         return
     if story.finished:
         st.rerun(scope="app")
+    open_questions = {one.id for one in asked if one.decision is None}
     if any(story.questions[key].asks == "plan" for key in open_questions & story.questions.keys()):
         st.rerun(scope="app")
-    draw(story, unfolded=True)
+    draw(story, around(client, run.id, story, asked))
     for key in open_questions & story.questions.keys():
         question(client, run.id, story.questions[key])
-    if not open_questions:
-        st.caption("Under way …" if story.seq else "Waiting for its turn …")
     _stop(client, run)
 
 

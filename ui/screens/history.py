@@ -7,6 +7,7 @@ from ui.following import follower
 from ui.replies import PLANNERS, Run
 from ui.run_state import RunState
 from ui.run_view import draw
+from ui.screens.around_run import around
 from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
@@ -35,7 +36,7 @@ def history(client: Client, conversation: str) -> None:
     story = following.look()
     st.text(run.request)
     _plan(story)
-    draw(story, unfolded=True)
+    st.fragment(lambda: draw(story, around(client, run.id, story), unfolded=True), key=f"history-{run.id}")()
 
 
 def _row(run: Run) -> dict[str, object]:

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from domain.tool import ToolId
-from ui.call_graph import SAID, SIGNS, CallState, DrawnCall, DrawnFeed, call_dot, told_calls
+from ui.call_graph import DrawnCall, DrawnFeed, call_dot, told_calls
+from ui.calls import SAID, SIGNS, CallState
 
 SEARCH, INFO = ToolId("scholars/people/search"), ToolId("scholars/people/info")
 CALLS = [DrawnCall("a", SEARCH, 1, "done"), DrawnCall("b", INFO, 4, "running", changes=True, times=12)]

@@ -1,11 +1,15 @@
 """Programs on the page: folded from events, and drawn by Streamlit itself."""
 
+from collections.abc import Sequence
+
 from streamlit.testing.v1 import AppTest
 
-from domain.event import EventRecord, ProgramLooked, ProgramRefused
+from domain.event import Event, EventRecord, ProgramLooked, ProgramRefused
 from tests.unit.agent.program_events import TEXT, broken, call, calls, ended, program, run_of
-from ui.program_state import line_of
-from ui.program_view import by_place, verdict
+from ui.calls import Call, CallState
+from ui.code_view import code_html
+from ui.program_state import Written
+from ui.program_view import verdict
 from ui.run_state import RunState, run_state
 from ui.stream import Told
 
@@ -15,62 +19,136 @@ def story(records: list[EventRecord]) -> RunState:
     return run_state(Told(one.seq, one.event.kind, one.model_dump_json()) for one in records)
 
 
-def page(bodies: list[str]) -> None:
+def texts(events: Sequence[Event]) -> list[Written]:
+    """The programs of a run that still goes on."""
+    return story(run_of(events)[:-1]).programs.texts
+
+
+def nobody_asked(_: Call) -> bool:
+    return False
+
+
+def states(events: Sequence[Event]) -> dict[int, CallState]:
+    """Of the lines of its last program."""
+    return texts(events)[-1].lines(nobody_asked)
+
+
+def page(bodies: list[str], unfolded: bool) -> None:
     """A page with a run on it; Streamlit runs it apart, so it imports for itself."""
     from ui.run_state import run_state
     from ui.run_view import draw
     from ui.stream import Told
 
-    draw(run_state(Told(seq, "", body) for seq, body in enumerate(bodies, start=1)), unfolded=True)
+    draw(run_state(Told(seq, "", body) for seq, body in enumerate(bodies, start=1)), unfolded=unfolded)
 
 
-def drawn(records: list[EventRecord]) -> AppTest:
+def drawn(records: list[EventRecord], *, unfolded: bool = True) -> AppTest:
     """The page of a run."""
-    bodies = [one.model_dump_json() for one in records]
-    return AppTest.from_function(page, default_timeout=30, kwargs={"bodies": bodies}).run()
+    told = {"bodies": [one.model_dump_json() for one in records], "unfolded": unfolded}
+    return AppTest.from_function(page, default_timeout=30, kwargs=told).run()
 
 
-def test_calls_are_told_by_the_lines_that_make_them() -> None:
-    told = story(run_of([program(), *calls(12), ended()]))
-    [one] = told.programs
-    assert [(line, len(made)) for line, made in by_place(told, one)] == [(1, 1), (3, 1), (4, 12)]
+def test_calls_are_told_by_the_places_that_make_them() -> None:
+    [one] = texts([program(), *calls(12), ended()])
+    made = [(line, len(one.calls.get(place, ()))) for place, line, _ in one.called]
+    assert made == [(1, 1), (3, 1), (4, 12)]
     assert one.became == "answered"
 
 
-def test_a_line_is_counted_in_bytes() -> None:
-    assert line_of("é = 1\nö = 2\n", len("é = 1\n".encode())) == 2
+def test_lines_tell_how_far_a_program_has_come() -> None:
+    assert states([program()]) == dict.fromkeys(range(1, 7), "unreached")
+    begun, done = call(1, "search", {})
+    assert states([program(), begun]) == {1: "running", **dict.fromkeys(range(2, 7), "unreached")}
+    assert states([program(), begun, done])[1] == "done"
+    looping = states([program(), *calls(2), call(9, "info", {"person_id": 9}, time=9)[0]])
+    assert looping == {1: "done", 3: "done", 4: "running", 5: "unreached", 6: "unreached"}
+    assert states([program(), *calls(1), ended()]) == {1: "done", 3: "done", 4: "done"}
+
+
+def test_a_line_that_broke_off_or_failed_says_so_and_those_behind_it_were_not_reached() -> None:
+    failed = call(1, "search", {}, outcome="gone")
+    assert states([program(), *failed, broken(line=1)]) == {1: "failed", **dict.fromkeys(range(2, 7), "unreached")}
+    assert states([program(), *calls(0), broken(line=5)]) == {
+        1: "done",
+        3: "done",
+        4: "unreached",
+        5: "failed",
+        6: "unreached",
+    }
+
+
+def test_a_call_within_a_function_is_of_the_statement_that_uses_it() -> None:
+    text = "async def one(name):\n    return await search(name=name)\nfirst = 1\nx = await one('a')\n{'answer': x}\n"
+    assert states([program(text), call(1, "search", {}, text=text)[0]]) == {2: "running", 5: "unreached"}
+
+
+def test_a_call_that_is_asked_about_waits() -> None:
+    [one] = texts([program(), call(1, "search", {"name": "x"})[0]])
+    assert one.lines(lambda asked: asked.arguments == {"name": "x"})[1] == "waits"
 
 
 def test_each_text_is_told_with_what_became_of_it() -> None:
     refused = ProgramRefused(text="nope()", complaints=("nope is not offered",))
     again = [program(number=2), ProgramLooked(number=2, shown="a list"), program("1\n", 3, goes_on=True)]
-    told = story(run_of([refused, program(), *calls(0), broken(), *again, ended("partly", 3)], "partly"))
-    assert [one.became for one in told.programs] == [
-        "refused before anything was called",
-        "broke off on line 3",
-        "stopped to look",
-        "answered in part",
+    told = texts([refused, program(), *calls(0), broken(), *again, ended("partly", 3)])
+    assert [(one.became, one.mends) for one in told] == [
+        ("refused before anything was called", False),
+        ("broke off on line 3", True),
+        ("stopped to look", True),
+        ("answered in part", False),
     ]
-    assert [len(by_place(told, one)) for one in told.programs] == [0, 2, 0, 0]
+    assert [sum(map(len, one.calls.values())) for one in told] == [0, 2, 0, 0]
 
 
 def test_the_verdict_says_why_it_is_less_than_the_program_says() -> None:
-    [one] = story(run_of([program(), ended("no", veto="its change failed", missing="the year")])).programs
+    [one] = texts([program(), ended("no", veto="its change failed", missing="the year")])
     assert verdict(one) == (
         "The program says that it serves all of it. It counts as none of it: its change failed. Missing: the year"
     )
 
 
-def test_the_page_shows_the_text_its_calls_and_the_verdict() -> None:
+def test_an_event_costs_as_much_however_many_came_before() -> None:
+    """Counted, not timed: a program is read once, and a call looks at none but those of its own step."""
+    records = run_of([program(), *calls(200), ended()])
+    told = [Told(one.seq, one.event.kind, one.model_dump_json()) for one in records]
+    state = RunState()
+    for one in told[:-1]:
+        state.add(one)
+    [text] = state.programs.texts
+    assert max(len(made) for made in state._steps.values()) == 1
+    assert len(state.calls) == 202
+    assert text.times[4].now == 0
+
+
+def test_a_run_that_has_ended_is_its_answer_and_one_folded_line() -> None:
+    page = drawn(run_of([program(), *calls(12), ended("partly", missing="the year")], "partly"), unfolded=False)
+    assert not page.exception
+    assert page.text[0].value == "Ada: 12"
+    assert [one.label for one in page.expander] == ["Answered in part in 0.0 s: 14 calls"]
+
+
+def test_unfolded_it_is_the_text_its_calls_and_the_verdict() -> None:
     page = drawn(run_of([program(), *calls(12), ended("partly", missing="the year")], "partly"))
     assert not page.exception
-    assert page.code[0].value == TEXT.strip()
+    assert any("search" in one.body for one in page.get("html"))  # type: ignore[attr-defined]
     titles = [one.label for one in page.expander]
-    assert titles[0] == "Program 1: answered in part"
-    assert any(title.startswith("✓ line 4: people / info ×12 (12 ok)") for title in titles)
+    assert any(title.startswith("✓ line 4: people / info ×12 (12 ok") for title in titles)
+    assert "Its calls, and what feeds what" in titles
     told = [one.value for one in page.caption]
-    assert any(one.startswith("Answered in part") for one in told)
     assert any("Missing" in one for one in told)
+    assert any(one.startswith("Time: ") for one in told)
+
+
+def test_the_first_calls_of_a_loop_are_shown_and_all_on_request() -> None:
+    page = drawn(run_of([program(), *calls(50), ended()]))
+    loop = f"run-1-1-{TEXT.index('info(')}"
+    page.session_state[loop] = True
+    page.run()
+    assert len([one for one in page.expander if "person" in one.label]) == 5
+    page.button(f"{loop}-all-button").click().run()
+    assert not page.exception
+    assert len([one for one in page.expander if "person" in one.label]) == 50
+    assert not page.button
 
 
 def test_strange_texts_are_no_markup() -> None:

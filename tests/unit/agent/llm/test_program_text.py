@@ -28,14 +28,14 @@ async def test_the_unchanging_part_is_short_and_first() -> None:
 
 
 async def test_functions_date_names_and_request_are_shown_in_order() -> None:
-    question = ProgramQuestion("Who wrote Dune?", OFFER, "2026-11-23", given={"books": "list[dict]"})
+    question = ProgramQuestion("Who wrote Dune?", OFFER, "2026-11-23", earlier="earlier[0] = list_books()")
     prompt = (await asked(question))[1].text
     places = [
         prompt.index(part)
-        for part in (OFFER.text, "books: list[dict]", "today = '2026-11-23'  # Monday", "Who wrote Dune?")
+        for part in (OFFER.text, "earlier[0] = list_books()", "today = '2026-11-23'  # Monday", "Who wrote Dune?")
     ]  # fmt: skip
     assert places == sorted(places)
-    assert re.findall(r"\[\[(?!end)(\w+) f{12}\]\]", prompt) == ["functions", "names", "request"]
+    assert re.findall(r"\[\[(?!end)(\w+) f{12}\]\]", prompt) == ["functions", "earlier", "request"]
 
 
 async def test_earlier_texts_and_what_was_told_follow_as_a_conversation() -> None:

@@ -1,0 +1,102 @@
+"""A policy that asks its user for a value that is required and that nothing gives, where it would else give up."""
+
+from collections.abc import Callable
+
+from agent.asking import Asking, question
+from agent.execution.coercion import coerce
+from agent.parameters.kinds import UNTOUCHED, NeedKind
+from agent.parameters.needs import need_of
+from agent.policy.delegating import Delegating
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Policy, Situation
+from agent.programs.bindings import ANSWERED
+from agent.programs.notes import notes
+from agent.text import clean, shown, title
+from domain.event import Event, QuestionAnswered
+from domain.model import JsonObject
+from domain.plan import Binding
+from domain.tool import Parameter, ToolDoc
+from graph.identifiers import words
+
+_FOUND_OUT: frozenset[NeedKind] = frozenset({"identifier", "latitude", "longitude", "coordinates", *UNTOUCHED})
+"""Kinds that only another tool gives, or that are nobody's to tell."""
+_LOOSE: frozenset[NeedKind] = frozenset({"text", "query", "entity", "amount", "number", "boolean"})
+"""Kinds of which two parameters need not mean the same thing."""
+
+
+def can_be_told(parameter: Parameter) -> bool:
+    """Whether a person would know its value: no id that only another tool gives, and no key."""
+    return need_of(parameter).kind not in _FOUND_OUT
+
+
+class AskingBack(Delegating):
+    """One subtask's. Each parameter of a tool is asked for once, and of several that want the same kind of thing the first. ``events``: what was asked and is still to be told."""
+
+    def __init__(self, policy: Policy, asking: Asking, subtask: int, recorded: Callable[[], Event | None]) -> None:
+        """``recorded``: what comes next in the record of a run that was broken off."""
+        super().__init__(policy)
+        self._asking = asking
+        self._subtask = subtask
+        self._recorded = recorded
+        self._answers: dict[tuple[str, str], str] = {}
+        self.events: list[QuestionAnswered] = []
+
+    def told(self) -> list[QuestionAnswered]:
+        """What was asked since it was told last."""
+        events, self.events = self.events, []
+        return events
+
+    async def choose(self, situation: Situation) -> Choice:
+        """The policy's move; where it lacks a value for one that would serve, and its user tells it, that one."""
+        choice = await self._policy.choose(situation)
+        lacking = choice.lacking
+        if lacking is None or not self._asking.somebody:
+            return choice
+        parameter = lacking.parameter
+        if choice.action != "give_up" and _wanted(lacking.tool, parameter) not in self._answers:
+            return choice  # there may be another way
+        if not await self._answer(lacking.tool, parameter):
+            return choice
+        return Choice("advance", f"its user was asked for {clean(parameter.name, 60)}", lacking.index)
+
+    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """The policy's values, with those that its user tells."""
+        found = await self._policy.arguments(question)
+        open_ones = [one for one in question.tool.parameters if one.name in found.missing]
+        if not open_ones or not self._asking.somebody or not all(map(can_be_told, open_ones)):
+            return found
+        said: JsonObject = {}
+        for one in open_ones:
+            answer = await self._answer(question.tool, one)
+            if not answer:
+                return found
+            said[one.name] = coerce(answer, one)
+        bindings = (Binding(parameter=name, origin="user", reference=ANSWERED) for name in said)
+        return Arguments({**found.values, **said}, (*found.provenance, *bindings))
+
+    async def _answer(self, tool: ToolDoc, parameter: Parameter) -> str:
+        """What its user says for a parameter; empty where they do not."""
+        key = _wanted(tool, parameter)
+        if key not in self._answers:
+            choices = [shown(one) for one in parameter.enum]
+            asked = question(f"{self._subtask}:{tool.id}:{parameter.name}", _wording(tool, parameter), choices)
+            told = self._recorded()
+            before = told if isinstance(told, QuestionAnswered) and told.question == asked.text else None
+            event = await self._asking.ask(asked, recorded=before)
+            self.events.append(event)
+            self._answers[key] = event.answer
+        return self._answers[key]
+
+
+def _wanted(tool: ToolDoc, parameter: Parameter) -> tuple[str, str]:
+    """What two parameters have in common that one answer is for."""
+    need = need_of(parameter)
+    return (tool.id, parameter.name) if need.kind in _LOOSE or parameter.enum else (need.kind, need.role)
+
+
+def _wording(tool: ToolDoc, parameter: Parameter) -> str:
+    """A question for a value, by its name, its description and what needs it."""
+    named = " ".join(words(parameter.name)) or parameter.name
+    described = clean(parameter.description, 140).rstrip(".")
+    form = notes(parameter, closed=bool(parameter.enum))
+    told = "; ".join(part for part in (described, form) if part)
+    return f"Which {clean(named, 60)}? {title(tool)} needs it{f': {told}' if told else ''}."

@@ -1,0 +1,51 @@
+"""What a scripted model writes for the requests of the browser tests: programs over the playground's tools, one after the other for each request."""
+
+from tests.models.openai_replies import ChatRequest, Says
+
+HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :red[red] \u202egnp.exe"
+WARMEST = "Which of Oskvik, Brennick and Kesterburg is the warmest at the moment?"
+HOLIDAY = "Which public holiday of Caldera comes first in 2026, and how high is its highest mountain?"
+STRANGE = "Say something strange about the weather in Oskvik, please."
+_PROGRAMS = {
+    WARMEST: [
+        """temperatures = {}
+for city in ("Oskvik", "Brennick", "Kesterburg"):
+    place = (await search_places(city=city))["results"][0]
+    weather = await get_current_weather(latitude=place["latitude"], longitude=place["longitude"])
+    temperatures[city] = weather["temperature"]
+warmest = max(temperatures, key=lambda one: temperatures[one])
+{"answered": "yes", "answer": f"{warmest}, with {temperatures[warmest]} degrees"}"""
+    ],
+    HOLIDAY: [
+        'found = await holidays_of(country="Caldera")\n{"answered": "yes", "answer": found[0]}',
+        """country = await country_code(country_name="Caldera")
+code = country["alpha2"]
+{"answered": "yes", "answer": code}""",
+        """country = await country_code(country_name="Caldera")
+days = (await get_public_holidays(country_code=country["country_code"], year=2026))["holidays"]
+mountain = ""
+try:
+    mountain = await get_current_weather(latitude=1000, longitude=0)
+except ToolError:
+    mountain = ""
+first = min(days, key=lambda one: one["date"])
+{"answered": "partly", "answer": f"{first['holiday']} on {first['date']}", "missing": "the height of a mountain"}""",
+    ],
+    STRANGE: [
+        f'''place = (await search_places(city="Oskvik"))["results"][0]
+# {HOSTILE} 寒い天気 مرحبا بالعالم {"longword" * 40}
+{{"answered": "yes", "answer": f"{HOSTILE} {{place['latitude']}} 今天很冷 مرحبا {"verylong" * 60}"}}'''
+    ],
+}
+_GIVE_UP = '{"reason": "no tool serves it", "action": "give_up", "number": null}'
+
+
+def author(request: ChatRequest) -> Says | str:
+    """The next text for a request; to any other question, that nothing serves it."""
+    if "short Python program" not in str(request.messages[0]["content"]):
+        return _GIVE_UP
+    texts = next((texts for asked, texts in _PROGRAMS.items() if asked in request.prompt), None)
+    if texts is None:
+        return "I write no program for that."
+    written = sum(message["role"] == "assistant" for message in request.messages)
+    return Says(f"```python\n{texts[min(written, len(texts) - 1)]}\n```", usage=(900, 75))

@@ -1,0 +1,72 @@
+"""A call of a run as its events tell it, and the time in which something is under way."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from domain.event import ResponseCompressed
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.tool import ToolId
+
+CallState = Literal["planned", "unreached", "running", "waits", "done", "failed"]
+"""``planned``: nothing is called yet, or at all."""
+
+SIGNS: dict[CallState, str] = {
+    "planned": "",
+    "unreached": "○",
+    "running": "…",
+    "waits": "⏸",
+    "done": "✓",
+    "failed": "✗",
+}
+SAID: dict[CallState, str] = {
+    "planned": "planned",
+    "unreached": "not reached",
+    "running": "running",
+    "waits": "waits for you",
+    "done": "done",
+    "failed": "failed",
+}
+
+
+@dataclass
+class Call:
+    """A call; ``result`` None while it is under way. ``site``: which call of a program it is, if it is one. ``compressed``: how its answer was
+    made shorter for a model.
+    """
+
+    subtask: int
+    step: int
+    tool: ToolId
+    arguments: JsonObject
+    provenance: tuple[Binding, ...] = ()
+    result: StepResult | None = None
+    site: str = ""
+    compressed: ResponseCompressed | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has ended, and not well."""
+        return self.result is not None and self.result.status != "ok"
+
+
+@dataclass
+class UnderWay:
+    """How long at least one of several calls was under way: those that run side by side count once."""
+
+    now: int = 0
+    since: datetime | None = None
+    seconds: float = 0.0
+
+    def begin(self, at: datetime) -> None:
+        """One more."""
+        self.since = at if self.now == 0 else self.since
+        self.now += 1
+
+    def end(self, at: datetime) -> None:
+        """One less."""
+        self.now -= 1
+        if self.now == 0 and self.since is not None:
+            self.seconds += (at - self.since).total_seconds()
+            self.since = None

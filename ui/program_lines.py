@@ -1,0 +1,94 @@
+"""The text of a program as the page reads it: its lines, its statements, and the calls that stand in it. Nothing is run."""
+
+import ast
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from domain.tool import ToolId
+
+_LOOK = "look"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_TOO_LONG = 100_000
+
+
+@dataclass(frozen=True)
+class CallPlace:
+    """A call in a text. ``place``: where it begins, in UTF-8 bytes, as the sites of events have it."""
+
+    place: int
+    line: int
+    function: str
+    tool: ToolId
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One of the outermost level, from its first line to its last. ``defines``: the function that it only makes known; ``uses``: names in it."""
+
+    first: int
+    last: int
+    defines: str = ""
+    uses: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ProgramLines:
+    """``calls`` in the order of the text. Both are empty of a text that cannot be read."""
+
+    text: str
+    calls: tuple[CallPlace, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """Without their ends."""
+        return tuple(self.text.rstrip().splitlines())
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where each line begins, in UTF-8 bytes."""
+        return (0, *accumulate(len(line) + 1 for line in self.text.encode().split(b"\n")))
+
+    def line_of(self, place: int) -> int:
+        """The line, from 1, that a place is on."""
+        return bisect_right(self.starts[:-1], place)
+
+    def at(self, line: int, reached: int = 0) -> int:
+        """The statement, by its place among all, that is being run when this line is; of a function, the one behind those ``reached`` that uses it."""
+        found = next((number for number, one in enumerate(self.statements) if one.first <= line <= one.last), -1)
+        if found < 0 or not (name := self.statements[found].defines):
+            return found
+        users = [number for number, one in enumerate(self.statements) if name in one.uses and not one.defines]
+        return next((number for number in users if number >= reached), users[-1] if users else found)
+
+    @property
+    def looks(self) -> int:
+        """The last statement that looks at something; -1: none does."""
+        return max((number for number, one in enumerate(self.statements) if _LOOK in one.uses), default=-1)
+
+
+def program_lines(text: str, tools: Mapping[str, ToolId]) -> ProgramLines:
+    """``tools``: the functions that the text may call."""
+    if len(text) > _TOO_LONG:
+        return ProgramLines(text)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ProgramLines(text)
+    starts = ProgramLines(text).starts
+    calls = [
+        CallPlace(starts[node.lineno - 1] + node.col_offset, node.lineno, node.func.id, tools[node.func.id])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tools
+    ]
+    statements = tuple(_statement(one) for one in tree.body)
+    return ProgramLines(text, tuple(sorted(calls, key=lambda one: one.place)), statements)
+
+
+def _statement(node: ast.stmt) -> Statement:
+    names = frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+    defines = node.name if isinstance(node, _DEFINITIONS) else ""
+    return Statement(node.lineno, node.end_lineno or node.lineno, defines, names)

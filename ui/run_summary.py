@@ -1,0 +1,56 @@
+"""A run in one line, and what it took."""
+
+from domain.event import RunFinished
+from domain.usage import Usage
+from ui.run_state import RunState
+
+OUTCOMES = {
+    "answered": "Answered",
+    "partly": "Answered in part",
+    "gave_up": "Found no way to answer",
+    "budget": "Stopped at its limits",
+    "cancelled": "Stopped",
+    "failed": "Failed",
+}
+
+
+def summary(story: RunState, end: RunFinished) -> str:
+    """How it ended and how long it took, then what it did: ``Answered in 3.2 s: 5 calls, 1 repair, 1,950 tokens``."""
+    usage = end.usage
+    repairs = sum(one.mends for one in story.programs.texts)
+    looks = sum(len(one.looks) for one in story.programs.texts)
+    parts = [_several(len(story.calls), "call")]
+    parts += [_several(repairs, "repair")] if repairs else []
+    parts += [_several(looks, "look")] if looks else []
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    parts += [_several(tokens, "token")] if tokens else []
+    return f"{OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s: {', '.join(parts)}"
+
+
+def under_way(story: RunState) -> str:
+    """A run that goes on."""
+    if not story.seq:
+        return "Waiting for its turn …"
+    running = sum(call.result is None for call in story.calls)
+    told = f"Under way: {_several(len(story.calls), 'call')}" if story.calls else "Under way"
+    return f"{told}, {running} not answered yet …" if running else f"{told} …"
+
+
+def took(usage: Usage) -> str:
+    """Where its time and its tokens went."""
+    parts = [f"planning {usage.plan_seconds:.1f} s"]
+    if usage.write_seconds or usage.check_seconds:
+        parts = [f"writing {usage.write_seconds:.1f} s", f"checking {usage.check_seconds:.1f} s"]
+        found = usage.plan_seconds - usage.write_seconds - usage.check_seconds
+        parts = [f"finding tools {found:.1f} s", *parts] if found >= 0.05 else parts
+    parts.append(f"running {usage.execute_seconds:.1f} s")
+    told = f"Time: {', '.join(parts)}."
+    if usage.model_calls:
+        told += f" {_several(usage.model_calls, 'model call')}: {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
+    if usage.considered:
+        told += f" {_several(usage.considered, 'tool')} considered, {_several(usage.decisions, 'decision')}."
+    return told
+
+
+def _several(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s" if number else f"no {thing}s"
