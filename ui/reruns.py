@@ -6,25 +6,35 @@ from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from ui.client import Client, read, read_all
 from ui.replies import Run
 
 
 class Offered(BaseModel):
-    """A value of a run that may be another one next time. ``step`` counts from 1; ``value_schema``: JSON Schema of what it may be."""
+    """A value of a run that may be another one next time: of an ``input`` of its program, or of a ``parameter`` of a ``step``, which counts from 1.
+    ``value_schema``: JSON Schema of what it may be.
+    """
 
     name: str
-    step: int
-    parameter: str
+    input: str | None = None
+    step: int | None = None
+    parameter: str | None = None
     value: JsonValue = None
     value_schema: JsonObject = Field(default_factory=dict, alias="schema")
 
 
 class Done(BaseModel):
-    """What a finished run has done, as a plan. ``parameters``: the values in it that came from the request."""
+    """What a finished run has done, as a plan. ``document``: its steps, where steps can say it. ``parameters``: the values in it that came from the request."""
 
-    document: PlanDocument
+    program: ProgramPlan
+    document: PlanDocument | None = None
     parameters: list[Offered] = Field(default_factory=list[Offered])
+
+    @property
+    def by_program(self) -> bool:
+        """Whether its values are those of a program's inputs."""
+        return self.document is None or any(one.input is not None for one in self.parameters)
 
     @property
     def choices(self) -> list[Offered]:
@@ -39,7 +49,7 @@ class Done(BaseModel):
         for one in self.parameters:
             if (one.step, one.parameter) == (step, parameter) and one.value_schema:
                 return one.value_schema
-        value = self.document.steps[step - 1].arguments.get(parameter)
+        value = self.document.steps[step - 1].arguments.get(parameter) if self.document is not None else None
         return {"type": "string" if isinstance(value, str) else "any"}
 
 
@@ -57,11 +67,15 @@ class Template(BaseModel):
 
 
 class Content(BaseModel):
-    """A template's version. ``request``: what its runs ask; ``parameters``: name to JSON Schema, one with a ``default`` may be left out."""
+    """A template's version. ``request``: what its runs ask; ``parameters``: name to JSON Schema, one with a ``default`` may be left out.
+    ``document``: its program as steps, where steps can say it; ``problem``: why it cannot be run.
+    """
 
     version: int
     request: str = ""
-    document: PlanDocument
+    program: ProgramPlan | None = None
+    document: PlanDocument | None = None
+    problem: str = ""
     parameters: dict[str, JsonObject] = Field(default_factory=dict[str, JsonObject])
 
 
@@ -101,6 +115,17 @@ def rerun(client: Client, run: str, document: PlanDocument | None = None) -> Run
     return read(Run, client.send("POST", f"/runs/{run}/rerun", json=body))
 
 
+def rerun_with(client: Client, run: str, values: JsonObject) -> Run:
+    """Carry out what the run did, with these values for inputs of its program."""
+    return read(Run, client.send("POST", f"/runs/{run}/rerun", json={"values": values}))
+
+
+def rerun_text(client: Client, run: str, plan: ProgramPlan, text: str) -> Run:
+    """Carry out the run's program with another text. Raises ServerError (400): it says what is wrong with it, by line."""
+    body = {"text": text, "inputs": plan.inputs, "values": plan.values, "tools": plan.program.tools}
+    return read(Run, client.send("POST", f"/runs/{run}/rerun", json={"program": body}))
+
+
 def templates(client: Client) -> list[Template]:
     """The user's, and those that others share."""
     return read_all(Template, client.send("GET", "/templates"))
@@ -113,13 +138,16 @@ def template(client: Client, template: str) -> WholeTemplate:
 
 def save(client: Client, run: str, name: str, parameters: dict[str, Offered]) -> WholeTemplate:
     """Keep a run as a template. ``parameters``: by the names they get, the values that may differ."""
-    places = {name: {"step": one.step, "parameter": one.parameter} for name, one in parameters.items()}
+    places = {
+        name: {"input": one.input} if one.input is not None else {"step": one.step, "parameter": one.parameter}
+        for name, one in parameters.items()
+    }
     body = {"run_id": run, "name": name, "parameters": places}
     return read(WholeTemplate, client.send("POST", "/templates", json=body))
 
 
 def differences(client: Client, template: str) -> Differences:
-    """What the latest version of another's template does otherwise than the one that was taken."""
+    """What the latest version does otherwise than the one that was taken; of one's own, than the one before it."""
     return read(Differences, client.send("GET", f"/templates/{template}/differences"))
 
 

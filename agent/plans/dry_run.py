@@ -3,6 +3,7 @@
 Recorded calls answer, else the examples of the tools' documents; where there is neither, it goes no further.
 """
 
+import ast
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ TryStatus = Literal["answered", "unknown", "missing"]
 @dataclass(frozen=True, slots=True)
 class TriedCall:
     """``step``: which call of the program it is, from 1. ``line`` and ``column``: where it stands. ``found``: parameters that the plan leaves open, which
-    were found. ``response``: recorded, or the tool document's ``example``, cut; ``note``: which, and what would be complained of.
+    were found. ``held``: the name that holds its answer, if one does. ``response``: recorded, or the tool document's ``example``, cut; ``note``: which, and what would be complained of.
     """
 
     step: int
@@ -60,6 +61,7 @@ class TriedCall:
     note: str = ""
     example: bool = False
     found: tuple[str, ...] = ()
+    held: str = ""
 
 
 @dataclass(slots=True)
@@ -115,6 +117,7 @@ class _Going:
         self._functions = {name: around.docs[tool] for name, tool in plan.program.tools.items() if tool in around.docs}
         self._around = around
         self._text: WatchedText = watched(plan.program.text)
+        self._held = _holders(plan.program.text)
         self._lines: dict[int, TriedLine] = {}
         self._calls: list[TriedCall] = []
         self._given = tuple(
@@ -193,7 +196,8 @@ class _Going:
         if len(self._calls) >= MOST_CALLS:
             self._stop(f"it makes more than {MOST_CALLS} calls", line)
             return None
-        told = await self._tried(call, tool, TriedCall(len(self._calls) + 1, line, column, call.function, tool.id, {}))
+        begun = TriedCall(len(self._calls) + 1, line, column, call.function, tool.id, {})
+        told = await self._tried(call, tool, replace(begun, held=self._held.get((line, column), "")))
         self._calls.append(replace(told, response=told.response[:SHOWN]))
         if not told.response and told.status == "missing":
             self._stop(f"{call.function}: {told.note or 'a value that it needs would not be found'}", line)
@@ -240,6 +244,19 @@ class _Going:
         return replace(
             told, arguments=arguments, status=status, response=body, note=note, example=bool(body) and note == EXAMPLE
         )
+
+
+def _holders(text: str) -> dict[tuple[int, int], str]:
+    """The names that hold what calls answer, by the lines and columns of the calls."""
+    lines, found = text.split("\n"), dict[tuple[int, int], str]()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Await(ast.Call() as call)):
+                before = lines[call.lineno - 1].encode()[: call.col_offset]
+                found[call.lineno, len(before.decode()) + 1] = name
+            case _:
+                continue
+    return found
 
 
 async def _answered(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:

@@ -120,10 +120,10 @@ class SlicedProgram:
         """Of a name that the program itself gives no value; one of a list stands for all of its items, which are named ``earlier[0]``, ``earlier[1]`` …"""
         inputs = self._setting.inputs
         items = [one for one in inputs if one.startswith(f"{name}[")]
-        if items:
-            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
-        elif name in self._setting.own:
+        if name in self._setting.own:
             yield Source(kind="given", name=name)
+        elif items:
+            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
         elif name in inputs:
             yield Source(kind="input", name=name, tool=inputs[name])
         elif name not in _KNOWN:

@@ -1,8 +1,10 @@
 """A plan that waits, as it is shown: its program, the steps that it is, what is wrong with it, what it may call, and what could be put into it."""
 
+import ast
 import asyncio
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -10,14 +12,20 @@ from agent.execution.validation import schema_of
 from agent.plans.checked_plan import PlanComplaint
 from agent.plans.suggestions import suggestions
 from agent.plans.validation import PlanProblem
+from agent.programs.dependencies import feeds, line_starts
 from agent.programs.names import named
+from agent.programs.reading import calls
 from agent.programs.signatures import Signature
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, Take
+from domain.program import Program
 from domain.tool import ToolDoc, ToolId
 from server.runs.checked_plans import PlanAsProgram
 from server.runs.plan_functions import PlanFunctions
 from server.runs.plans import OpenPlan
+
+_MOST_FEEDS = 500
+"""That are told of a plan."""
 
 
 class ShownTool(BaseModel):
@@ -42,8 +50,28 @@ class ShownFunction(BaseModel):
     used: bool
 
 
+class PlannedCall(BaseModel):
+    """A call as it stands in the text. ``place``: where it begins, in UTF-8 bytes; ``line`` from 1. ``changes``: it may change something."""
+
+    place: int
+    line: int
+    function: str
+    tool: ToolId
+    changes: bool
+
+
+class PlannedFeed(BaseModel):
+    """The call at the place ``target`` takes values of what the one at ``source`` answers."""
+
+    source: int
+    target: int
+
+
 class ShownProgram(BaseModel):
-    """``text``: as it was written. ``inputs``: JSON Schemas; ``values``: of this run. ``complaints``: by line and column, from 1."""
+    """``text``: as it was written. ``inputs``: JSON Schemas; ``values``: of this run. ``complaints``: by line and column, from 1. ``speaks``: it makes an answer
+    of its own, which would be lost where it is edited as steps. ``calls``, ``feeds`` and ``answer`` (the places of calls whose answers its own takes values
+    of): what it does, whatever is answered.
+    """
 
     text: str
     inputs: dict[str, JsonObject]
@@ -51,6 +79,9 @@ class ShownProgram(BaseModel):
     functions: list[ShownFunction]
     complaints: tuple[PlanComplaint, ...]
     speaks: bool
+    calls: list[PlannedCall]
+    feeds: list[PlannedFeed]
+    answer: list[int]
 
 
 class ShownSuggestion(BaseModel):
@@ -85,6 +116,7 @@ async def shown_plan(plan: OpenPlan, told: PlanAsProgram, functions: PlanFunctio
     """A plan as it stands. ``depth``: how many steps a list of them may have, for steps to be suggested."""
     signatures = await asyncio.to_thread(functions.signatures)
     proposed = await _suggestions(plan, told, functions, signatures, depth)
+    drawn = told.plan.program.model_copy(update={"tools": told.runs.program.tools})
     known = dict(functions.docs) | {one.tool: functions.evidence.doc(one.tool) for one in proposed}
     return ShownPlan(
         version=plan.version,
@@ -96,6 +128,7 @@ async def shown_plan(plan: OpenPlan, told: PlanAsProgram, functions: PlanFunctio
             functions=_functions(signatures, functions, told.runs.program.tools),
             complaints=told.complaints,
             speaks=told.speaks,
+            **await asyncio.to_thread(_calls, drawn, functions),
         ),
         document=told.document,
         why_no_steps=told.why_no_steps,
@@ -137,6 +170,26 @@ async def _suggestions(
             code, api = _line(names[tool], functions, text), functions.docs[tool].api
             found.append(ShownSuggestion(after=None, tool=tool, api=api, reason=why, fills={}, code=code))
     return found
+
+
+def _calls(program: Program, functions: PlanFunctions) -> dict[str, Any]:
+    """Nothing of a text that cannot be read."""
+    try:
+        tree = ast.parse(program.text)
+    except (SyntaxError, ValueError, RecursionError):
+        return {"calls": [], "feeds": [], "answer": []}
+    read, starts, found = feeds({1: program}), line_starts(program.text), list[PlannedCall]()
+    for call in calls(tree):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if (tool := program.tools.get(name)) in functions.docs and tool is not None:
+            place, changes = starts[call.lineno - 1] + call.col_offset, not functions.docs[tool].safe
+            found.append(PlannedCall(place=place, line=call.lineno, function=name, tool=tool, changes=changes))
+    pairs = sorted((source[1], target[1]) for source, target in read.pairs)[:_MOST_FEEDS]
+    return {
+        "calls": found,
+        "feeds": [PlannedFeed(source=source, target=target) for source, target in pairs],
+        "answer": sorted(place for _, place in read.answer),
+    }
 
 
 def _functions(

@@ -70,8 +70,6 @@ async def approve(storage: Storage, plan: OpenPlan, program: ProgramPlan, tools:
         "program": program.model_dump(mode="json"),
         "reach": {tool.id: reach_of(tool).model_dump() for tool in tools},
     }
-    if isinstance(plan.plan, PlanDocument):
-        answer["document"] = plan.plan.model_dump(mode="json")
     inputs, run = storage.inputs, plan.run
     return await inputs.answer(run.id, plan.input, run.user_id, answer, plan_version=plan.version)
 

@@ -213,6 +213,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
         401, 404, 404, 404, 404, {"version": 0, "document": {"steps": []}}, a_question
     ),
     ("POST", "/api/v1/runs/{run_id}/plan/dry-run"): Access(401, 404, 404, 404, 404, None, a_question),
+    ("POST", "/api/v1/runs/{run_id}/plan/check"): Access(401, 404, 404, 404, 404, {"text": "1"}, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/document"): own(409, a_question),
     ("POST", "/api/v1/runs/{run_id}/rerun"): own(202, an_ended_run, {}),

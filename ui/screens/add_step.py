@@ -20,7 +20,7 @@ Put = Callable[[ToolId, int, dict[str, Take]], None]
 
 def adding(plan: OpenPlan, story: RunState, key: str, put: Put) -> None:
     """``key``: of this plan in this shape."""
-    given, steps = len(plan.given), len(plan.document.steps)
+    given, steps = len(plan.given), len(plan.steps.steps)
     with st.expander("Add a step", icon=":material/add:"):
         after = st.selectbox(
             "Where",
@@ -29,8 +29,8 @@ def adding(plan: OpenPlan, story: RunState, key: str, put: Put) -> None:
             format_func=lambda one: f"After step {given + one}" if one else "Before the first step",
             key=f"where-{key}",
         )
-        for count, one in enumerate(one for one in plan.suggestions if one.after == after):
-            _suggested(one, f"add-{key}-{after}-{count}", put)
+        for count, one in enumerate(one for one in plan.suggestions if one.after in (after, None)):
+            _suggested(one, after, f"add-{key}-{after}-{count}", put)
         seen = sorted({node.tool for node in story.nodes.values()}, key=tool_name)
         other = f"other-{key}"
         st.selectbox(
@@ -47,12 +47,12 @@ def adding(plan: OpenPlan, story: RunState, key: str, put: Put) -> None:
 def place_to_add(plan: OpenPlan) -> int:
     """Before the first step with which something is wrong, which may need another; else at the end. It counts the document's own steps."""
     wrong = [one.step for one in plan.problems if one.step]
-    return min([len(plan.document.steps), *(step - 1 for step in wrong)])
+    return min([len(plan.steps.steps), *(step - 1 for step in wrong)])
 
 
-def _suggested(one: Suggestion, key: str, put: Put) -> None:
+def _suggested(one: Suggestion, after: int, key: str, put: Put) -> None:
     label = unmarked(f"{tool_name(one.tool)}: {one.reason}"[:160])
-    st.button(label, key=key, width="stretch", on_click=lambda: put(one.tool, one.after, one.fills))
+    st.button(label, key=key, width="stretch", on_click=lambda: put(one.tool, after, one.fills))
 
 
 def _chosen(tool: ToolId | None, after: int, put: Put) -> None:

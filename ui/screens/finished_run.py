@@ -5,11 +5,13 @@ from typing import Literal
 
 import streamlit as st
 
+from domain.model import JsonObject
+from domain.plan_document import PlanDocument
 from ui.client import Client
 from ui.plan_edits import filled
 from ui.problems import ServerError
 from ui.replies import Run
-from ui.reruns import Done, Offered, done, rerun, save
+from ui.reruns import Done, Offered, done, rerun, rerun_text, rerun_with, save
 from ui.screens.fields import field
 from ui.screens.questions import told
 from ui.texts import unmarked
@@ -26,7 +28,7 @@ def after(client: Client, run: Run) -> None:
     with st.container(horizontal=True, gap="small"):
         if st.button("Run again", key=f"again-{run.id}", icon=":material/replay:", type="tertiary"):
             _anew(lambda: rerun(client, run.id), run)
-        if run.outcome == "answered":
+        if run.outcome in ("answered", "partly"):
             _opens("Run again with changes", "edit", "changes", run)
             if client.can("/templates"):
                 _opens("Save as template", "bookmark_add", "template", run)
@@ -41,22 +43,42 @@ def _panel(client: Client, run: Run, panel: Panel) -> None:
     except ServerError as error:
         st.error(unmarked(str(error)))
         return
-    if not made.document.steps:
+    if made.document is not None and not made.document.steps and not made.by_program:
         st.caption("This run called nothing that could be called again.")
-    elif panel == "changes":
-        _changes(client, run, made)
+    elif panel == "changes" and made.by_program:
+        _values(client, run, made)
+    elif panel == "changes" and made.document is not None:
+        _changes(client, run, made, made.document)
     else:
         _template(client, run, made)
 
 
-def _changes(client: Client, run: Run, made: Done) -> None:
+def _values(client: Client, run: Run, made: Done) -> None:
+    """Its program with other values, or with another text."""
+    values: JsonObject = {}
+    with st.form(f"changes-{run.id}"):
+        st.markdown("**The same program with other values.** Nothing else is planned.")
+        for one in made.parameters:
+            given = field(one.name, one.value_schema, f"again-{run.id}-{one.name}", one.value)
+            if one.input is not None and given is not None:
+                values[one.input] = given
+        if st.form_submit_button("Run it", type="primary"):
+            _anew(lambda: rerun_with(client, run.id, values), run)
+    with st.expander("Its text", icon=":material/code:"), st.form(f"text-{run.id}"):
+        written = made.program.program.text
+        text = st.text_area("Program", written, height=300, key=f"again-text-{run.id}", label_visibility="collapsed")
+        st.caption("It finds: " + unmarked(", ".join((*made.program.program.tools, *made.program.inputs))))
+        if st.form_submit_button("Run this text"):
+            _anew(lambda: rerun_text(client, run.id, made.program, text), run)
+
+
+def _changes(client: Client, run: Run, made: Done, document: PlanDocument) -> None:
     """Its calls with other values, in their order."""
-    document = made.document
     with st.form(f"changes-{run.id}"):
         st.markdown(
             "**The same calls with other values.** Nothing else is planned; a value that is left empty is found anew."
         )
-        for number, step in enumerate(made.document.steps, 1):
+        for number, step in enumerate(document.steps, 1):
             st.text(f"{number}. {tool_name(step.tool)}")
             for name, value in step.arguments.items():
                 given = field(name, made.schema_of(number, name), f"again-{run.id}-{number}-{name}", value)
@@ -101,8 +123,9 @@ def wrong_names(names: list[str]) -> str:
 
 
 def _named(run: Run, one: Offered) -> str:
-    label = unmarked(f"Name for {one.value!s:.60} ({one.parameter} of step {one.step})")
-    return st.text_input(label, one.name, max_chars=80, key=f"name-{run.id}-{one.step}-{one.parameter}").strip()
+    where = f"{one.parameter} of step {one.step}" if one.input is None else one.input
+    label = unmarked(f"Name for {one.value!s:.60} ({where})")
+    return st.text_input(label, one.name, max_chars=80, key=f"name-{run.id}-{where}").strip()
 
 
 def _opens(label: str, icon: str, panel: Panel, run: Run) -> None:

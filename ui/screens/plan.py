@@ -1,102 +1,78 @@
-"""A plan before it is carried out: its steps as cards that are changed in place, tried out, approved or denied."""
+"""A plan before it is carried out: as steps, cards that are changed in place, or as code; tried out, approved or denied."""
 
 from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
-from domain.plan_document import PlanDocument, Take
+from domain.plan_document import Take
 from domain.tool import ToolId
 from ui.client import Client
-from ui.plan_edits import added, moved, removed
-from ui.plans import OpenPlan, dry_run, edit, open_plan
+from ui.plan_edits import added, filled, moved, removed
+from ui.plans import dry_run
 from ui.problems import ServerError
 from ui.run_state import RunState
 from ui.screens.add_step import adding
-from ui.screens.dry_run import tried
-from ui.screens.step import Change, Put, arguments
+from ui.screens.draft import Draft, draft_of
+from ui.screens.dry_run import Destination, tried
+from ui.screens.plan_code import code, diagram, whole_problems
+from ui.screens.step import Put, arguments
 from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
-_LATE = "The plan had changed before this reached it, so it was not done. This is the plan as it stands."
-
-
-class Draft:
-    """The plan of a run in this visit. ``turn`` counts changes of its shape: fields are drawn anew then, and only then."""
-
-    def __init__(self, client: Client, run: str) -> None:
-        self.client, self.run = client, run
-        self.turn = 0
-        self.told = ""
-        self.plan: OpenPlan = open_plan(client, run)
-
-    def put(self, turn: int, drawn: PlanDocument, change: Change, *, shape: bool = True) -> None:
-        """Keep a change at the server, which checks it; told why where it does not take it.
-
-        ``turn`` and ``drawn``: what was on the page. Where a click comes while the page is drawn, Streamlit calls fields once more
-        that nobody touched, also such as are no longer there, whose step may be another one by now.
-        """
-        if turn != self.turn:
-            self.told = _LATE if change(drawn) != drawn else self.told
-            return
-        document = change(self.plan.document)
-        if document == self.plan.document:
-            return
-        self.told = ""
-        st.session_state.pop(f"dry-{self.run}", None)
-        try:
-            self.plan = edit(self.client, self.run, self.plan.version, document)
-        except ServerError as error:
-            self.told = str(error)
-            self.again()
-        self.turn += shape
-
-    def again(self) -> None:
-        """As the server has it."""
-        self.turn += 1
-        try:
-            self.plan = open_plan(self.client, self.run)
-        except ServerError as error:
-            self.told = str(error)
+_STEPS, _CODE = "Steps", "Code"
 
 
 def plan(client: Client, run: str, question: str, story: RunState) -> None:
     """The editor of the plan that a run waits with."""
-    draft = _draft(client, run, question)
+    draft = draft_of(client, run, question)
     with st.container(border=True):
         st.markdown("**This is the plan.** Nothing is called before you approve it; change what is not right.")
         if draft.told:
             st.warning(unmarked(draft.told))
-        _whole_problems(draft.plan)
-        for number in range(1, len(draft.plan.document.steps) + 1):
-            _step(draft, number)
-        adding(draft.plan, story, f"{run}-{draft.turn}", partial(_put_new, _putting(draft), len(draft.plan.given)))
-        _decide(draft)
+        as_steps = _form(draft) == _STEPS
+        whole_problems(draft.plan)
+        if as_steps:
+            for number in range(1, len(draft.plan.steps.steps) + 1):
+                _step(draft, number)
+            adding(draft.plan, story, f"{run}-{draft.turn}", partial(_put_new, _putting(draft), len(draft.plan.given)))
+        else:
+            code(draft)
+        diagram(draft.plan)
+        _decide(draft, as_steps=as_steps)
 
 
-def _draft(client: Client, run: str, question: str) -> Draft:
-    drafts: dict[str, Draft] = st.session_state.setdefault("drafts", {})
-    if run not in drafts or drafts[run].plan.input != question:
-        drafts[run] = Draft(client, run)
-    return drafts[run]
-
-
-def _whole_problems(shown: OpenPlan) -> None:
-    for one in shown.problems:
-        if one.step is None:
-            st.error(unmarked(one.message))
+def _form(draft: Draft) -> str:
+    """Whether it is shown as steps or as code: as steps where it is no more than these, unless somebody chooses otherwise."""
+    shown = draft.plan
+    if shown.document is None:
+        st.caption(unmarked(f"As code: {shown.why_no_steps}" if shown.why_no_steps else "As code."))
+        return _CODE
+    key = f"form-{draft.run}"
+    chosen = st.segmented_control(
+        "Show the plan as",
+        [_STEPS, _CODE],
+        default=_CODE if shown.program.speaks else _STEPS,
+        key=key,
+        label_visibility="collapsed",
+    )
+    if chosen != _CODE and shown.program.speaks:
+        st.caption(
+            "Once it is changed here, its answer is put together from what the calls answer, not from the last line."
+        )
+    return chosen or _STEPS
 
 
 def _step(draft: Draft, number: int) -> None:
     shown, given = draft.plan, len(draft.plan.given)
-    step = shown.document.steps[number - 1]
+    step = shown.steps.steps[number - 1]
     tool = shown.tool(step.tool)
     key, put = f"{draft.run}-{draft.turn}-{number}", _putting(draft)
     with st.container(border=True):
         changes = " :orange-badge[changes something]" if tool.changes else ""
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{given + number}. {unmarked(tool_name(step.tool))}**{changes}", width="stretch")
-            place, later = given + number, number < len(shown.document.steps)
+            place, later = given + number, number < len(shown.steps.steps)
             _button(
                 "Earlier",
                 "arrow_upward",
@@ -137,25 +113,36 @@ def _put_new(put: Put, given: int, tool: ToolId, after: int, fills: dict[str, Ta
 
 def _putting(draft: Draft) -> Put:
     """For what is drawn now."""
-    return partial(draft.put, draft.turn, draft.plan.document)
+    return partial(draft.put, draft.turn, draft.plan.steps)
 
 
-def _decide(draft: Draft) -> None:
+def _decide(draft: Draft, *, as_steps: bool) -> None:
     attempt, approve, deny = st.columns(3)
-    key = f"dry-{draft.run}"
     tries = draft.client.can("/runs/{run_id}/plan/dry-run")
     if tries and attempt.button("Try it without calling", key=f"try-{draft.run}", width="stretch"):
         try:
-            st.session_state[key] = dry_run(draft.client, draft.run)
+            draft.tried = dry_run(draft.client, draft.run)
         except ServerError as error:
             st.error(unmarked(str(error)))
-    ready = not draft.plan.problems
+        else:
+            st.rerun()
+    ready = draft.plan.sound
     if approve.button("Approve", key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready):
         _answer(draft, "allow")
     if deny.button("Deny", key=f"deny-{draft.run}", width="stretch"):
         _answer(draft, "deny")
-    if key in st.session_state:
-        tried(st.session_state[key])
+    if draft.tried is not None:
+        tried(draft.plan, draft.tried, f"{draft.run}-{draft.turn}", _destination(draft, as_steps=as_steps))
+
+
+def _destination(draft: Draft, *, as_steps: bool) -> Destination:
+    """Where a value goes that is picked from a response."""
+    put = _putting(draft)
+
+    def into(step: int, parameter: str, take: Take) -> None:
+        put(lambda old: filled(old, step, parameter, take))
+
+    return Destination(step=into) if as_steps else Destination(text=draft.insert)
 
 
 def _answer(draft: Draft, decision: str) -> None:

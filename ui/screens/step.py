@@ -29,7 +29,7 @@ class Put(Protocol):
 
 def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
     """A row for each parameter: those of the tool, and any that the step has besides."""
-    step = plan.document.steps[number - 1]
+    step = plan.steps.steps[number - 1]
     schema = plan.tool(step.tool).parameters
     properties, required = properties_of(schema), required_of(schema)
     names = sorted(properties, key=lambda name: name not in required)
@@ -45,7 +45,7 @@ def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
 
 
 def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
-    step = plan.document.steps[number - 1]
+    step = plan.steps.steps[number - 1]
     take = step.takes.get(name)
     source = _source_of(step, name)
     before = len(plan.given) + number - 1
@@ -84,7 +84,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
 
 
 def _value(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
-    value = plan.document.steps[number - 1].arguments[name]
+    value = plan.steps.steps[number - 1].arguments[name]
     label = f"Value of {labelled(name)}"
     if not (choices := choices_of(schema)):
         _text(

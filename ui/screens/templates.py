@@ -28,6 +28,8 @@ def choosing_template(client: Client, conversation: str) -> None:
     _about(found)
     if found.newer:
         _offer(client, found, found.newer)
+    elif found.own and found.version > 1:
+        _changed(client, found)
     _form(client, found, conversation)
     if found.own:
         _remove(client, found)
@@ -40,9 +42,16 @@ def _title(one: Template) -> str:
 def _about(found: WholeTemplate) -> None:
     if found.description:
         st.text(found.description)
-    st.caption(f"Version {found.content.version} calls:")
-    for line in said_of(found.content.document):
-        st.text(line)
+    content = found.content
+    if content.problem:
+        st.warning(unmarked(f"Version {content.version} cannot be run: {content.problem}"))
+    if content.document is not None:
+        st.caption(f"Version {content.version} calls:")
+        for line in said_of(content.document):
+            st.text(line)
+    elif content.program is not None:
+        st.caption(f"Version {content.version} is this program:")
+        st.code(content.program.program.text, language="python")
     if found.content.request:
         st.caption("Asks: " + unmarked(found.content.request))
 
@@ -73,6 +82,17 @@ def _offer(client: Client, found: WholeTemplate, newer: int) -> None:
         key = f"take-{found.id}-{newer}"
         if st.button(f"Take version {newer}", key=key) and told(lambda: take(client, found.id, newer)):
             st.rerun()
+
+
+def _changed(client: Client, found: WholeTemplate) -> None:
+    """What the latest version of one's own does otherwise than the one before it."""
+    if not st.toggle(f"What version {found.version} does otherwise", key=f"changed-{found.id}"):
+        return
+    changes = differences(client, found.id).changes
+    for change in changes:
+        st.text(change.said)
+    if not changes:
+        st.caption("Nothing.")
 
 
 def _form(client: Client, found: WholeTemplate, conversation: str) -> None:

@@ -14,7 +14,9 @@ OFFERED = {"name": "year", "step": 1, "parameter": "year", "value": 2026, "schem
 def done(**arguments: str | int | bool) -> Done:
     """One step with these arguments; ``year`` came from the request."""
     document = PlanDocument(steps=(PlannedStep(tool=ToolId("a"), arguments=dict(arguments)),))
-    return Done.model_validate({"document": document.model_dump(), "parameters": [OFFERED]})
+    return Done.model_validate(
+        {"program": {"program": {"text": "", "tools": {}}}, "document": document.model_dump(), "parameters": [OFFERED]}
+    )
 
 
 def test_a_value_of_the_request_has_the_schema_of_its_tool() -> None:

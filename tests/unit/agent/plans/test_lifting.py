@@ -1,127 +1,78 @@
-"""The values of a request in a program, as inputs of it: the same values make the same calls, other values others."""
+"""Values of a request in a program's text as inputs of it, and plans with fewer inputs, or under other names."""
 
-import json
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+import ast
 
 import pytest
-import pytest_asyncio
-from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import checked
+from agent.plans.inputs import shown_inputs, with_inputs, with_values
 from agent.plans.lifting import liftable, lifted
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import PendingCall, Returned
-from agent.programs.sandbox import MontySandbox
+from agent.plans.program_differences import plan_differences
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.tool import Parameter
-from tests.unit.agent.plans.test_compiling import DOCS
-from tests.unit.agent.program_events import INFO, TOOLS
-from tests.unit.agent.programs.scripted import driven
+from domain.tool import ToolId
 
-PEOPLE: JsonValue = {"people": [{"id": n, "name": f"P{n}", "year": 2005 + n, "city": "Oslo"} for n in range(9)]}
-
-
-@pytest_asyncio.fixture
-async def sandbox() -> AsyncIterator[MontySandbox]:
-    made = MontySandbox(SandboxLimits(workers=1))
-    yield made
-    await made.close()
+TOOLS = {"find": ToolId("a/b/find"), "add": ToolId("a/b/add")}
+LOOP = """cities = ["Lyon", "Nice"]
+found = [(await find(city=one))["results"][0] for one in cities]
+best = [one for one in found if one["size"] > 5]
+{"answered": "yes", "answer": f"{best} of {cities}"}
+"""
+ASKED = "Which of Lyon and Nice has more than 5 results? Say yes or no."
 
 
 def plan(text: str) -> ProgramPlan:
-    return ProgramPlan(program=Program(text=text, tools=TOOLS))
+    return ProgramPlan(program=Program(text=text, tools=TOOLS, arguments={"find": {"city": "city"}}))
 
 
-async def course(sandbox: MontySandbox, plan: ProgramPlan, **values: JsonValue) -> tuple[list[str], JsonValue]:
-    """The calls that a plan makes, and what it says."""
-    made: list[str] = []
-
-    def answer(call: PendingCall) -> JsonValue:
-        made.append(f"{call.function} {json.dumps(call.arguments, sort_keys=True)}")
-        return PEOPLE
-
-    async with sandbox.session() as session:
-        stop = await driven(session, plan.program.text, answer, {"today": "2026-11-23", **plan.values, **values})
-    assert isinstance(stop, Returned), stop
-    return made, stop.value
-
-
-async def same(sandbox: MontySandbox, text: str, request: str) -> tuple[ProgramPlan, Mapping[str, JsonValue]]:
-    """A text lifted; it passes the check, and with the same values it does the same."""
+def all_lifted(text: str, request: str) -> ProgramPlan:
     whole = plan(text)
-    made = lifted(whole, liftable(whole, request, DOCS))
-    assert (await checked(made.program.text, made.inputs, TOOLS, DOCS, sandbox, values=made.values)).complaints == ()
-    assert await course(sandbox, made) == await course(sandbox, whole)
-    return made, made.values
+    return lifted(whole, liftable(whole, request))
 
 
-LOOP = """found = await search(name="Grimaldo", limit=5)
-late = []
-for one in found["people"]:
-    if one["year"] > 2010 and one.get("city") in ("Oslo", "Bergen"):
-        late.append(await info(person_id=one["id"]))
-{"answered": "yes", "answer": f"{len(late)} people of Oslo since 2010"}
-"""
-
-
-async def test_a_loop_with_a_comparison_is_a_template(sandbox: MontySandbox) -> None:
-    made, values = await same(sandbox, LOOP, "Who of the first 5 Grimaldo people of Oslo since 2010 is there?")
-    assert values == {"name": "Grimaldo", "limit": 5, "year": 2010, "city": "Oslo"}
-    assert made.inputs["limit"] == {"type": "integer"}
-    assert 'one["year"] > year' in made.program.text
-    calls, said = await course(sandbox, made, year=2012, limit=7)
-    assert calls == ['search {"limit": 7, "name": "Grimaldo"}', 'info {"person_id": 8}']
-    assert said == {"answered": "yes", "answer": "1 people of Oslo since 2012"}
+def test_lists_and_numbers_that_the_request_says_are_inputs() -> None:
+    made = all_lifted(LOOP, ASKED)
+    assert made.values == {"cities": ["Lyon", "Nice"], "size": 5}
+    assert made.inputs["cities"] == {"type": "array", "items": {"type": "string"}}
+    assert made.program.text.startswith("found = [(await find(city=one))")
+    assert 'one["size"] > size' in made.program.text
+    assert '{"answered": "yes"' in made.program.text
 
 
 @pytest.mark.parametrize(
     ("text", "request_", "values"),
     [
-        ("city = 'Oslo'\nawait search(name=city)\ncity", "Oslo", {"city": "Oslo"}),
-        ("await search(name='Oslo')\nawait search(name='Oslo')\n1", "what is in Oslo?", {"name": "Oslo"}),
-        ("x = await search(name='a')\nx['people'][:3]", "the first 3", {"number": 3}),
-        ("x = await search(name='a')\nx['people'][3]['name']", "the name of people 3", {}),
-        ("x = await search(name='a')\n{'answered': 'yes', 'answer': x.get('name')}", "yes, answered by name", {}),
-        ("x = await search(name='a')\npick(x['people'], 'P3', field='name')", "P3 by name", {"value": "P3"}),
-        ("x = await search(name='a')\ngetattr(x, 'name', 1)", "its name", {}),
-        ("from datetime import date, timedelta\nday = date.fromisoformat(today) + timedelta(days=14)\nawait search(name=str(day))\n1", "in 14 days", {"days": 14}),
-        ("name = 'b'\nfor name in ['x']:\n    await search(name=name + 'Oslo')\n1", "Oslo of b", {"value": "b", "value_2": "Oslo"}),
-        ("def f(one, most=7):\n    return one[:most]\nx = await search(name='é Oslo')\nf(x['people'])", "7 é Oslo", {"most_2": 7, "name": "é Oslo"}),
-        ("x = await search(name='a')\nlen(x['people']) + 1", "1 of them", {}),
-        ("x = await search(name='a')\nmatch x['people'][0]['city']:\n    case 'Oslo':\n        y = 1\n    case _:\n        y = 2\ny", "Oslo", {}),
-        ("x = await search(name='Oslo')\nf'{{Oslo}} {len(x)} in Oslo {\"Oslo\":>{len(x)}}'", "Oslo", {"name": "Oslo"}),
-        ("x = await search(name='York')\ny = await search(name='New York')\n'New York and York, not Yorkers'", "York or New York", {"name": "York", "name_2": "New York"}),
-        ("await search(name='Oslo')\n{'answer': 'in {Oslo}', 'note': r'Oslo', 'more': 'x\\nOslo', 'Oslo': 1}", "Oslo", {"name": "Oslo"}),
-        ("x = {'Oslo': 7}\nawait search(name=str(x['Oslo']))\n1", "7 Oslo", {"value": 7}),
+        ('a = await find(city="Lyon")', "What of lyon?", {"city": "Lyon"}),
+        ('a = await find(city="Lyon")\nb = await find(city="Lyon")', "Lyon", {"city": "Lyon"}),
+        ('a = await find(city="Lyon")\na["results"]', "the results of Nice", {}),
+        ('a = (await find(city="Nice")).get("results")', "the results of Nice", {"city": "Nice"}),
+        ("f\"{await find(city='Nice')}\"", "Nice", {}),
+        ('today = "Nice"\nawait find(city=today)', "Nice", {"today_2": "Nice"}),
+        ("await find(city=True)", "True", {}),
+        ("await find(city=-3)", "below -3", {"city": -3}),
+        ('x = ["Lyon", "Nice"]', "Nice, then by boat or train to Lyon", {"x": "Lyon", "x_2": "Nice"}),
     ],
-)  # fmt: skip
-async def test_what_is_a_value_of_the_request_and_what_is_not(
-    sandbox: MontySandbox, text: str, request_: str, values: dict[str, Any]
-) -> None:
-    _, found = await same(sandbox, text, request_)
-    assert found == values
+)
+def test_only_values_are(text: str, request_: str, values: JsonObject) -> None:
+    made = all_lifted(text, request_)
+    assert made.values == values
+    ast.parse(made.program.text)
 
 
-async def test_texts_say_the_value_that_is_given(sandbox: MontySandbox) -> None:
-    text = "x = await search(name='New York')\ny = await search(name='York')\n'New York and York, {} people'.format(7)"
-    other = lifted(plan(text), liftable(plan(text), "New York, York", DOCS))
-    assert other.program.text.endswith("'New York and York, {} people'.format(7)")
-    text = text.replace("'New York and York, {} people'.format(7)", "{'answer': 'New York and York'}")
-    other = lifted(plan(text), liftable(plan(text), "New York, York", DOCS))
-    _, said = await course(sandbox, other, name="Oslo", name_2="Bergen")
-    assert said == {"answer": "Oslo and Bergen"}
+def test_inputs_that_are_not_chosen_are_their_values_and_others_have_new_names() -> None:
+    made = all_lifted(LOOP, ASKED)
+    some = with_inputs(made, {"size": "class"})
+    assert some.program.text.startswith('cities = ["Lyon", "Nice"]\n')
+    assert (some.values, [*shown_inputs(some)]) == ({"class_": 5}, ["class"])
+    filled, wrong = with_values(some, {"class": 7})
+    assert (filled.values, wrong) == ({"class_": 7}, [])
+    assert with_values(some, {"class": "many"})[1][0][0] == "class"
+    quoted = with_inputs(made, {"cities": "towns"})
+    assert "cities = towns" in quoted.program.text
 
 
-async def test_equal_values_that_different_tools_take_must_fit_both(sandbox: MontySandbox) -> None:
-    made, _ = await same(sandbox, "await search(name='7', limit=7)\nawait info(person_id=7)\n1", "7")
-    kinds: dict[str, JsonObject] = made.inputs
-    assert kinds == {"name": {"type": "string"}, "limit": {"type": "integer"}}
-    docs = {**DOCS, INFO: DOCS[INFO].model_copy(update={"parameters": (Parameter(name="person_id", enum=("7", "8")),)})}
-    [one] = liftable(plan("await search(name='7')\nawait info(person_id='7')"), "7", docs)
-    assert one.schema == {"allOf": [{"type": "string"}, {"type": "string", "enum": ["7", "8"]}]}
-
-
-def test_a_text_that_cannot_be_read_has_none() -> None:
-    assert liftable(plan("await search("), "search", DOCS) == []
+def test_what_a_text_does_otherwise_is_told_by_line() -> None:
+    before, after = all_lifted(LOOP, ASKED), all_lifted(LOOP.replace("> 5", ">= 5"), ASKED)
+    (one,) = plan_differences(before, after, {})
+    assert one.said.startswith("Line 2: `best = [one for one in found if one[")
+    said = [one.said for one in plan_differences(before, with_inputs(after, {"size": "least"}), {})]
+    assert said[-3:] == ["It asks for cities no more.", "It asks for size no more.", "It asks for least as well."]

@@ -1,0 +1,41 @@
+"""Plans as rows keep them, of this version and of the one whose plans were steps; and the text that stands of a run's cells."""
+
+import pytest
+
+from agent.plans.kept import kept, kept_plan, tools_of_kept
+from agent.plans.standing import standing_of
+from agent.transcript import Transcript
+from domain.errors import ConflictError
+from domain.event import ProgramLooked
+from domain.model import JsonObject
+from tests.unit.agent.program_events import SEARCH, call, ended, program, run_of
+
+STEPS: JsonObject = {"steps": [{"tool": SEARCH, "named": {"name": "who"}}], "parameters": {"who": {"type": "string"}}}
+LOOK = 'found = await search(name="Henrik Grimaldo")\nlook(found)'
+REST = 'one = await info(person_id=found["people"][0]["id"])\n{"answered": "yes", "answer": one["cited"]}'
+
+
+def test_steps_are_compiled_where_they_are_read_and_a_program_stays_as_it_is() -> None:
+    plan = kept_plan(STEPS, {})
+    assert (tools_of_kept(STEPS), plan.inputs) == ({SEARCH}, {"who": {"type": "string"}})
+    assert plan.program.text == "search_answer = await search(name=who)"
+    assert kept_plan(kept(plan), {}) == plan
+    assert tools_of_kept(kept(plan)) == {SEARCH}
+
+
+@pytest.mark.parametrize("stored", [{"steps": [{"no": 1}]}, {}, {"program": {"text": 7}}])
+def test_what_cannot_be_read_is_told(stored: JsonObject) -> None:
+    with pytest.raises(ConflictError, match="stays as it was"):
+        kept_plan(stored, {})
+
+
+def test_the_cells_that_stand_are_one_text_without_their_looks() -> None:
+    broken = program("oops", 2, goes_on=True)
+    events = [
+        program(LOOK), *call(1, "search", {"name": "Henrik Grimaldo"}, text=LOOK), ProgramLooked(number=1, shown=""),
+        broken, program(REST, 3, goes_on=True), *call(2, "info", {"person_id": 7}, text=REST, number=3), ended(number=3),
+    ]  # fmt: skip
+    stands = standing_of(Transcript.of(run_of(events)))
+    assert stands is not None
+    assert stands.text == f"{LOOK.partition(chr(10))[0]}\n{REST}"
+    assert standing_of(Transcript.of(run_of(events[:-1]))) is None
