@@ -125,7 +125,7 @@ async def test_what_was_answered_is_known_to_a_text_that_is_written_anew(tmp_pat
 def test_the_offline_policy_asks_for_a_value_that_the_request_lacks(place: Place, tmp_path: Path) -> None:
     with serving(place, tmp_path / "home") as (address, _):
         ada = registered(address)
-        _, run = ada.ask("What is the weather forecast?")
+        _, run = ada.ask(REQUEST)
         before = ada.follow(run, until="input.needed")
         question = asked(before)
         assert (question.asks, question.choices) == ("question", ())
