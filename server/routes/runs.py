@@ -1,5 +1,6 @@
 """Runs: asked for in a conversation, looked at, followed, ended."""
 
+import asyncio
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query
@@ -7,14 +8,23 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.planners.by_name import default_planner
+from agent.plans.compiling import compiled
+from agent.plans.parameters import input_values
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
+from domain.program import ProgramPlan
 from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.choices import check_choices
+from server.routes.drawn_documents import check_document
+from server.routes.given_documents import GivenDocument
+from server.routes.given_programs import GivenWholeProgram
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
+from server.routes.tools import tools_of
+from server.routes.written_programs import written_plan
 from server.runs.event_stream import stream_events
+from server.runs.given_plans import settings_with
 from server.services import Services
 from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
@@ -41,6 +51,8 @@ class RunBody(BaseModel):
     policy: Policy = "offline"
     model: ModelName = ""
     stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
+    document: GivenDocument | None = Field(default=None, description="The steps to carry out; nothing is planned then.")
+    program: GivenWholeProgram | None = Field(default=None, description="The same, as a program with its inputs.")
 
 
 class ShownRun(ListedRun):
@@ -64,9 +76,28 @@ async def start_run(
     check_choices(planner, body.policy, body.model, services)
     if body.stop_at_plan and planner == "react":
         raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
+    plan = await _given(body, services)
     settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
+    settings = settings if plan is None else settings_with(plan)
     choices = RunChoices(planner=planner, policy=body.policy, model=body.model, settings=settings)
     return await begun(caller, conversation_id, body.request, choices, services)
+
+
+async def _given(body: RunBody, services: Services) -> ProgramPlan | None:
+    """The plan that a run is asked for with, as the program that it is. ``UsageError`` with what is wrong with it."""
+    if body.document is None and body.program is None:
+        return None
+    if body.stop_at_plan or (body.document is not None and body.program is not None):
+        raise UsageError("send one plan, as a document or as a program; it is carried out as it stands, with no stop")
+    if body.program is not None:
+        plan = await written_plan(body.program, services)
+    else:
+        assert body.document is not None  # noqa: S101  # one of both is there
+        docs = await tools_of(body.document, services)
+        await check_document(body.document, docs, services)
+        plan = await asyncio.to_thread(compiled, body.document, docs or {})
+    input_values(plan)
+    return plan
 
 
 async def begun(

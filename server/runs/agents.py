@@ -102,7 +102,7 @@ class Agents:
         container = await self.container()
         async with self._executors.borrowed(run.user_id) as own:
             ledger = LedgerExecutor(own.executor, self._storage.effects, run.id, control.told)
-            questions = Questions(self._storage, run, Asks(control.told, control.waits))
+            questions = Questions(self._storage, run, Asks(control.told, control.waits), container.graph.get_tools)
             stopped = partial(self._storage.held.stopped, run.id)
             caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
@@ -121,7 +121,7 @@ class Agents:
             )
             deps = replace(deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions))
             if run.settings.get("stop_at_plan"):
-                deps = replace(deps, approves=partial(questions.about_plan, container.graph.get_tools))
+                deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(
                 run.request,
                 deps,

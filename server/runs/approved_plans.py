@@ -7,7 +7,7 @@ from typing import Any, cast
 from agent.execution.approval import IntendedCall
 from agent.execution.validation import checked
 from domain.model import JsonObject
-from domain.origin import ValueKind
+from domain.origin import ValueOrigin
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
@@ -15,41 +15,56 @@ from server.storage.allowed_tools import reach_of
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
 
-_STANDS: frozenset[ValueKind] = frozenset({"said", "document"})
-"""Where a value comes from that stands in the plan itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class ApprovedPlan:
-    """``text``: of its program; ``document``: its steps, where a version before has kept these alone. ``reach``: where its tools were when it was approved;
-    nothing of those that were approved before that was kept.
+    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept. ``document``: of versions whose
+    plans were steps.
     """
 
-    text: str
+    program: ProgramPlan | None
     document: PlanDocument | None
     reach: Mapping[str, Mapping[str, str]]
 
     def covers(self, call: IntendedCall) -> bool:
-        """Whether it makes this very call of values that all stand in it, to where it went then."""
+        """Whether its text makes this call, to where it went then and with values that its user could see in it; of steps, whether one is this very call."""
         if self.reach.get(call.tool.id) != reach_of(call.tool).model_dump():
             return False
-        if self.document is not None:
-            return stands_in(self.document, call.tool, call.arguments)
-        return call.text == self.text and not call.open and {one.kind for one in call.judged.origins} <= _STANDS
+        if self.program is None:
+            return self.document is not None and stands_in(self.document, call.tool, call.arguments)
+        same = bool(call.text) and call.text == self.program.program.text
+        return same and not call.open and all(_stands(one) for one in call.judged.origins)
+
+
+def _stands(origin: ValueOrigin) -> bool:
+    """Whether a value is what the text says: its own, the user's, a whole field of an answer that it names; not what was taken out of prose, and nothing
+    that may be made of it.
+    """
+    match origin.kind:
+        case "said" | "document":
+            return True
+        case "field" | "written":
+            return origin.slice is not None
+        case "computed":
+            return origin.slice is not None and not origin.slice.foreign
+        case "prose" | "others":
+            return False
 
 
 async def approved_plans(storage: Storage, run_id: str) -> list[ApprovedPlan]:
     """The plans of a run that its user approved."""
     asked = await shielded(storage.inputs.all(run_id))
     answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
-    return [_approved(answer) for answer in answers if answer["decision"] == "allow"]
+    return [_read(answer) for answer in answers if answer.get("decision") == "allow"]
 
 
-def _approved(answer: dict[str, Any]) -> ApprovedPlan:
-    reach = answer.get("reach", {})
-    if "program" in answer:
-        return ApprovedPlan(ProgramPlan.model_validate(answer["program"]).program.text, None, reach)
-    return ApprovedPlan("", PlanDocument.model_validate(answer["document"]), reach)
+def _read(answer: dict[str, Any]) -> ApprovedPlan:
+    program, document = answer.get("program"), answer.get("document")
+    return ApprovedPlan(
+        None if program is None else ProgramPlan.model_validate(program),
+        None if document is None else PlanDocument.model_validate(document),
+        answer.get("reach", {}),
+    )
 
 
 def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:

@@ -60,7 +60,7 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
     others = _fixed_by_others(run) if run.id in by_others else []
     given = [] if run.id in by_others else said_values(without_documents(run))
     return Voices(
-        said=[*(one.request for one in asked if one.id not in by_others), *given],
+        said=[*given, *(one.request for one in asked if one.id not in by_others)],
         fixed=[
             *(one for one in _fixed(run) if one not in others),
             *fixed_by_corrections(await storage.inputs.all(run.id)),

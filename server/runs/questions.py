@@ -17,6 +17,7 @@ from server.storage.shielded import shielded
 from server.storage.storage import Storage
 
 _PLAN = "plan-"
+_SHOWN = {"tool", "arguments", "reason", "plan", "program", "choices", "summary", "undo", "host", "origins", "calls"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +31,28 @@ class Asks:
 class Questions:
     """One run's. ``in_turn``: held while a question is open, and while a call is made that must not be cut off by one.
 
-    ``summaries``: what the calls do that were let through, in words, by tool and identity.
+    ``documents``: reads those of tools. ``summaries``: what the calls do that were let through, in words, by tool and identity.
     """
 
-    def __init__(self, storage: Storage, run: Run, asks: Asks) -> None:
+    def __init__(self, storage: Storage, run: Run, asks: Asks, documents: Documents) -> None:
         self.storage = storage
         self.run = run
         self.in_turn = asyncio.Lock()
         self.summaries: dict[tuple[ToolId, str], str] = {}
         self._asks = asks
+        self._documents = documents
 
     async def told(self) -> None:
         """Have every event that was told so far stored."""
         await self._asks.told()
 
-    async def about_plan(self, documents: Documents, question: PlanQuestion) -> ProgramPlan | None:
-        """The plan as its user approved it; None where it is not allowed. The answer holds it, whatever is edited later: as steps where a version
-        before has written it.
-        """
+    async def about_plan(self, question: PlanQuestion) -> ProgramPlan | None:
+        """The plan as its user approved it; None where it is not allowed. The answer holds it, whatever is edited later."""
         async with self.in_turn:
             await self.told()
+            cell = f"-{question.cell}" if question.cell > 1 else ""
             asked = InputNeeded(
-                input=f"{_PLAN}{question.subtask}" + (f"-{question.cell}" if question.cell > 1 else ""),
+                input=f"{_PLAN}{question.subtask}{cell}",
                 asks="plan",
                 reason="Is this plan to be carried out? It may be changed first.",
                 plan=question.document,
@@ -59,38 +60,34 @@ class Questions:
             )
             given, made = list(question.given), list(question.made)
             answer = await self.answered(asked, {"request": question.request, "given": given, "made": made})
-        if answer["decision"] != "allow":
-            return None
+        return await self._approved(answer, question) if answer["decision"] == "allow" else None
+
+    async def _approved(self, answer: dict[str, Any], question: PlanQuestion) -> ProgramPlan:
+        """Versions before kept the steps alone that were approved."""
         if "program" in answer:
             return ProgramPlan.model_validate(answer["program"])
-        steps = PlanDocument.model_validate(answer["document"])
-        return compiled(steps, await documents([step.tool for step in steps.steps]), question.given)
+        document = PlanDocument.model_validate(answer["document"])
+        docs = await self._documents([*question.given, *(step.tool for step in document.steps)])
+        return compiled(document, docs, question.given)
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
         """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
-        shown = {
-            "tool",
-            "arguments",
-            "reason",
-            "plan",
-            "program",
-            "choices",
-            "summary",
-            "undo",
-            "host",
-            "origins",
-            "calls",
-        }
-        told = question.model_dump(mode="json", include=shown, exclude_none=True)
-        kept = told | (besides or {})
-        asked = await shielded(self.storage.inputs.ask(self.run.id, question.input, question.asks, kept))
+        told = question.model_dump(mode="json", include=_SHOWN, exclude_none=True)
+        asked = await shielded(
+            self.storage.inputs.ask(self.run.id, question.input, question.asks, told | (besides or {}))
+        )
         if asked.answered_at is None:
-            self._asks.waits(question)
+            kept = cast(
+                "dict[str, Any]", asked.question
+            )  # as it was first asked: a plan may have been written anew since
+            self._asks.waits(
+                question.model_validate({**question.model_dump(), **{n: kept[n] for n in _SHOWN & {*kept}}})
+            )
             await asyncio.Event().wait()
         return cast("dict[str, Any]", asked.answer)
 
 
 def subtask_of(question: str) -> int:
     """The subtask whose plan a question is about, by the question's id; 0 where it is about none."""
-    number = question.removeprefix(_PLAN).partition("-")[0] if question.startswith(_PLAN) else question
-    return int(number) if number != question and number.isdecimal() else 0
+    number = question.removeprefix(_PLAN).partition("-")[0] if question.startswith(_PLAN) else ""
+    return int(number) if number.isdecimal() else 0

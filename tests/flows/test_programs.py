@@ -26,7 +26,7 @@ from domain.event import (
     RunFinished,
     SubtaskStarted,
 )
-from domain.plan_document import PlanDocument
+from domain.program import ProgramPlan
 from tests.flows.program_world import OffersAs, code, end, the, world
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.flows.small_world_bindings import CITY, POINT
@@ -323,15 +323,18 @@ async def test_changes_of_a_program_are_told_one_by_one(tmp_path: Path) -> None:
     assert len(executor.made) == 3
 
 
-async def test_steps_that_are_to_be_approved_first_are_walked(tmp_path: Path) -> None:
-    async def approves(question: PlanQuestion) -> PlanDocument:
-        return question.document
+async def test_a_program_that_is_to_be_approved_first_is_shown_and_run(tmp_path: Path) -> None:
+    asked: list[PlanQuestion] = []
 
-    walk = [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish", "all is served")]
-    async with world(tmp_path, calls(), RIGHT, choose=walk, arguments=[CITY, POINT], answer=[Says("4.5 [2]")]) as made:  # type: ignore[arg-type]
+    async def approves(question: PlanQuestion) -> ProgramPlan:
+        asked.append(question)
+        return question.program
+
+    async with world(tmp_path, executor := calls(), RIGHT) as made:
         made.deps = replace(made.deps, approves=approves)
         records = await made.told(WEATHER)
-    assert (end(records).outcome, made.written) == ("answered", 0)
+    assert (end(records).outcome, made.written, len(asked)) == ("answered", 1, 1)
+    assert (asked[0].subtask, asked[0].cell, len(executor.made)) == (1, 1, 2)
 
 
 async def test_react_may_call_the_same_tool_as_often_as_it_wants(tmp_path: Path) -> None:
