@@ -38,7 +38,7 @@ class Place:
 def built(folder: Path, playground: str, tools: str = "") -> Place:
     """A store of a running playground's catalogue and trajectories."""
     catalogue, store, tools = folder / CATALOGUE, folder / "store", tools or playground
-    document = httpx.get(f"{playground}/openapi.json", trust_env=False).text
+    document = httpx.get(f"{playground}/openapi.json", trust_env=False, timeout=60).text
     catalogue.write_text(document.replace(playground, tools), encoding="utf-8")
     options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
     asyncio.run(build(options, lambda stage, done, total: None, Settings(store=store)))
