@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Generator
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import asks, ended, picks, presses, registers, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, ended, picks, presses, registers, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 WEATHER = "What is the weather in Meghalpet today?"
@@ -134,10 +136,8 @@ def test_steps_and_code_are_one_plan_and_values_are_picked_from_responses(page: 
     expect(page.get_by_role("button", name="Approve")).to_be_enabled()
     presses(page, "Try it without calling")
     expect(page.get_by_text("What it would do.")).to_be_visible()
-    unfolds_first(page)
-    box = page.get_by_label("Take a value of it").first
-    box.click()
-    page.get_by_role("option").nth(1).click()
+    page.get_by_text(re.compile(r"^1\. .*line 1")).click()
+    takes_a_value(page, "Take a value of answer 1")
     presses(page, "Put it at the cursor")
     expect(text).to_have_value(re.compile(r"_answer\["))
     text.fill(changed)
@@ -145,6 +145,11 @@ def test_steps_and_code_are_one_plan_and_values_are_picked_from_responses(page: 
     expect(page.get_by_label("Value of year")).to_have_value("2025")
 
 
-def unfolds_first(page: Page) -> None:
-    """The first call of a dry run."""
-    page.get_by_text(re.compile(r"^1\. .*line 1")).click()
+def takes_a_value(page: Page, label: str) -> None:
+    """The second of a list, which closes where the page is drawn anew under it: then once more."""
+    for _ in range(5):
+        page.get_by_label(label, exact=True).click()
+        with suppress(TooLate):
+            page.get_by_role("option").nth(1).click(timeout=PATIENCE / 10)
+            return
+    pytest.fail(f"{label}: nothing is to be had")
