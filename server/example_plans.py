@@ -19,6 +19,8 @@ NEXT: Example = {
     "takes": {"country_code": {"step": 1, "field": "code"}},
     "named": {},
 }
+TEXT = """country_code_answer = await country_code(country="Caldera")
+list_holidays_answer = await list_holidays(year=2026, country_code=country_code_answer["code"])"""
 PLAN: Example = {"steps": [STEP, NEXT], "parameters": {}}
 COUNTRY: Example = {"type": "string", "default": "Caldera"}
 NAMED: Example = {

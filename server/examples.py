@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.example_plans import AT, LATER, PLAN, RUN, TEMPLATE, UNTIL, VERSION, VERSION_BODY, Example
+from server.example_plans import AT, LATER, PLAN, RUN, TEMPLATE, TEXT, UNTIL, VERSION, VERSION_BODY, Example
 
 _ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
@@ -10,6 +10,27 @@ _PASSWORD = "correct horse battery"  # noqa: S105  # an example
 _ASKED = "Which public holidays does Caldera have in 2026?"
 _ANSWER = "Caldera has 9 public holidays in 2026."
 
+_PROGRAM: Example = {
+    "text": TEXT,
+    "inputs": {},
+    "values": {},
+    "functions": [
+        {
+            "name": "country_code",
+            "tool": "places/search/country_code",
+            "declaration": "async def country_code(country: str) -> {'code': str}: ...",
+            "call": "await country_code(country=fill())",
+            "used": True,
+        }
+    ],
+    "complaints": [],
+    "speaks": False,
+    "calls": [
+        {"place": 28, "line": 1, "function": "country_code", "tool": "places/search/country_code", "changes": False}
+    ],
+    "feeds": [],
+    "answer": [],
+}
 _USER: Example = {"id": _ADA, "name": "ada", "role": "user", "created_at": AT, "disabled_at": None}
 _TOKENS: Example = {
     "access_token": "fpa_3kTMd…",
@@ -158,7 +179,9 @@ EXAMPLES: dict[str, Example] = {
     "ShownPlan": {
         "version": 1,
         "input": "plan-1",
+        "program": _PROGRAM,
         "document": PLAN,
+        "why_no_steps": "",
         "given": [],
         "tools": [_TOOL],
         "problems": [{"step": 2, "parameter": "year", "message": "year must be of type integer."}],
@@ -170,6 +193,7 @@ EXAMPLES: dict[str, Example] = {
                 "reason": "often called after country_code",
                 "weight": 2.5,
                 "fills": {"country_code": {"step": 1, "field": "code"}},
+                "code": "list_holidays_answer_2 = await list_holidays(country_code=fill(), year=fill())",
             }
         ],
     },
@@ -191,11 +215,29 @@ EXAMPLES: dict[str, Example] = {
             }
         ],
     },
-    "PlanBody": {"version": 0, "document": PLAN},
+    "PlanBody": {"version": 0, "program": {"text": TEXT, "inputs": {}, "values": {}}},
+    "SentProgram": {"text": TEXT, "inputs": {}, "values": {}},
+    "CheckedText": {
+        "complaints": [{"message": "There is no function `list_holiday`.", "line": 2, "column": 31, "input": ""}],
+        "document": None,
+        "why_no_steps": "",
+        "speaks": False,
+    },
     "DryRun": {
+        "text": TEXT,
+        "lines": [{"line": 1, "times": 1, "values": {"country_code_answer": "{'code': 'CA'}"}}],
+        "says": None,
+        "stopped": "",
+        "stopped_line": 0,
         "calls": [
             {
                 "step": 1,
+                "line": 1,
+                "column": 29,
+                "function": "country_code",
+                "held": "country_code_answer",
+                "found": [],
+                "example": False,
                 "tool": "places/search/country_code",
                 "arguments": {"country": "Caldera"},
                 "missing": [],

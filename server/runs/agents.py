@@ -121,7 +121,7 @@ class Agents:
             )
             deps = replace(deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions))
             if run.settings.get("stop_at_plan"):
-                deps = replace(deps, approves=partial(questions.about_plan, container.graph.get_tools))
+                deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(
                 run.request,
                 deps,

@@ -2,15 +2,25 @@
 
 import re
 from collections.abc import Generator
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import asks, ended, picks, presses, registers, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, ended, picks, presses, registers, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+WEATHER = "What is the weather in Meghalpet today?"
+WARMEST = """temperatures = {}
+for city in ("Oskvik", "Brennick", "Kesterburg"):
+    place = (await search_places(city=city))["results"][0]
+    weather = await get_current_weather(latitude=place["latitude"], longitude=place["longitude"])
+    temperatures[city] = weather["temperature"]
+warmest = max(temperatures, key=lambda one: temperatures[one])
+{"answered": "yes", "answer": f"{warmest} is the warmest of three"}"""
 QUESTION = "Which public holidays does Caldera have in 2026?"
 
 
@@ -82,3 +92,64 @@ def test_steps_are_added_moved_and_removed(page: Page) -> None:
     called = page.get_by_text(re.compile(r"^✓ [0-9]\. "))
     expect(called).to_contain_text(["World Facts / find_country (ok", "Festa / get_next_holiday (ok"])
     expect(page.locator(".node", has_text="get_next_holiday").first).to_be_visible()
+
+
+def test_a_plan_with_a_loop_is_code_that_is_mended_tried_and_carried_out(page: Page) -> None:
+    registers(page, "quinn")
+    planned(page, WEATHER)
+    page.get_by_text("Code", exact=True).click()
+    text, approve = page.get_by_label("The plan's program"), page.get_by_role("button", name="Approve")
+    expect(text).to_have_value(re.compile(r"search_places\(city=\"Meghalpet\"\)"))
+    text.fill(WARMEST.replace("search_places", "search_place"))
+    told = page.get_by_role("button", name=re.compile("^Line 3: .*search_place"))
+    expect(told).to_be_visible()
+    expect(page.locator(".line.bad")).to_have_text(re.compile("search_place"))
+    expect(approve).to_be_disabled()
+    told.click()
+    expect(text).to_be_focused()
+    text.fill(WARMEST)
+    expect(told).to_have_count(0)
+    expect(approve).to_be_enabled()
+    expect(
+        page.get_by_text(re.compile("^As code: line 3 of the program calls search_places in a loop"))
+    ).to_be_visible()
+    page.reload()
+    expect(text).to_have_value(WARMEST)
+    presses(page, "Try it without calling")
+    expect(page.get_by_text("What it would do.")).to_be_visible()
+    expect(page.get_by_text("6 calls, 0 that change something")).to_be_visible()
+    expect(page.locator(".note", has_text="×3")).not_to_have_count(0)
+    presses(page, "Approve")
+    ended(page, "Answered")
+    expect(page.get_by_text("is the warmest of three").first).to_be_visible()
+
+
+def test_steps_and_code_are_one_plan_and_values_are_picked_from_responses(page: Page) -> None:
+    registers(page, "rosa")
+    planned(page, QUESTION)
+    page.get_by_text("Code", exact=True).click()
+    text = page.get_by_label("The plan's program")
+    expect(text).to_have_value(re.compile("year=2026"))
+    changed = text.input_value().replace("year=2026", "year=2025")
+    text.fill(changed)
+    text.blur()
+    expect(page.get_by_role("button", name="Approve")).to_be_enabled()
+    presses(page, "Try it without calling")
+    expect(page.get_by_text("What it would do.")).to_be_visible()
+    page.get_by_text(re.compile(r"^1\. .*line 1")).click()
+    takes_a_value(page, "Take a value of answer 1")
+    presses(page, "Put it at the cursor")
+    expect(text).to_have_value(re.compile(r"_answer\["))
+    text.fill(changed)
+    page.get_by_text("Steps", exact=True).click()
+    expect(page.get_by_label("Value of year")).to_have_value("2025")
+
+
+def takes_a_value(page: Page, label: str) -> None:
+    """The second of a list, which closes where the page is drawn anew under it: then once more."""
+    for _ in range(5):
+        page.get_by_label(label, exact=True).click()
+        with suppress(TooLate):
+            page.get_by_role("option").nth(1).click(timeout=PATIENCE / 10)
+            return
+    pytest.fail(f"{label}: nothing is to be had")

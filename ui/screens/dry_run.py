@@ -84,7 +84,9 @@ def _call(plan: OpenPlan, call: DryCall, key: str, into: Destination) -> None:
 def _picking(plan: OpenPlan, call: DryCall, found: list[Pick], key: str, into: Destination) -> None:
     """A value of the response, and where it is to go."""
     told = {one.told: one.field for one in found}
-    chosen = st.selectbox("Take a value of it", list(told), index=None, key=f"pick-{key}", placeholder="Choose a value")
+    chosen = st.selectbox(
+        f"Take a value of answer {call.step}", list(told), index=None, key=f"pick-{key}", placeholder="Choose a value"
+    )
     if chosen is None:
         return
     field = told[chosen]

@@ -46,7 +46,8 @@ def _form(draft: Draft) -> str:
     """Whether it is shown as steps or as code: as steps where it is no more than these, unless somebody chooses otherwise."""
     shown = draft.plan
     if shown.document is None:
-        st.caption(unmarked(f"As code: {shown.why_no_steps}" if shown.why_no_steps else "As code."))
+        if shown.why_no_steps:
+            st.caption(unmarked(f"As code: {shown.why_no_steps}"))
         return _CODE
     key = f"form-{draft.run}"
     chosen = st.segmented_control(

@@ -11,7 +11,7 @@ from ui.account import Account
 from ui.client import Client
 from ui.plan_edits import filled, moved, removed
 from ui.replies import LoggedIn
-from ui.screens.plan import Draft
+from ui.screens.draft import Draft
 
 A, B, C = (PlannedStep(tool=tool_id("c", "s", name), arguments={"n": 1}) for name in "abc")
 
