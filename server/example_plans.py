@@ -38,11 +38,29 @@ TEMPLATE: Example = {
     "created_at": AT,
     "updated_at": LATER,
 }
+PROGRAM: Example = {
+    "program": {
+        "text": "found = await country_code(country=country)\n"
+        'days = await list_holidays(country_code=found["code"], year=2026)\n'
+        '{"answered": "yes", "answer": ", ".join(day["name"] for day in days)}',
+        "tools": {"country_code": STEP["tool"], "list_holidays": NEXT["tool"]},
+        "arguments": {
+            "country_code": {"country": "country"},
+            "list_holidays": {"country_code": "country_code", "year": "year"},
+        },
+        "stubs": "async def country_code(*, country: str) -> Any: ...",
+        "tainted": False,
+    },
+    "inputs": {"country": COUNTRY},
+    "values": {},
+}
 VERSION: Example = {
     "version": 1,
     "parameters": {"country": COUNTRY},
+    "program": PROGRAM,
     "document": NAMED,
+    "problem": "",
     "request": "Which public holidays does {country} have in 2026?",
     "created_at": AT,
 }
-VERSION_BODY: Example = {"run_id": RUN, "parameters": {"country": {"step": 1, "parameter": "country"}}}
+VERSION_BODY: Example = {"run_id": RUN, "parameters": {"country": {"input": "country"}}}

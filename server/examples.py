@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.example_plans import AT, LATER, PLAN, RUN, TEMPLATE, TEXT, UNTIL, VERSION, VERSION_BODY, Example
+from server.example_plans import AT, LATER, PLAN, PROGRAM, RUN, TEMPLATE, TEXT, UNTIL, VERSION, VERSION_BODY, Example
 
 _ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
@@ -170,12 +170,21 @@ EXAMPLES: dict[str, Example] = {
         "default_model": "",
     },
     "ShownDocument": {
+        "program": PROGRAM | {"values": {"country": "Caldera"}},
         "document": PLAN,
+        "why_no_steps": "",
         "parameters": [
-            {"name": "country", "step": 1, "parameter": "country", "value": "Caldera", "schema": {"type": "string"}}
+            {
+                "name": "country",
+                "input": "country",
+                "step": None,
+                "parameter": None,
+                "value": "Caldera",
+                "schema": {"type": "string"},
+            }
         ],
     },
-    "RerunBody": {"document": PLAN},
+    "RerunBody": {"values": {"country": "Rioverde"}},
     "ShownPlan": {
         "version": 1,
         "input": "plan-1",

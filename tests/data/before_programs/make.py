@@ -201,7 +201,7 @@ def kept(folder: Path, to: Path) -> None:
     command("backup", folder / "backup", folder=folder)
     for part in ("vectors", "lexical"):
         shutil.rmtree(folder / "store" / part)
-    for file in folder.rglob("*.db"):
+    for file in (*folder.glob("home/*.db"), *folder.glob("store/*.db")):
         with sqlite3.connect(file) as database:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             database.execute("VACUUM")
