@@ -55,7 +55,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             server_header=False,
         )
         try:
-            _Announced(config, lambda: announce(address), lambda: app.state.services.board.close()).run(
+            _Announced(config, lambda: announce(address), lambda: app.state.services.broker.close()).run(
                 sockets=[listener]
             )
         except SystemExit:
