@@ -112,6 +112,7 @@ class RunState:
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
     asked: list[Question] = field(default_factory=list[Question])
     notes: list[str] = field(default_factory=list[str])
+    planner: str = ""
     answer: str = ""
     finished: RunFinished | None = None
     skipped: int = 0
@@ -137,7 +138,7 @@ class RunState:
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
         match event:
             case RunStarted():
-                return
+                self.planner = event.planner
             case SubtaskStarted():
                 self.subtasks[event.subtask] = event
             case CallStarted():
@@ -200,6 +201,7 @@ class RunState:
 
     def _call(self, call: Call, at: datetime) -> None:
         self.calls.append(call)
+        call.number = len(self.calls)
         self._steps.setdefault((call.subtask, call.step), []).append(call)
         if making := self.programs.making(call):
             making.begun(call, at)

@@ -7,7 +7,6 @@ from streamlit.testing.v1 import AppTest
 from domain.event import Event, EventRecord, ProgramLooked, ProgramRefused
 from tests.unit.agent.program_events import TEXT, broken, call, calls, ended, program, run_of
 from ui.calls import Call, CallState
-from ui.code_view import code_html
 from ui.program_state import Written
 from ui.program_view import verdict
 from ui.run_state import RunState, run_state
