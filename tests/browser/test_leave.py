@@ -1,6 +1,7 @@
 """Calls that change something, in a real browser: asked about, allowed, denied, allowed for good. The playground's ledger tells what was done."""
 
 import json
+import re
 from collections.abc import Generator
 
 import httpx
@@ -8,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up
-from tests.browser.visits import asks, ended, presses, registers, visit
+from tests.browser.visits import asks, ended, presses, registers, story, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :red[red]"
@@ -88,8 +89,10 @@ def test_what_a_tool_says_is_text(page: Page, up: Up) -> None:
     presses(page, "Allow once")
     ended(page, "Answered")
     assert made(up, HOSTILE) == 1
-    page.get_by_text("create_task (ok").or_(page.get_by_text("create\\_task (ok")).click()
-    expect(page.get_by_text("Response", exact=True)).to_be_visible()
+    story(page, re.compile("^Answered in"))
+    expect(page.get_by_text(re.compile("you allowed it$"))).to_be_visible()
+    story(page, re.compile("create_task \\(ok"))
+    expect(page.get_by_text(re.compile("^Answer, [0-9]+ characters$"))).to_be_visible()
     assert page.get_by_text("onerror=alert(1)").count() >= 3  # the question, the answer, the response
     for markup in ("img[src='x']", "main strong >> text=loud", "a[href*='evil']"):
         expect(page.locator(markup)).to_have_count(0)

@@ -29,7 +29,7 @@ def lines(page: Page, state: str) -> list[str]:
 
 
 def test_a_program_is_followed_line_by_line_and_folded_at_its_end(page: Page, up: Up) -> None:
-    registers(page, "jana")
+    registers(page, "wilma")
     chooses(page, "Decided by", "A language model")
     playground = children_of(up.process)[0]
     os.kill(playground, signal.SIGSTOP)
@@ -62,7 +62,7 @@ def test_repairs_a_failed_call_and_what_is_missing_are_told_on_a_narrow_screen(
     browser_program: Browser, up: Up
 ) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
-        registers(page, "kurt")
+        registers(page, "xaver")
         chooses(page, "Decided by", "A language model")
         asks(page, HOLIDAY)
         page.set_viewport_size({"width": 390, "height": 900})
@@ -85,7 +85,7 @@ def test_repairs_a_failed_call_and_what_is_missing_are_told_on_a_narrow_screen(
 
 
 def test_nothing_that_a_stranger_says_is_more_than_text(page: Page) -> None:
-    registers(page, "lena")
+    registers(page, "yara")
     chooses(page, "Decided by", "A language model")
     asks(page, STRANGE)
     ended(page, "Answered")
