@@ -4,6 +4,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field, SecretStr
 
+from domain.model import JsonObject
+
 PLANNERS = {
     "program": "One program",
     "dfs": "Weighted walk",
@@ -122,10 +124,11 @@ class Chosen(BaseModel):
 
 
 class Asked(BaseModel):
-    """What a run asks its user. ``decision`` None: it is open."""
+    """What a run asks its user. ``decision`` None: it is open. ``accepts``: JSON Schema of the arguments of its calls, where they can be corrected."""
 
     id: str
     decision: str | None = None
+    accepts: JsonObject | None = None
 
 
 class Fault(BaseModel):
