@@ -101,7 +101,7 @@ class Past:
                 case CallFinished(result=result, site=site) if result.attempts and not (
                     site and result.tool not in self._unsafe
                 ):
-                    made[key_of(result.tool, result.arguments, identity_of(record.subtask, site))] = as_called(result)
+                    made[key_of(result.tool, result.wanted, identity_of(record.subtask, site))] = as_called(result)
                 case _:
                     continue
         return made
@@ -112,8 +112,9 @@ class Past:
 
 
 def _key(event: CallStarted | CallFinished) -> Key:
-    made = event.result if isinstance(event, CallFinished) else event
-    return key_of(made.tool, made.arguments, event.site)
+    if isinstance(event, CallFinished):
+        return key_of(event.result.tool, event.result.wanted, event.site)
+    return key_of(event.tool, event.arguments, event.site)
 
 
 def called(records: Sequence[EventRecord]) -> set[ToolId]:
@@ -126,7 +127,7 @@ def as_called(result: StepResult) -> CallResult:
     reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
     return CallResult(
         result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached,
-        instead=result.instead,
+        instead=result.instead, corrected=None if result.intended is None else result.arguments,
     )  # fmt: skip
 
 

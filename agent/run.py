@@ -14,6 +14,8 @@ from agent.execution.announcements import Announcements
 from agent.execution.approval import ApprovedExecutor
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
+from agent.execution.undo import Undo
+from agent.offer.siblings import SearchedSiblings
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
 from agent.policy.protocol import Results, told_notices
@@ -65,7 +67,8 @@ async def run(
     meter.changes = told.changes(ledger=deps.ledger)
     made = told.made(ledger=deps.ledger)
     announcements = Announcements()
-    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made, announcements)
+    undo = Undo(SearchedSiblings(deps.store, deps.search))
+    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made, announcements, undo)
     executor = ReusingExecutor(caller, made)
     turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()

@@ -172,6 +172,12 @@ class NotAllowedError(FootpathError):
     code = "not_allowed"
 
 
+class LeftOutError(NotAllowedError):
+    """A call that its user left out of several that were asked about at once: the others are made."""
+
+    code = "left_out"
+
+
 class RegistrationError(ForbiddenError):
     """Registration is closed, or needs an invitation that counts."""
 

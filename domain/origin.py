@@ -18,7 +18,8 @@ COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
 class ValueOrigin(Model):
     """Of one argument. ``words``: the same, fit to be shown; ``tool``, ``host``, ``place``: of the response that holds it.
 
-    ``slice``: of a call of a program, what the program made it of.
+    ``slice``: of a call of a program, what the program made it of. ``thing``: what a response calls that which the value stands for, where it is
+    an id.
     """
 
     parameter: str
@@ -28,6 +29,7 @@ class ValueOrigin(Model):
     host: str = ""
     place: str = ""
     slice: Slice | None = None
+    thing: str = ""
 
 
 def in_full(origin: ValueOrigin) -> str:

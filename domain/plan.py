@@ -20,6 +20,10 @@ quota). ``unreached``: this machine could not get to the host at all. ``caller_f
 or cannot be read. ``unknown``: a write whose answer was lost."""
 
 
+CORRECTED = "a correction"
+"""The reference of a value that its user put in the place of another before the call was made."""
+
+
 class Binding(Model):
     """Where an argument's value comes from.
 
@@ -45,7 +49,8 @@ class StepResult(Model):
 
     ``outcome``: of the call, if one was made; a body that says it failed counts as failed whatever its HTTP status.
     ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole. ``instead``: where a
-    recorded call with other arguments answered, those that differ, as they were recorded.
+    recorded call with other arguments answered, those that differ, as they were recorded. ``intended``: where its user corrected the call
+    before it was made, the arguments that it would have had. ``left_out``: its user left it out of several that one answer was about.
     """
 
     tool: ToolId
@@ -60,3 +65,10 @@ class StepResult(Model):
     instead: JsonObject = Field(default_factory=dict)
     note: str = ""
     seconds: float = 0.0
+    intended: JsonObject | None = None
+    left_out: bool = False
+
+    @property
+    def wanted(self) -> JsonObject:
+        """The arguments that it is known by: those that it was to be made with, whatever its user corrected."""
+        return self.arguments if self.intended is None else self.intended

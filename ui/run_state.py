@@ -70,11 +70,12 @@ class AskedCall(BaseModel):
 
     arguments: JsonObject = Field(default_factory=dict)
     origins: list[Origin] = Field(default_factory=list[Origin])
+    summary: str = ""
 
 
 class Question(BaseModel):
     """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes.
-    ``calls``: all that the answer is about, where they are several.
+    ``summary``: what will happen, in words; ``undo``: whether that can be taken back. ``calls``: all that the answer is about, where they are several.
     """
 
     input: str
@@ -82,6 +83,8 @@ class Question(BaseModel):
     tool: ToolId = ToolId("")
     arguments: JsonObject = Field(default_factory=dict)
     reason: str = ""
+    summary: str = ""
+    undo: str = ""
     host: str = ""
     origins: list[Origin] = Field(default_factory=list[Origin])
     calls: list[AskedCall] = Field(default_factory=list[AskedCall])
@@ -89,7 +92,7 @@ class Question(BaseModel):
     @property
     def together(self) -> list[AskedCall]:
         """The calls that the answer is about."""
-        return self.calls or [AskedCall(arguments=self.arguments, origins=self.origins)]
+        return self.calls or [AskedCall(arguments=self.arguments, origins=self.origins, summary=self.summary)]
 
 
 class _Asking(BaseModel):
@@ -219,7 +222,9 @@ class RunState:
         told = event.result
         tried = [one for one in self._steps.get((subtask, event.step), ()) if one.result is None]
         if tried:
-            own = next((one for one in reversed(tried) if one.arguments == told.arguments), tried[-1])
+            own = next((one for one in reversed(tried) if one.arguments == told.wanted), tried[-1])
+            if told.intended is not None:  # its user corrected it
+                own.arguments, own.provenance = told.arguments, told.provenance
             for call in tried:
                 self._ended(call, told if call is own else _left(call, "It was made again with other values."), at)
             return

@@ -10,8 +10,10 @@ from typing import Protocol
 from agent.budget import Meter
 from agent.execution.announcements import Announced, Announcements
 from agent.execution.executor import CallResult, Executor
-from agent.execution.identity import Key, key_of, program_of, subtask_of, unnamed
+from agent.execution.identity import Key, corrected_as, key_of, program_of, subtask_of, unnamed
 from agent.execution.provenance import Judged, Provenance
+from agent.execution.undo import Undo
+from agent.execution.wording import summary_of
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
@@ -31,6 +33,7 @@ class IntendedCall:
     this program is written anew for has made any change with its tool.
     ``tainted``: its program was written after foreign data was shown to its author: it is asked about whatever was said of its tool.
     ``batch``: changes that wait together with it and are asked about at once, itself among them; empty where it is alone.
+    ``summary``: what it will do, in words; ``undo``: how that can be taken back, or that it cannot.
     ``round``: how often its place in a loop was asked about, this time included; 0: it is in none. ``left``: how many changes the run may
     still make.
     """
@@ -44,6 +47,8 @@ class IntendedCall:
     batch: "tuple[IntendedCall, ...]" = ()
     round: int = 0
     left: int = 0
+    summary: str = ""
+    undo: str = ""
 
     @property
     def asks_always(self) -> bool:
@@ -59,8 +64,10 @@ class IntendedCall:
 class Approver(Protocol):
     """A run's user, or a rule in the user's stead."""
 
-    def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[None]:
-        """Held while the call is made. ``NotAllowedError`` where it must not be."""
+    def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[JsonObject | None]:
+        """Held while the call is made. ``NotAllowedError`` where it must not be. The arguments as its user corrected them, fit to be sent; None: as
+        they are.
+        """
         ...
 
 
@@ -78,14 +85,18 @@ class ApprovedExecutor:
         meter: Meter,
         made: Mapping[Key, CallResult] | None = None,
         announcements: Announcements | None = None,
+        undo: Undo | None = None,
     ) -> None:
-        """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made."""
+        """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made.
+        ``undo``: what tells how a change is taken back.
+        """
         self.name = executor.name
         self._executor = executor
         self._approver = approver
         self._provenance = provenance
         self._meter = meter
         self._announced = announcements or Announcements()
+        self._undo = undo or Undo()
         self._begun = set[str]()
         self._changed: defaultdict[Key, set[str]] = defaultdict(set)
         self._changing: defaultdict[ToolId, set[str]] = defaultdict(set)
@@ -96,21 +107,24 @@ class ApprovedExecutor:
         """The call's result, once it is approved. ``NotAllowedError`` where it is not, or where the budget of changes is used up."""
         if not tool.safe:
             self._within_budget(tool, len(self._to_make(identity)))
-        call = await asyncio.to_thread(self._intended, tool, arguments, identity)  # long answers are read anew
+        undo = await self._undo.of(tool)
+        call = await asyncio.to_thread(self._intended, tool, arguments, identity, undo)  # long answers are read anew
         async with AsyncExitStack() as held:
             with self._meter.stopwatch.standing_still():
-                await held.enter_async_context(self._approver.approval(call))
-            return await (self._executor.call if tool.safe else self._change)(tool, arguments, identity)
+                corrected = await held.enter_async_context(self._approver.approval(call))
+            if tool.safe:
+                return await self._executor.call(tool, arguments, identity)
+            return await self._change(tool, arguments, identity, None if corrected == arguments else corrected)
 
-    def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> IntendedCall:
+    def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
         told = self._announced.of(identity) or Announced(identity, tool, arguments)
         if told.arguments != arguments:  # what is sent is what is asked about
             told = replace(told, arguments=arguments, slices=())
-        one = self._judged(told)
+        one = self._judged(told, undo)
         if tool.safe:
             return one
         batch = self._announced.batch(identity)
-        together = tuple(self._judged(other) for other in batch) if len(batch) > 1 else ()
+        together = tuple(self._judged(other, undo) for other in batch) if len(batch) > 1 else ()
         return replace(
             one,
             batch=together if any(other.arguments == arguments for other in together) else (),
@@ -118,19 +132,26 @@ class ApprovedExecutor:
             left=self._meter.budget.changes - self._meter.changes,
         )
 
-    def _judged(self, told: Announced) -> IntendedCall:
+    def _judged(self, told: Announced, undo: str) -> IntendedCall:
         judged = self._provenance.judged(told.tool, told.arguments, told.slices)
         again = not told.tool.safe and self._may_be_done(told)
-        return IntendedCall(told.tool, told.arguments, judged, told.identity, again, told.tainted)
+        summary = "" if told.tool.safe else summary_of(told.tool, told.arguments, judged.origins)
+        return IntendedCall(
+            told.tool, told.arguments, judged, told.identity, again, told.tainted, summary=summary, undo=undo
+        )
 
     def _to_make(self, identity: str) -> list[Announced]:
         """What is still to be made of the batch that a change stands in."""
         return [one for one in self._announced.batch(identity) if one.identity not in self._begun]
 
     def _note(self, key: Key, result: CallResult) -> None:
+        """Of one that was corrected, neither what it was to be nor what it was is to be done again unasked."""
         if result.outcome == "ok":
-            self._changed[unnamed(key)].add(program_of(key[-1]))
-            self._changing[key[0]].add(program_of(key[-1]))
+            program = program_of(key[-1])
+            self._changed[unnamed(key)].add(program)
+            self._changing[key[0]].add(program)
+            if result.corrected is not None:
+                self._changed[key_of(key[0], result.corrected)].add(program)
 
     def _may_be_done(self, told: Announced) -> bool:
         """Whether another program, or what is none, has made the same call with success, or a dropped one of the same subtask any with this tool.
@@ -143,13 +164,19 @@ class ApprovedExecutor:
         others = self._changing[told.tool.id] - {own} - told.cells
         return any(other and subtask_of(other) == subtask_of(own) for other in others)
 
-    async def _change(self, tool: ToolDoc, arguments: JsonObject, identity: str) -> CallResult:
-        """Counted before it is sent, so that calls side by side do not go beyond the budget together."""
+    async def _change(
+        self, tool: ToolDoc, arguments: JsonObject, identity: str, corrected: JsonObject | None
+    ) -> CallResult:
+        """Counted before it is sent, so that calls side by side do not go beyond the budget together. ``corrected``: made with these instead."""
         self._within_budget(tool)
+        made, named = arguments, identity
+        if corrected is not None:
+            self._provenance.correct(tool, arguments, corrected)
+            made, named = corrected, corrected_as(tool.id, arguments, identity)
         self._meter.changes += 1
         self._begun.add(identity)
         try:
-            result = await self._executor.call(tool, arguments, identity)
+            result = replace(await self._executor.call(tool, made, named), corrected=corrected)
         except FootpathError:  # nothing was sent
             self._meter.changes -= 1
             raise

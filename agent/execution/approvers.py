@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from agent.execution.approval import Approver, IntendedCall, why_asked
 from agent.text import clean
 from domain.errors import NotAllowedError
+from domain.model import JsonObject
 from domain.origin import Crossing
 
 DONE_BEFORE = "The same call, or one like it by a text that was dropped, was made before in this run, with success."
@@ -68,15 +69,15 @@ class KeepHostsApart:
         self._then = then
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """``NotAllowedError`` names the hosts, and the setting that lets all values go."""
         for crossing in call.judged.crossings:
             _log.warning("%s", refused(crossing))
             raise NotAllowedError(
                 f"{refused(crossing)} FOOTPATH_FLOWS=allow lets such values go; at a server, its user is asked."
             )
-        async with self._then.approval(call):
-            yield
+        async with self._then.approval(call) as corrected:
+            yield corrected
 
 
 def refused(crossing: Crossing) -> str:

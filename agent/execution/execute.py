@@ -16,10 +16,10 @@ from agent.scheduler import closing
 from agent.step_notes import TRIED
 from agent.subtask_progress import Progress
 from agent.text import shown
-from domain.errors import ForbiddenAddressError, InvalidArgumentsError, NotAllowedError
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError, LeftOutError, NotAllowedError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
-from domain.plan import CallOutcome, StepResult, StepStatus
+from domain.plan import CORRECTED, Binding, CallOutcome, StepResult, StepStatus
 from domain.tool import ToolDoc
 
 TRIES = 3
@@ -188,13 +188,16 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
     try:
         answer = await executor.call(tool, prepared.values, identity)
     except NotAllowedError as error:
-        return _not_called(tool, prepared, "skipped", str(error))
+        left_out = isinstance(error, LeftOutError)
+        return _not_called(tool, prepared, "skipped", str(error)).model_copy(update={"left_out": left_out})
     except (ForbiddenAddressError, InvalidArgumentsError) as error:
         answer = CallResult("caller_fault", "", attempts=0, note=str(error))
+    arguments = prepared.values if answer.corrected is None else answer.corrected
     return StepResult(
         tool=tool.id,
-        arguments=prepared.values,
-        provenance=(*prepared.provenance, *answer.secrets),
+        arguments=arguments,
+        provenance=(*_as_corrected(prepared, arguments), *answer.secrets),
+        intended=prepared.values if answer.corrected is not None else None,
         status=_STATUS[answer.outcome],
         outcome=answer.outcome,
         attempts=answer.attempts,
@@ -204,6 +207,13 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
         instead=answer.instead,
         seconds=time.perf_counter() - started,
     )
+
+
+def _as_corrected(prepared: Arguments, made: JsonObject) -> tuple[Binding, ...]:
+    """Where the arguments come from: those that its user corrected, from them."""
+    changed = [name for name in made if made[name] != prepared.values.get(name)]
+    kept = (one for one in prepared.provenance if one.parameter in made and one.parameter not in changed)
+    return (*kept, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
 
 
 async def in_time(

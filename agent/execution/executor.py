@@ -16,6 +16,7 @@ class CallResult:
 
     ``attempts``: how often it was tried. ``secrets``: which secrets went where, by name. ``reached`` False: the host could not
     be connected to. ``instead``: the arguments of a recorded call that answered though they differ; null where it had none.
+    ``corrected``: the arguments that it was made with, where its user corrected them.
     """
 
     outcome: CallOutcome
@@ -27,6 +28,7 @@ class CallResult:
     secrets: tuple[Binding, ...] = ()
     reached: bool = True
     instead: JsonObject = field(default_factory=dict[str, JsonValue])
+    corrected: JsonObject | None = None
 
 
 class Executor(Protocol):

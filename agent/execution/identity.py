@@ -36,6 +36,13 @@ def identity_of(subtask: int, site: str) -> str:
     return f"{subtask}:{site}" if site else ""
 
 
+def corrected_as(tool: ToolId, arguments: JsonObject, identity: str) -> str:
+    """By which identity a call is made that its user corrected: a program's keeps its own. Any other gets one of what it was to be, so that two
+    that are corrected into the same stay two.
+    """
+    return identity or f"corrected-{sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()}"
+
+
 def program_of(identity: str) -> str:
     """The subtask and program that a call belongs to; empty for one of no program."""
     return identity.rpartition(":")[0]

@@ -14,6 +14,7 @@ from pydantic.types import JsonValue
 from agent.execution.coercion import coerce
 from agent.execution.response_values import PIECE, Heard
 from agent.execution.user_values import Said, plain, plain_value, stands
+from agent.execution.wording import quoted, title_of
 from agent.request_reader import PlainReader, RequestReader
 from agent.text import clean
 from domain.model import JsonObject
@@ -28,12 +29,14 @@ ORDER: tuple[ValueKind, ...] = ("said", "document", "field", "written", "compute
 """Further and further from the user's word."""
 _LEAST = 2
 """Characters below which a value says too little to have gone from one host to another."""
+_NAMED = 3
+"""Things of one argument that are named."""
 _MOST = 100
 """Single values of one argument that are looked for."""
 _WORDS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
-    "written": "nobody said it: it was worked out on the way",
+    "written": "nobody said it, and no answer holds it: it was written on the way",
     "computed": "nobody said it: the program worked it out",
     "others": "fixed by the author of the template, who is not you",
 }
@@ -74,6 +77,12 @@ class Provenance:
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
 
+    def correct(self, tool: ToolDoc, arguments: JsonObject, corrected: JsonObject) -> None:
+        """Take in what its user put in place of values of a call: it is their word."""
+        for name, value in corrected.items():
+            if value != arguments.get(name):
+                self._fixed.setdefault((tool.id, name), set()).update(_text(leaf) for leaf in _leaves(value))
+
     def judged(self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = ()) -> Judged:
         """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
 
@@ -87,7 +96,8 @@ class Provenance:
         crossings: dict[Crossing, None] = {}
         for name, value in arguments.items():
             leaves, told = _leaves(value), made.get(name)
-            origins.append(_with_slice(self._worst(tool, name, known.get(name), leaves), told))
+            origin = _with_slice(self._worst(tool, name, known.get(name), leaves), told)
+            origins.append(origin if tool.safe else self._named(tool, origin, leaves))
             for leaf in leaves[:_MOST]:
                 crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf, told))
             if len(leaves) > _MOST and not self._all_fixed(tool, name, leaves):
@@ -100,6 +110,25 @@ class Provenance:
         worst = self._worst(tool, name, known, _leaves(value))
         heard = next((one for one in self._heard if one.reference and _place(one, worst) is not None), None)
         return worst.kind, f"{heard.reference}.{worst.place}".rstrip(".") if heard else ""
+
+    def _named(self, tool: ToolDoc, origin: ValueOrigin, leaves: Sequence[JsonValue]) -> ValueOrigin:
+        """The origin with what a response calls the things that these values stand for: one of the tool's own service, since names mislead; of
+        the calls that the value is made of first, then the latest.
+        """
+        made = origin.slice.tools if origin.slice is not None else frozenset[ToolId]()
+        own = [one for one in self._heard[::-1] if not _apart(one.tool, tool)]
+        own.sort(key=lambda one: one.tool.id not in made)
+        found = [next(_things(own, leaf, origin.parameter), None) for leaf in leaves[:_NAMED]]
+        told = [one for one in found if one is not None]
+        if not told:
+            return origin
+        names = ", ".join(one[0] if one else plain_value(leaf) for one, leaf in zip(found, leaves, strict=False))
+        things = names + (f" and {len(leaves) - _NAMED} more" if len(leaves) > _NAMED else "")
+        same = origin.kind == "field" and told[0][1].tool.id == origin.tool
+        who = "which" if same else quoted(title_of(told[0][1].tool))
+        return origin.model_copy(
+            update={"thing": things, "words": f"{origin.words}{',' if same else ';'} {who} calls it {quoted(things)}"}
+        )
 
     def _worst(self, tool: ToolDoc, name: str, parameter: Parameter | None, leaves: Sequence[JsonValue]) -> ValueOrigin:
         """Of a list or an object, that of the value that is furthest from the user's word; one of very many is not looked for."""
@@ -204,6 +233,11 @@ def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
     return ValueOrigin(parameter=origin.parameter, kind=kind, words=words, slice=made)
 
 
+def _things(heard: Sequence[Heard], value: JsonValue, parameter: str) -> Iterator[tuple[str, Heard]]:
+    """What responses call the thing that a value stands for, each with the response."""
+    return ((told, one) for one in heard if (told := one.thing(value, parameter)))
+
+
 def _crossing(heard: Heard, tool: ToolDoc, name: str) -> Crossing:
     return Crossing(source=heard.tool.host, target=tool.host, parameter=name)
 
@@ -265,9 +299,7 @@ def _told(name: str, kind: ValueKind) -> ValueOrigin:
 
 def _heard(name: str, kind: ValueKind, heard: Heard, place: str) -> ValueOrigin:
     tool = heard.tool
-    by = f"{clean(tool.api, 80)} of {tool.host}" if tool.host else clean(tool.api, 80)
+    by = quoted(title_of(tool)) + (f" of {tool.host}" if tool.host else "")
     where = f" ({clean(place, 80)})" if place else ""
-    words = (
-        f"words inside a text that {by} answered{where}" if kind == "prose" else f"a field that {by} answered{where}"
-    )
+    words = f"words inside a text that {by} answered{where}" if kind == "prose" else f"from what {by} answered{where}"
     return ValueOrigin(parameter=name, kind=kind, words=words, tool=tool.id, host=tool.host, place=place[:400])

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,24 +10,28 @@ from itertools import accumulate
 
 from pydantic.types import JsonValue
 
+from agent.execution.things import is_of, tells_apart, thing_at
 from agent.execution.user_values import places, plain, plain_value, stands
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.lenient_json import read_value
 
+_PLACES = 50
+"""Places of one value that are looked at for what it stands for."""
 PIECE = re.compile(r"\w{4,}|\w*\d\w*")
 """What of a longer text may have been taken out of a response: words of some length, and what has digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """``fields``: whole values with their places. ``texts``: fields that are texts and, as ``named``, names of fields, with their places;
-    ``joined``: all of them, a line each, which begin at ``starts``.
+    """``fields``: whole values with their places, of each the first. ``things``: of values that tell a thing from others, a few places. ``texts``:
+    fields that are texts and, as ``named``, names of fields, with their places; ``joined``: all of them, a line each, which begin at ``starts``.
     """
 
     fields: dict[str, str]
     texts: list[tuple[str, str]]
     named: list[tuple[str, str]]
+    things: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     joined: str = ""
     starts: list[int] = field(default_factory=list[int])
 
@@ -63,6 +68,17 @@ class Heard:
         """Where a whole field is a value; None where none is."""
         return self._read.fields.get(_key(value))
 
+    def thing(self, value: JsonValue, parameter: str) -> str:
+        """What the item is called that holds a value as what tells it apart; empty where none does, or several that are called otherwise."""
+        places = self._read.things.get(_key(value), ()) if plain_value(value) else ()
+        if not places:
+            return ""
+        whole = read_value(self._response)
+        told = {place: thing for place in places if (thing := thing_at(whole, place))}
+        own = [thing for place, thing in told.items() if is_of(place, parameter)]
+        names = set(own or told.values())
+        return names.pop() if len(names) == 1 else ""
+
     def prose(self, value: JsonValue) -> str | None:
         """Where a value stands inside a longer text, or in the name of a field; None where it does not."""
         text = plain_value(value)
@@ -87,6 +103,7 @@ class Heard:
         if whole is None:  # no JSON: one text, of which even the whole is no field
             return _Read({}, [], [(plain(self._response), "")]).lined_up()
         fields: dict[str, str] = {}
+        telling: defaultdict[str, list[str]] = defaultdict(list)
         texts: dict[str, str] = {}
         names: dict[str, str] = {}
         for place, leaf, name in _walk(whole):
@@ -94,9 +111,11 @@ class Heard:
                 names.setdefault(plain(name), place)
             else:
                 fields.setdefault(_key(leaf), place)
+                if tells_apart(place) and len(telling[_key(leaf)]) < _PLACES:
+                    telling[_key(leaf)].append(place)
                 if isinstance(leaf, str):
                     texts.setdefault(plain(leaf), place)
-        return _Read(fields, list(texts.items()), list(names.items())).lined_up()
+        return _Read(fields, list(texts.items()), list(names.items()), telling).lined_up()
 
 
 def _key(value: JsonValue) -> str:

@@ -26,7 +26,7 @@ from domain.tool import Parameter, ToolDoc
 from graph.json_schema import Schema, sound_schema
 from graph.lenient_json import too_deep
 
-__all__ = ["checked", "coerce", "schema_of", "validate"]
+__all__ = ["checked", "coerce", "corrected", "schema_of", "validate", "without_nothing"]
 
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
@@ -89,6 +89,19 @@ def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
         told = " ".join(said for _, said in complaints)
         raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: {told}")
     return coerced
+
+
+def without_nothing(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
+    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
+    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
+    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}
+
+
+def corrected(
+    tool: ToolDoc, arguments: Mapping[str, JsonValue], changes: Mapping[str, JsonValue]
+) -> tuple[JsonObject, list[tuple[str, str]]]:
+    """The arguments with what a user changes in them, and what is wrong with them, as of :func:`checked`. None leaves out what may be left out."""
+    return checked(tool, without_nothing(tool, {**arguments, **changes}))
 
 
 def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:

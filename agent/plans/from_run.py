@@ -13,7 +13,7 @@ from agent.plans.straight_program import as_steps
 from agent.step_numbers import renumbered
 from agent.transcript import Transcript
 from domain.event import EventRecord
-from domain.plan import Binding, StepResult
+from domain.plan import CORRECTED, Binding, StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.tool import Parameter, ToolDoc, ToolId
 
@@ -87,7 +87,7 @@ def _take(
 def _may_differ(binding: Binding) -> bool:
     if binding.origin == "step":
         return binding.reference.startswith("earlier.")
-    return binding.origin == "request" or (binding.origin == "user" and binding.reference == FIXED)
+    return binding.origin == "request" or (binding.origin == "user" and binding.reference in (FIXED, CORRECTED))
 
 
 def _name(one: Offered, taken: Sequence[Offered], steps: Sequence[PlannedStep], docs: Mapping[ToolId, ToolDoc]) -> str:

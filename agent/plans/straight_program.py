@@ -14,7 +14,7 @@ from agent.plans.json_place import value_at
 from agent.program_trace import ProgramTrace
 from agent.programs.dependencies import Site, line_starts, unpacked
 from domain.errors import NotLinearError
-from domain.plan import Binding, StepResult
+from domain.plan import CORRECTED, Binding, StepResult
 from domain.program import Program
 
 _ONCE = ast.Expr | ast.Assign | ast.AnnAssign
@@ -55,6 +55,9 @@ def _bindings(
         value, place = result.arguments.get(parameter), reading.place_of(expression)
         if value is None:
             continue  # it was left out
+        if value != result.wanted.get(parameter):
+            yield Binding(parameter=parameter, origin="user", reference=CORRECTED)
+            continue
         if place is not None and place[0] in made:
             step = made[place[0]]
             if not _same(value_at(trace.calls[step][1].response, place[1]), value):

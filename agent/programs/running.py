@@ -13,7 +13,7 @@ from agent.budget import Meter
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.execute import OUT_OF_TIME, made
 from agent.execution.identity import Key, identity_of, key_of, site_of
-from agent.execution.validation import validate
+from agent.execution.validation import validate, without_nothing
 from agent.policy.protocol import Arguments
 from agent.programs.answers import answer_of, final
 from agent.programs.leave import ProgramLeave, SubtaskLeave, WaitingCall
@@ -106,7 +106,8 @@ class _Air:
     """Calls that are not answered yet. ``seen``: all that ever were, by the session's ids. ``refused``: that cannot be made; ``queue``: not begun; ``begun``: by the session's id.
     ``unknown``: ids of calls to what is no function of the program (any more), with the names.
 
-    ``ended``: those whose task is over, in that order.
+    ``ended``: those whose task is over, in that order. ``left_out``: of several that were asked about, those that their user left out: told when
+    nothing else is under way, since they end the program and the others are wanted.
     """
 
     seen: set[int] = field(default_factory=set[int])
@@ -115,11 +116,12 @@ class _Air:
     queue: list[_Call] = field(default_factory=list[_Call])
     begun: dict[int, _Call] = field(default_factory=dict[int, _Call])
     ended: asyncio.Queue[_Call] = field(default_factory=asyncio.Queue[_Call])
+    left_out: deque[tuple[_Call, StepResult]] = field(default_factory=deque[tuple[_Call, StepResult]])
 
     @property
     def empty(self) -> bool:
         """Whether nothing is left to be answered."""
-        return not (self.refused or self.queue or self.begun)
+        return not (self.refused or self.queue or self.begun or self.left_out)
 
     def next_to_begin(self) -> _Call | None:
         """Reads side by side; changes one after the other, in the order in which the program came to them."""
@@ -203,6 +205,9 @@ class ProgramRunner:
             if ended is None:
                 return
             call, result = ended
+            if result.left_out and (self._air.begun or self._next_to_begin() is not None):
+                self._air.left_out.append(ended)
+                continue
             answer = self._note(call, result)
             yield CallFinished(step=call.step, result=result, site=call.site)
             if self.stop is not None:
@@ -245,7 +250,7 @@ class ProgramRunner:
         given = {names.get(name, name): value for name, value in pending.arguments.items()}
         complaint = ""
         try:
-            given = validate(tool, _without_nothing(tool, given))
+            given = validate(tool, without_nothing(tool, given))
         except InvalidArgumentsError as error:
             complaint = str(error)
         same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
@@ -287,6 +292,8 @@ class ProgramRunner:
             call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
             self._order.pop(call.key, None)
             return call, StepResult(tool=call.tool.id, arguments=call.arguments, status="failed", note=call.complaint)
+        if self._air.left_out and not self._air.begun:
+            return self._air.left_out.popleft()
         recorded = [one for one in self._air.begun.values() if one.key in self._order]
         if recorded:
             call = min(recorded, key=lambda one: self._order[one.key])
@@ -332,6 +339,9 @@ class ProgramRunner:
                 continue
             self._note(call, result)
             yield CallFinished(step=call.step, result=result, site=call.site)
+        for call, result in self._air.left_out:
+            self._note(call, result)
+            yield CallFinished(step=call.step, result=result, site=call.site)
 
     async def _cut_off(self) -> AsyncIterator[CallEvent]:
         """No time is left: nobody knows what becomes of a change that is under way."""
@@ -357,9 +367,3 @@ async def _cancelled(tasks: list[asyncio.Task[StepResult]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _without_nothing(tool: ToolDoc, arguments: JsonObject) -> JsonObject:
-    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
-    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
-    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}

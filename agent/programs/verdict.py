@@ -72,8 +72,12 @@ def worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
 def cut_short(broken: Broken, calls: Sequence[tuple[str, StepResult]]) -> str:
     """Why a program is over that broke off for want of an answer that nobody has; empty where it broke off for anything else.
 
-    Written anew, it would make the same change once more. ``calls``: its own, by function.
+    Written anew, it would make the same change once more. So is one of whose changes its user left some out and had others made. ``calls``: its
+    own, by function.
     """
+    left = [name for name, result in calls if result.left_out]
+    if left and broken.final and any(result.status == "ok" for _, result in calls):
+        return f"you left out {_named(left)}, and it ended with that"
     lost = [name for name, result in calls if result.status == "ok" and result.note.startswith(HAPPENED)]
     if not lost or broken.final or broken.kind not in ("TypeError", "AttributeError") or _NONE not in broken.message:
         return ""

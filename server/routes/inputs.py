@@ -1,5 +1,6 @@
 """What runs ask their users, and the answers."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
@@ -7,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field, StringConstraints
 
+from agent.execution.validation import schema_of
 from domain.errors import NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.origin import AskedCall, ValueKind, ValueOrigin
@@ -16,6 +18,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
 from server.routes.texts import RowId
+from server.runs.corrections import Correction, asked_tool, checked_corrections, kept_in
 from server.services import Services
 from server.storage.allowed_tools import Reach
 from server.storage.inputs import Input, InputKind
@@ -48,11 +51,20 @@ class DecisionBody(BaseModel):
         default=False,
         description="With allow: do not ask for this tool again, in any run, while it is where it is and its values have such origins.",
     )
+    corrections: Annotated[
+        list[Correction],
+        Field(
+            default_factory=list,
+            max_length=500,
+            description="With allow: other values for arguments of its calls, or that a call of several is left out; the others are made.",
+        ),
+    ]
 
 
 class ShownInput(BaseModel):
     """``decision`` None: it is open. ``host``: where the call goes; ``origins``: where each of its arguments really comes from. ``calls``: all that
-    one answer is about, where they are several calls of one tool.
+    one answer is about, where they are several calls of one tool. ``accepts``: JSON Schema of a call's arguments, where values may be corrected;
+    ``corrections``: those that the answer held.
     """
 
     id: str
@@ -68,6 +80,8 @@ class ShownInput(BaseModel):
     host: str = ""
     origins: tuple[ValueOrigin, ...] = ()
     calls: tuple[AskedCall, ...] = ()
+    accepts: JsonObject | None = None
+    corrections: tuple[Correction, ...] = ()
     asked_at: datetime
     decision: Decision | None
     answered_at: datetime | None
@@ -90,10 +104,13 @@ async def answer(
         raise UsageError(f"this question is answered with one of: {', '.join(DECISIONS[kind])}")
     if body.always and (body.decision != "allow" or kind != "call"):
         raise UsageError("only a call that is allowed can be allowed always")
+    if body.corrections and (body.decision != "allow" or kind != "call"):
+        raise UsageError("only a call that is allowed can be corrected")
     if kind == "plan" and body.decision == "allow":
         answered = _shown(await approved(services, run_id, input_id, user.id))
     else:
-        answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, {"decision": body.decision}))
+        said = await _said(asked, body)
+        answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, said))
     if body.always:
         reach = Reach.model_validate(_question(asked).get("reach", {}))
         await services.storage.allowed_tools.allow(user.id, answered.tool, reach, _kinds(answered))
@@ -102,6 +119,14 @@ async def answer(
         await services.storage.host_transfers.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
     services.worker.look()
     return answered
+
+
+async def _said(asked: Input, body: DecisionBody) -> JsonObject:
+    """The answer as it is kept; corrections are checked against the tool's schema."""
+    if not body.corrections:
+        return {"decision": body.decision}
+    kept = await asyncio.to_thread(checked_corrections, asked, body.corrections)
+    return {"decision": body.decision, "corrections": [one.model_dump(mode="json") for one in kept]}
 
 
 async def _asked(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
@@ -117,14 +142,20 @@ def _question(asked: Input) -> dict[str, Any]:
 
 
 def _kinds(shown: ShownInput) -> set[ValueKind]:
-    """What leave is given for that was asked for with these values: for such, and for what a user says."""
-    each = (shown.origins, *(one.origins for one in shown.calls))
-    return {"said", *(one.kind for origins in each for one in origins)}
+    """What leave is given for that was asked for with these values: for such, and for what a user says. What was corrected counts as that."""
+    each = [one.origins for one in shown.calls] or [shown.origins]
+    corrected = {one.call: one for one in shown.corrections}
+    left = [Correction(call=at) if at not in corrected else corrected[at] for at in range(len(each))]
+    told = [(one, origin) for one, origins in zip(left, each, strict=True) for origin in origins]
+    return {"said", *(origin.kind for one, origin in told if not one.skip and origin.parameter not in one.arguments)}
 
 
 def _shown(one: Input) -> ShownInput:
     told = cast("dict[str, Any]", one.answer or {})
+    tool = asked_tool(one)
     return ShownInput(
+        accepts=schema_of(tool) if tool is not None else None,
+        corrections=tuple(kept_in(told)),
         id=one.key,
         asks=one.kind,
         asked_at=one.asked_at,

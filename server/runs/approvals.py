@@ -7,22 +7,24 @@ Changes of one tool that a program waits for together are asked about at once.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, cast
 
 from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
 from agent.execution.approvers import DONE_BEFORE, refused
-from agent.execution.validation import checked
+from agent.execution.identity import corrected_as
+from agent.execution.wording import summary_of, title_of
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.origin import COVERABLE, AskedCall, Crossing, ValueKind, ValueOrigin, in_full
-from domain.plan_document import PlanDocument
 from domain.tool import ToolDoc
+from server.runs.approved_plans import approved_plans
+from server.runs.corrections import CallAnswer, kept_of, place_of, said_of
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
 from server.storage.allowed_tools import reach_of
@@ -31,19 +33,6 @@ from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovedPlan:
-    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept."""
-
-    document: PlanDocument
-    reach: Mapping[str, Mapping[str, str]]
-
-    def covers(self, call: IntendedCall) -> bool:
-        """Whether a step of it is this very call, to where it went then."""
-        same = self.reach.get(call.tool.id) == reach_of(call.tool).model_dump()
-        return same and stands_in(self.document, call.tool, call.arguments)
 
 
 class UserApprover:
@@ -58,7 +47,7 @@ class UserApprover:
         self._by_another = by_another
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
         crossings = call.judged.crossings if self._ask_transfers else ()
         if call.tool.safe:
@@ -70,11 +59,23 @@ class UserApprover:
             return
         async with self._questions.in_turn:
             await self._questions.told()
-            run, key = self._questions.run, call_key(call.tool.id, call.arguments, call.identity)
-            if await shielded(self._questions.storage.effects.get(run.id, key)) is None:
+            key = call_key(call.tool.id, call.arguments, call.identity)
+            asked = await self._asked(call, key)
+            said = _said(asked, call)
+            if not await self._is_begun(call, said):
                 await self._may_go(call, crossings)
-                await self._may_change(call, key)
-            yield  # what was begun was allowed: what became of it is another question
+                said = await self._may_change(call, key, asked)
+            made = said.corrected if said else None
+            named = call.identity if made is None else corrected_as(call.tool.id, call.arguments, call.identity)
+            self._questions.summaries[call.tool.id, named] = _as_made(call, made)
+            yield made  # what was begun was allowed: what became of it is another question
+
+    async def _is_begun(self, call: IntendedCall, said: CallAnswer | None) -> bool:
+        tool, made, identity = call.tool.id, call.arguments, call.identity
+        if said is not None and said.corrected is not None:
+            made, identity = said.corrected, corrected_as(tool, call.arguments, identity)
+        key = call_key(tool, made, identity)
+        return await shielded(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
         """Ask about each pair of hosts once, and keep to what was said of it."""
@@ -104,26 +105,26 @@ class UserApprover:
             arguments=call.arguments,
             host=tool.host,
             origins=call.judged.origins,
+            summary=call.summary or summary_of(tool, call.arguments, call.judged.origins),
+            undo=call.undo,
             reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
             f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
         )
         hosts = {"source": crossing.source, "target": crossing.target}
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
 
-    async def _may_change(self, call: IntendedCall, key: str) -> None:
+    async def _may_change(self, call: IntendedCall, key: str, asked: Input | None) -> CallAnswer | None:
+        """What its user says of it; None where they need not be asked."""
         tool = call.tool
-        asked = await self._asked(call, key)
         if asked is None and await self._has_leave(call):
-            return
+            return None
         if asked is not None and _moved(asked, tool):
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
             )
-        answer = asked.answer if asked is not None else None
-        if answer is None:
-            answer = await self._answer(call, key if asked is None else asked.key)
-        if cast("dict[str, Any]", answer)["decision"] != "allow":
-            raise NotAllowedError("You did not allow this call, so it was not made.")
+        said = _said(asked, call) or await self._answer(call, key if asked is None else asked.key)
+        said.refuse()
+        return said
 
     async def _asked(self, call: IntendedCall, key: str) -> Input | None:
         """The question that was asked about this very call, alone or together with others."""
@@ -131,9 +132,10 @@ class UserApprover:
         alone = await shielded(storage.inputs.get(run.id, key))
         if alone is not None or not call.identity:
             return alone
-        return next((one for one in await shielded(storage.inputs.all(run.id)) if _is_about(one, call)), None)
+        every = await shielded(storage.inputs.all(run.id))
+        return next((one for one in every if place_of(one, call) is not None), None)
 
-    async def _answer(self, call: IntendedCall, key: str) -> dict[str, Any]:
+    async def _answer(self, call: IntendedCall, key: str) -> CallAnswer:
         """What its user says, of it and of those that wait together with it and have no leave yet."""
         together = [one for one in call.batch if not await self._has_leave(one)]
         several = len(together) > 1
@@ -144,10 +146,15 @@ class UserApprover:
             arguments=call.arguments,
             host=call.tool.host,
             origins=_told(call),
+            summary=_together(call, together) if several else call.summary,
+            undo=call.undo,
             calls=tuple(_as_asked(one) for one in together) if several else (),
             reason=_reason(call, together if several else [call]) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
         )
-        return await self._questions.answered(question, {"reach": reach_of(call.tool).model_dump()})
+        besides = {"reach": reach_of(call.tool).model_dump(), **kept_of(call.tool)}
+        answer = await self._questions.answered(question, besides)
+        own = [at for at, one in enumerate(together) if one.identity == call.identity] if several else []
+        return said_of(answer, own[0] if own else 0)
 
     async def _has_leave(self, call: IntendedCall) -> bool:
         """By the user's list, or by a plan of theirs, the first time; that holds no words out of a response's prose that its user did not see as such."""
@@ -158,21 +165,11 @@ class UserApprover:
             return True
         if kinds & {"prose", "others"}:
             return False
-        return any(one.covers(call) for one in await self._approved())
+        return any(one.covers(call) for one in await approved_plans(self._questions.storage, self._questions.run.id))
 
     async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
         listed = await shielded(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
         return listed is not None and listed.covers(reach_of(call.tool), kinds)
-
-    async def _approved(self) -> list[ApprovedPlan]:
-        """The plans of this run that its user approved."""
-        asked = await shielded(self._questions.storage.inputs.all(self._questions.run.id))
-        answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
-        return [
-            ApprovedPlan(PlanDocument.model_validate(answer["document"]), answer.get("reach", {}))
-            for answer in answers
-            if "document" in answer
-        ]
 
 
 def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
@@ -195,17 +192,33 @@ def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
 
 
 def _as_asked(call: IntendedCall) -> AskedCall:
-    return AskedCall(tool=call.tool.id, arguments=call.arguments, identity=call.identity, origins=_told(call))
-
-
-def _is_about(asked: Input, call: IntendedCall) -> bool:
-    """Whether a question of several calls is about this very one."""
-    told = cast("dict[str, Any]", asked.question)
-    calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
-    return any(
-        (one["tool"], one["identity"], one["arguments"]) == (call.tool.id, call.identity, call.arguments)
-        for one in calls
+    return AskedCall(
+        tool=call.tool.id,
+        arguments=call.arguments,
+        identity=call.identity,
+        origins=_told(call),
+        summary=call.summary,
+        undo=call.undo,
     )
+
+
+def _as_made(call: IntendedCall, corrected: JsonObject | None) -> str:
+    """What it does, with the values that its user put in place of others."""
+    if corrected is None:
+        return call.summary
+    same = [one for one in call.judged.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)]
+    return summary_of(call.tool, corrected, same)
+
+
+def _together(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
+    return f"{title_of(call.tool)}, {len(together)} times"
+
+
+def _said(asked: Input | None, call: IntendedCall) -> CallAnswer | None:
+    """What was answered of a call; None where nothing was."""
+    if asked is None or asked.answer is None:
+        return None
+    return said_of(cast("dict[str, Any]", asked.answer), place_of(asked, call) or 0)
 
 
 def _batch_key(together: Sequence[IntendedCall]) -> str:
@@ -217,9 +230,3 @@ def _moved(asked: Input, tool: ToolDoc) -> bool:
     """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
     told = cast("dict[str, Any]", asked.question).get("reach")
     return told is not None and told != reach_of(tool).model_dump()
-
-
-def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
-    """Whether a step of a plan is this very call, with all its values fixed."""
-    steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
-    return any(checked(tool, step.arguments)[0] == arguments for step in steps)

@@ -8,6 +8,7 @@ from agent.execution.provenance import Fixed, Voices
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.tool import ToolId
+from server.runs.corrections import fixed_by_corrections
 from server.runs.journal import records_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -53,14 +54,17 @@ def by_another(template: PlanDocument, filled: PlanDocument, given: Collection[s
 
 
 async def voices_of(run: Run, storage: Storage) -> Voices:
-    """The same however often a run is taken up: messages after it do not count."""
+    """However often a run is taken up, messages after it do not count; what its user has corrected meanwhile does."""
     before = await storage.runs.before(run, _MESSAGES)
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     others = _fixed_by_others(run) if run.id in by_others else []
     return Voices(
         said=[one.request for one in asked if one.id not in by_others],
-        fixed=[one for one in _fixed(run) if one not in others],
+        fixed=[
+            *(one for one in _fixed(run) if one not in others),
+            *fixed_by_corrections(await storage.inputs.all(run.id)),
+        ],
         others_said=[run.request] if run.id in by_others else [],
         others_fixed=others,
     )

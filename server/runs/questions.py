@@ -8,6 +8,7 @@ from typing import Any, cast
 from agent.plans.approval import PlanQuestion
 from domain.event import InputNeeded
 from domain.plan_document import PlanDocument
+from domain.tool import ToolId
 from server.storage.runs import Run
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
@@ -24,12 +25,16 @@ class Asks:
 
 
 class Questions:
-    """One run's. ``in_turn``: held while a question is open, and while a call is made that must not be cut off by one."""
+    """One run's. ``in_turn``: held while a question is open, and while a call is made that must not be cut off by one.
+
+    ``summaries``: what the calls do that were let through, in words, by tool and identity.
+    """
 
     def __init__(self, storage: Storage, run: Run, asks: Asks) -> None:
         self.storage = storage
         self.run = run
         self.in_turn = asyncio.Lock()
+        self.summaries: dict[tuple[ToolId, str], str] = {}
         self._asks = asks
 
     async def told(self) -> None:

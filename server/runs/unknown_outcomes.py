@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from agent.execution.call_cache import CUT_OFF, HAPPENED
 from agent.execution.executor import CallResult
+from agent.execution.wording import summary_of
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.event import InputNeeded
@@ -76,6 +77,9 @@ class UnknownOutcomeExecutor:
             asks="unknown_outcome",
             tool=call.tool.id,
             arguments=call.arguments,
+            summary=self._questions.summaries.get((call.tool.id, call.identity))
+            or summary_of(call.tool, call.arguments),
+            host=call.tool.host,
             reason=f"Did {clean(call.tool.api, 80)} take effect? {clean(result.note, 300)}",
         )
         return (await self._questions.answered(question))["decision"]

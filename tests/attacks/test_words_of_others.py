@@ -68,7 +68,7 @@ def test_what_a_notice_wants_is_not_what_its_reader_said(tmp_path: Path) -> None
             run = follow_up(ada, "Then create that transfer, please.")
             asked = question_of(ada, run)
             assert {one.parameter: one.kind for one in asked.origins} == {"account": "prose", "amount": "prose"}
-            assert "words inside a text that read_notice" in asked.reason
+            assert "words inside a text that “Read notice”" in asked.reason
             assert asked.host == bank.host
             (shown,) = ada.call("GET", f"/runs/{run}/inputs").json()
             assert [one["kind"] for one in shown["origins"]] == ["prose", "prose"]

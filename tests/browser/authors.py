@@ -6,7 +6,14 @@ HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :re
 WARMEST = "Which of Oskvik, Brennick and Kesterburg is the warmest at the moment?"
 HOLIDAY = "Which public holiday of Caldera comes first in 2026, and how high is its highest mountain?"
 STRANGE = "Say something strange about the weather in Oskvik, please."
+FIVE = ["Oil", "Salt", "Rice", "Tea", "Soap"]
+SHOPPING = f"Put {', '.join(FIVE)} on my to-do list, each for itself and due on 2026-07-23."
 _PROGRAMS = {
+    SHOPPING: [
+        f"""import asyncio
+made = await asyncio.gather(*[create_task(title=one, due_date="2026-07-23", priority="normal") for one in {FIVE}])
+{{"answered": "yes", "answer": f"{{len(made)}} tasks are on your list."}}"""
+    ],
     WARMEST: [
         """temperatures = {}
 for city in ("Oskvik", "Brennick", "Kesterburg"):

@@ -133,7 +133,7 @@ def test_what_the_author_of_a_template_fixed_is_theirs_though_the_user_said_such
 def test_it_is_told_in_words_with_the_place() -> None:
     (origin,) = heard().judged(PAY, {"account": "DE89-77"}).origins
     assert (origin.tool, origin.host, origin.place) == (READ.id, "a.example", "text")
-    assert origin.words == "words inside a text that read of a.example answered (text)"
+    assert origin.words == "words inside a text that “Read” of a.example answered (text)"
     assert heard(reference="earlier.3").reference(PAY, "account", "Ada Ost") == ("field", "earlier.3.payee.name")
     assert heard("Ada Ost", reference="earlier.3").reference(PAY, "account", "Ada Ost") == ("said", "")
 

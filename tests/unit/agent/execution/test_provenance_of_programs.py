@@ -55,7 +55,7 @@ def test_where_a_value_comes_from_is_told_with_what_it_is_made_of() -> None:
     found = heard().judged(PAY, {"amount": 1901, "account": "Ada Ost"}, slices).origins
     assert [in_full(one) for one in found] == [
         "nobody said it: the program worked it out: `total` in line 2",
-        "a field that read of a.example answered (payee.name); `a['b']` in line 3",
+        "from what “Read” of a.example answered (payee.name); `a['b']` in line 3",
     ]
 
 

@@ -1,0 +1,141 @@
+"""What users put in place of values when they answer a question about calls, and which of several calls they leave out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import Field
+
+from agent.execution.approval import IntendedCall
+from agent.execution.provenance import Fixed
+from agent.execution.validation import corrected
+from domain.errors import LeftOutError, NotAllowedError, UsageError
+from domain.model import JsonObject, Model
+from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
+from server.storage.inputs import Input
+
+_PARAMETERS = "parameters"
+"""Of a question: what its tool took when it was asked. Those of earlier versions lack it."""
+_EVIDENCE = {"flows", "filled"}
+
+
+class Correction(Model):
+    """Of the call at this place of a question, from 0: other values for some of its arguments (null leaves out what may be left out), or that it is
+    left out.
+    """
+
+    call: int = 0
+    arguments: JsonObject = Field(default_factory=dict)
+    skip: bool = False
+
+
+class KeptCorrection(Correction):
+    """``made``: all arguments that the call is made with."""
+
+    made: JsonObject = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """What was said of one call. ``corrected``: what it is made with instead of what it was asked about with."""
+
+    allowed: bool
+    left_out: bool = False
+    corrected: JsonObject | None = None
+
+    def refuse(self) -> None:
+        """``NotAllowedError`` where it is not to be made."""
+        if self.left_out:
+            raise LeftOutError("You left this call out, so it was not made.")
+        if not self.allowed:
+            raise NotAllowedError("You did not allow this call, so it was not made.")
+
+
+def kept_of(tool: ToolDoc) -> JsonObject:
+    """What a question about calls of a tool keeps, so that its answer can be checked."""
+    return {_PARAMETERS: [one.model_dump(mode="json", exclude=_EVIDENCE) for one in tool.parameters]}
+
+
+def asked_tool(asked: Input) -> ToolDoc | None:
+    """The tool of a question as far as its arguments go, as it was when it was asked; None where that was not kept."""
+    told = cast("dict[str, Any]", asked.question)
+    if asked.kind != "call" or _PARAMETERS not in told:
+        return None
+    category, toolset, api = tool_id_parts(ToolId(told["tool"]))
+    parameters = tuple(Parameter.model_validate(one) for one in told[_PARAMETERS])
+    return ToolDoc(
+        id=ToolId(told["tool"]), category=category, toolset=toolset, api=api, function=api, parameters=parameters
+    )
+
+
+def calls_of(asked: Input) -> list[dict[str, Any]]:
+    """All that one answer is about: their ``arguments``, and of several their ``tool`` and ``identity``."""
+    told = cast("dict[str, Any]", asked.question)
+    return told.get("calls") or [told]
+
+
+def place_of(asked: Input, call: IntendedCall) -> int | None:
+    """Which of several calls that a question is about this very one is; None: none of them."""
+    told = cast("dict[str, Any]", asked.question)
+    calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
+    wanted = (call.tool.id, call.identity, call.arguments)
+    same = (at for at, one in enumerate(calls) if (one["tool"], one["identity"], one["arguments"]) == wanted)
+    return next(same, None)
+
+
+def said_of(answer: dict[str, Any], place: int) -> CallAnswer:
+    """What an answer says of the call at this place."""
+    allowed = answer["decision"] == "allow"
+    mine = next((one for one in kept_in(answer) if one.call == place), None)
+    if mine is None or not allowed:
+        return CallAnswer(allowed)
+    return CallAnswer(not mine.skip, mine.skip, mine.made if mine.arguments else None)
+
+
+def kept_in(answer: dict[str, Any] | None) -> list[KeptCorrection]:
+    """The corrections that an answer holds."""
+    return [KeptCorrection.model_validate(one) for one in (answer or {}).get("corrections", [])]
+
+
+def fixed_by_corrections(answered: Sequence[Input]) -> list[Fixed]:
+    """What users put in place of other values is their word."""
+    return [
+        (ToolId(str(calls_of(asked)[one.call].get("tool", ""))), name, value)
+        for asked in answered
+        if asked.kind == "call" and asked.answer is not None
+        for one in kept_in(cast("dict[str, Any]", asked.answer))
+        for name, value in one.arguments.items()
+    ]
+
+
+def checked_corrections(asked: Input, given: Sequence[Correction]) -> list[KeptCorrection]:
+    """Corrections as they are kept. ``UsageError`` with the place of all that is wrong with them."""
+    calls, tool = calls_of(asked), asked_tool(asked)
+    if tool is None:
+        raise UsageError("this question cannot be answered with other values: allow the call or deny it")
+    kept: list[KeptCorrection] = []
+    faults: list[tuple[str, str]] = []
+    for number, one in enumerate(given):
+        place = f"body.corrections.{number}"
+        if wrong := _misplaced(one, given[:number], len(calls)):
+            faults.append((f"{place}.call", wrong))
+            continue
+        if one.skip and one.arguments:
+            faults.append((f"{place}.skip", "a call that is left out takes no other values"))
+            continue
+        made, complaints = corrected(tool, calls[one.call]["arguments"], one.arguments)
+        if not one.skip:
+            faults += [(f"{place}.arguments.{name}".rstrip("."), said) for name, said in complaints]
+        arguments = {name: made.get(name) for name in one.arguments}
+        kept.append(KeptCorrection(call=one.call, arguments=arguments, skip=one.skip, made=made))
+    if not faults and sum(one.skip for one in kept) == len(calls):
+        faults.append(("body.corrections", "no call is left: deny them instead"))
+    if faults:
+        raise UsageError(f"the corrections do not fit. {' '.join(said for _, said in faults[:10])}", tuple(faults))
+    return [one for one in kept if one.skip or one.arguments]
+
+
+def _misplaced(one: Correction, before: Sequence[Correction], calls: int) -> str:
+    if not 0 <= one.call < calls:
+        return f"the question is about {calls} call{'s' * (calls != 1)}, counted from 0"
+    return "two corrections are about the same call" if any(one.call == other.call for other in before) else ""
