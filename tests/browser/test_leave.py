@@ -148,8 +148,9 @@ def test_of_a_batch_one_is_corrected_one_left_out_and_one_answer_is_for_all(
         expect(page.get_by_text(re.compile("due_date of each call: you said it"))).to_be_visible()
         title = page.get_by_label("title of call 3", exact=True)
         title.fill("Basmati rice")
-        page.get_by_label("due_date of call 2", exact=True).fill("2026-07-30")
-        page.keyboard.press("Escape")
+        day = page.get_by_test_id("stDateInput").nth(1).locator("input").first
+        day.fill("2026-07-30")
+        day.press("Tab")
         chooses(page, "priority of call 5", "high")
         page.get_by_label("Make call 4", exact=True).focus()
         page.keyboard.press("Space")
