@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up, everything
-from tests.browser.visits import asks, chooses, chromium, ended, presses, registers, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, chooses, chromium, ended, presses, registers, unfolds, visit
 from tests.flows.program_world import code
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
@@ -140,7 +140,9 @@ def test_of_a_batch_one_is_corrected_one_left_out_and_one_answer_is_for_all(
         registers(page, "nora")
         chooses(page, "Decided by", "A language model")
         asks(page, SHOPPING)
-        asked(page)
+        expect(page.get_by_text("needs your leave")).to_be_visible(
+            timeout=3 * PATIENCE
+        )  # the first program of a server
         expect(page.get_by_text("Create task, 5 times")).to_be_visible()
         expect(page.get_by_text("This cannot be taken back, as far as is known.")).to_be_visible()
         expect(page.get_by_text("Create task: title Rice, due date Thu 23 Jul 2026, priority normal")).to_be_visible()
