@@ -38,6 +38,7 @@ class ProgramView:
         self._made = Counter[tuple[str, ToolId]]()
         self._told = Counter[tuple[str, ToolId]]()
         self._texts: dict[int, bytes] = {}
+        self._refused = False
 
     def show(self, event: Programs) -> None:
         """Write one event of a program."""
@@ -57,7 +58,8 @@ class ProgramView:
                 self._line(f"  [dim]looked at {escape(clean(event.shown, 300))}[/dim]")
             case ProgramFailed():
                 place = f" on line {event.line}" if event.line else ""
-                self._line(f"  [yellow]↺ broke off{place}[/yellow]  {escape(clean(event.error, 300))}")
+                why = "" if self._refused else escape(clean(event.error, 300))  # the answer says why
+                self._line(f"  [yellow]↺ broke off{place}[/yellow]  {why}".rstrip())
             case ProgramEnded():
                 missing = f"missing: {event.missing}" if event.missing else ""
                 why = "; ".join(clean(part, 300) for part in (event.veto, missing) if part)
@@ -81,7 +83,8 @@ class ProgramView:
         colour = _COLOURS.get(result.status, "red")
         given = ", ".join(f"{clean(name, 40)}={shown(value, 60)}" for name, value in result.arguments.items())
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
-        told = clean(result.response, _EXCERPT) or clean(result.note, _EXCERPT)
+        self._refused = result.status == "skipped"
+        told = clean(result.response, _EXCERPT) or ("" if self._refused else clean(result.note, _EXCERPT))
         line = self._line_of(event.site)
         place = f"[dim]line {line}[/dim] " if line else ""
         self._line(f"  {event.step}. {place}[cyan]{_name(result.tool)}[/cyan]({escape(given)})")

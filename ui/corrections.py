@@ -16,14 +16,14 @@ _EXACT = 2**53
 
 def schema_of(accepts: JsonObject, name: str) -> JsonObject:
     """Of one argument, without null as one of its alternatives."""
-    schema = properties_of(accepts).get(name, {})
+    return _without_null(properties_of(accepts).get(name, {}))
+
+
+def _without_null(schema: JsonObject) -> JsonObject:
     listed = schema.get("anyOf")
-    kinds = (
-        [one for one in listed if isinstance(one, dict) and one.get("type") != "null"]
-        if isinstance(listed, list)
-        else []
-    )
-    return kinds[0] if len(kinds) == 1 else schema
+    kinds = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    left = [one for one in kinds if one.get("type") != "null"]
+    return _without_null(left[0]) if len(left) == 1 else schema
 
 
 def form_of(schema: JsonObject, value: JsonValue) -> str:

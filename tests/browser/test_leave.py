@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.authors import SHOPPING
 from tests.browser.everything import Up
-from tests.browser.visits import asks, chooses, ended, presses, registers, story, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, chooses, ended, presses, registers, story, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :red[red]"
@@ -112,7 +112,9 @@ def test_of_a_batch_one_is_corrected_one_left_out_and_one_answer_is_for_all(brow
         registers(page, "nora")
         chooses(page, "Decided by", "A language model")
         asks(page, SHOPPING)
-        asked(page)
+        expect(page.get_by_text("needs your leave")).to_be_visible(
+            timeout=3 * PATIENCE
+        )  # the first program of a server
         expect(page.get_by_text("Create task, 5 times")).to_be_visible()
         expect(page.get_by_text("This cannot be taken back, as far as is known.")).to_be_visible()
         expect(page.get_by_text("Create task: title Rice, due date Thu 23 Jul 2026, priority normal")).to_be_visible()
@@ -120,8 +122,9 @@ def test_of_a_batch_one_is_corrected_one_left_out_and_one_answer_is_for_all(brow
         expect(page.get_by_text(re.compile("due_date of each call: you said it"))).to_be_visible()
         title = page.get_by_label("title of call 3", exact=True)
         title.fill("Basmati rice")
-        page.get_by_label("due_date of call 2", exact=True).fill("2026-07-30")
-        page.keyboard.press("Escape")
+        day = page.get_by_test_id("stDateInput").nth(1).locator("input").first
+        day.fill("2026-07-30")
+        day.press("Tab")
         chooses(page, "priority of call 5", "high")
         page.get_by_label("Make call 4", exact=True).focus()
         page.keyboard.press("Space")

@@ -60,7 +60,7 @@ def _one(asked: Question, call: AskedCall, accepts: JsonObject | None) -> dict[s
     for name, value in call.arguments.items():
         left, right = st.columns([2, 3], vertical_alignment="bottom")
         with left:
-            given[name] = _value(name, name, value, accepts, f"{asked.input}-{name}")
+            given[name] = _value(name, labelled(name), value, accepts, f"{asked.input}-{name}")
         right.caption(unmarked(whence.get(name, "")))
     return given
 
@@ -86,7 +86,7 @@ def _table(asked: Question, accepts: JsonObject | None) -> tuple[list[dict[str, 
         for cell, name in zip(cells, names, strict=True):
             if name in call.arguments:
                 with cell:
-                    label = f"{name} of call {at + 1}"
+                    label = f"{labelled(name)} of call {at + 1}"
                     values[name] = _value(name, label, call.arguments[name], accepts, f"{key}-{name}", hidden=wide)
         given.append(values)
     with st.expander("Where the values come from"):
@@ -112,7 +112,7 @@ def _value(
     name: str, label: str, value: JsonValue, accepts: JsonObject | None, key: str, *, hidden: bool = False
 ) -> JsonValue:
     """A field for a value, by what the tool accepts; what stands in it."""
-    label, seen = labelled(label), "collapsed" if hidden else "visible"
+    seen = "collapsed" if hidden else "visible"
     if accepts is None:
         st.text(f"{name}: {shown(value)}")
         return value

@@ -11,6 +11,7 @@ ACCEPTS: JsonObject = {
         "title": {"type": "string"},
         "nights": {"type": "integer"},
         "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "day": {"anyOf": [{"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}, {"type": "null"}]},
         "kind": {"type": "string", "enum": ["a", "b"]},
         "guests": {"type": "array"},
     },
@@ -67,5 +68,6 @@ def test_the_server_is_told_what_is_other_than_it_was_and_what_is_left_out() -> 
 
 def test_null_as_an_alternative_is_no_kind() -> None:
     assert schema_of(ACCEPTS, "note") == {"type": "string"}
+    assert schema_of(ACCEPTS, "day") == {"type": "string", "format": "date"}
     assert schema_of(ACCEPTS, "unknown") == {}
     assert as_text({"a": 1}) == '{\n  "a": 1\n}'
