@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.execution.wording import for_people, spoken
 from agent.step_notes import fit_to_tell
 from agent.text import clean
+from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import words
@@ -53,7 +55,7 @@ def _latest(made: Made) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
 
 
 def _line(tool: ToolDoc, result: StepResult) -> str:
-    what = " ".join((clean(tool.api, 80), *_values(tool, result)))
+    what = " ".join((clean(tool.api, 80), *_values(tool, result), *_corrected(result)))
     note = clean(fit_to_tell(result.note))
     match result.status:
         case "ok":
@@ -72,6 +74,21 @@ def _values(tool: ToolDoc, result: StepResult) -> list[str]:
     given = [result.arguments[name] for name in names if name in result.arguments]
     plain = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
     return [clean(str(one), 60) for one in plain if isinstance(one, (str, int, float))][:_SHOWN]
+
+
+def _corrected(result: StepResult) -> list[str]:
+    """What its user put in place of other values: a program knows nothing of it, and may say something else."""
+    before, names = result.wanted, dict.fromkeys((*result.arguments, *result.wanted))
+    changed = [name for name in names if result.arguments.get(name) != before.get(name)]
+    told = [
+        f"{spoken(name)} {_or_nothing(result.arguments, name)} instead of {_or_nothing(before, name)}"
+        for name in changed
+    ]
+    return [f"({', '.join(told)}, as you corrected it)"] if told else []
+
+
+def _or_nothing(arguments: JsonObject, name: str) -> str:
+    return for_people(arguments[name]) if name in arguments else "nothing"
 
 
 def _given(result: StepResult) -> list[str]:

@@ -19,6 +19,8 @@ from domain.tool import ToolDoc, ToolId
 
 _OF_VERDICTS: dict[Answered, Outcome] = {"yes": "answered", "partly": "partly", "no": "gave_up"}
 
+_UNCHANGED = "a change that it takes was not made"
+
 
 class SubtaskOutcome:
     """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
@@ -131,10 +133,12 @@ class SubtaskOutcome:
         """Why it has no answer, what was tried and what was considered."""
         ended, stuck = self.progress.ended, self.progress.stuck
         if self.progress.by_program:
-            return self.progress.failure_message(self.why_not, ())
+            done, writes = self.progress.done.values(), self.progress.writes
+            refused = any(one.status == "skipped" and one.tool in writes for one in done)
+            return self.progress.failure_message(_UNCHANGED if refused else self.why_not, ())
         reason = ended.reason if ended else "the walk did not end"
         if stuck is not None and stuck[1].status == "skipped":
-            reason = stuck[1].note  # the path was fine; its user did not want it
+            reason = stuck[1].note if self.evidence.doc(stuck[1].tool).safe else _UNCHANGED  # its change tells why
         failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
         return self.progress.failure_message(reason, failed)
 

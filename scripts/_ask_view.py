@@ -5,6 +5,7 @@ from typing import assert_never
 from _program_view import ProgramView
 from rich.console import Console
 from rich.markup import escape
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -40,6 +41,7 @@ from domain.learned import WeightsLearned
 from domain.plan import Binding
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId, tool_id_parts
+from domain.usage import Usage
 
 _EXCERPT = 160
 _GOOD = {"ok": "green", "missing": "yellow", "unknown": "yellow"}
@@ -52,7 +54,6 @@ class AskView:
         self._console = console
         self._most = 100 if all_candidates else 5
         self._programs = ProgramView(console, whole=all_candidates)
-        self._answering = False
         self._request = ""
 
     def show(self, event: Event) -> None:
@@ -72,7 +73,7 @@ class AskView:
             case RunDelayed():
                 self._line(f"  [yellow]…  {escape(clean(event.reason, 400))}[/yellow]")
             case AnswerDelta():
-                self._answer(event.text)
+                return  # the whole of it stands below everything else
             case WeightsLearned():
                 self._learned(event)
             case RunFinished():
@@ -181,24 +182,33 @@ class AskView:
         colour = _GOOD.get(result.status, "red")
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
         told = " ".join(
-            part for part in (clean(result.response, _EXCERPT), result.note and f"({clean(result.note)})") if part
+            part
+            for part in (clean(result.response, _EXCERPT), result.note and f"({clean(result.note)})")
+            if part and result.status != "skipped"  # the answer says why
         )
         self._line(f"     [{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}")
-
-    def _answer(self, text: str) -> None:
-        if not self._answering:
-            self._line("\n[bold]answer[/bold]")
-            self._answering = True
-        self._console.print(Text("".join(c if c.isprintable() or c == "\n" else " " for c in text)), end="")
 
     def _end(self, event: RunFinished) -> None:
         if event.error:
             self._line(f"[red]{escape(clean(event.error, 400))}[/red]")
-        usage = event.usage
-        self._line(
-            f"\n[dim]{event.outcome.replace('_', ' ')}: {usage.considered} considered, {usage.decisions} decisions, "
-            f"{usage.backtracks} backtracks; plan {usage.plan_seconds:.2f} s, calls {usage.execute_seconds:.2f} s[/dim]"
-        )
+        self._line(f"\n[dim]{event.outcome.replace('_', ' ')} {_took(event.usage)}[/dim]")
+        if event.answer:
+            self._line("")
+            self._console.print(Rule("answer", style="dim", align="left"))
+            self._console.print(
+                Text("".join(c if c.isprintable() or c == "\n" else " " for c in event.answer).rstrip())
+            )
+
+
+def _took(usage: Usage) -> str:
+    """How long a run took, where its time went, and what it used."""
+    planning = f"plan {usage.plan_seconds:.2f} s"
+    if usage.write_seconds or usage.check_seconds:
+        planning += f" (write {usage.write_seconds:.2f} s, check {usage.check_seconds:.2f} s)"
+    told = f"in {usage.total_seconds:.2f} s: {planning}, run {usage.execute_seconds:.2f} s; "
+    told += f"{usage.considered} considered, {usage.decisions} decisions, {usage.backtracks} backtracks"
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return told + (f", {usage.model_calls} model calls, {tokens:,} tokens" if usage.model_calls else "")
 
 
 def _name(tool: ToolId) -> str:

@@ -5,8 +5,10 @@ from typing import assert_never
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.text import Text
 
+from agent.programs.dependencies import site_of
 from agent.text import clean, shown
 from domain.event import (
     CallFinished,
@@ -34,6 +36,9 @@ class ProgramView:
         self._lines = 1_000 if whole else 24
         self._calls = 1_000 if whole else 5
         self._made = Counter[tuple[str, ToolId]]()
+        self._told = Counter[tuple[str, ToolId]]()
+        self._texts: dict[int, bytes] = {}
+        self._refused = False
 
     def show(self, event: Programs) -> None:
         """Write one event of a program."""
@@ -41,7 +46,10 @@ class ProgramView:
         match event:
             case ProgramStarted():
                 self._line(f"\n[bold]program {event.number}[/bold]{' goes on' if event.goes_on else ''}")
+                self._texts[event.number] = event.program.text.encode()
                 self._code(event.program.text)
+            case ProgramRefused(text=""):
+                self._line(f"\n[yellow]no program was written[/yellow]  {escape(clean(event.complaints[0], 300))}")
             case ProgramRefused():
                 self._line("\n[yellow]program refused before anything was called[/yellow]")
                 for complaint in event.complaints[:_COMPLAINTS]:
@@ -50,7 +58,8 @@ class ProgramView:
                 self._line(f"  [dim]looked at {escape(clean(event.shown, 300))}[/dim]")
             case ProgramFailed():
                 place = f" on line {event.line}" if event.line else ""
-                self._line(f"  [yellow]↺ broke off{place}[/yellow]  {escape(clean(event.error, 300))}")
+                why = "" if self._refused else escape(clean(event.error, 300))  # the answer says why
+                self._line(f"  [yellow]↺ broke off{place}[/yellow]  {why}".rstrip())
             case ProgramEnded():
                 missing = f"missing: {event.missing}" if event.missing else ""
                 why = "; ".join(clean(part, 300) for part in (event.veto, missing) if part)
@@ -60,11 +69,12 @@ class ProgramView:
                 assert_never(event)
 
     def takes(self, event: CallStarted | CallFinished) -> bool:
-        """Write a call of a program, in one line when its answer is there; whether it is one. Of a loop's, the first few."""
+        """Write a call of a program, in one line when its answer is there; whether it is one. Of a loop's, the first few and those that failed."""
         if isinstance(event, CallFinished) and event.site:
             place = (event.site.partition("#")[0], event.result.tool)
             self._made[place] += 1
-            if self._made[place] <= self._calls:
+            if self._made[place] <= self._calls or event.result.status != "ok":
+                self._told[place] += 1
                 self._result(event)
         return bool(event.site)
 
@@ -73,17 +83,26 @@ class ProgramView:
         colour = _COLOURS.get(result.status, "red")
         given = ", ".join(f"{clean(name, 40)}={shown(value, 60)}" for name, value in result.arguments.items())
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
-        told = clean(result.response, _EXCERPT) or clean(result.note, _EXCERPT)
-        self._line(
-            f"  [cyan]{event.step}. {_name(result.tool)}[/cyan]({escape(given)})\n"
-            f"     [{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}"
-        )
+        self._refused = result.status == "skipped"
+        told = clean(result.response, _EXCERPT) or ("" if self._refused else clean(result.note, _EXCERPT))
+        line = self._line_of(event.site)
+        place = f"[dim]line {line}[/dim] " if line else ""
+        self._line(f"  {event.step}. {place}[cyan]{_name(result.tool)}[/cyan]({escape(given)})")
+        answered = f"[{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}"
+        self._console.print(Padding(Text.from_markup(answered), (0, 0, 0, 5)))
+
+    def _line_of(self, site: str) -> int:
+        """The line that makes a call; 0: a text that is not known here."""
+        found = site_of(site)
+        text = self._texts.get(found[0]) if found else None
+        return text[: found[1]].count(b"\n") + 1 if found and text is not None else 0
 
     def _left_out(self) -> None:
-        for (_, tool), count in self._made.items():
-            if count > self._calls:
-                self._line(f"  [dim]and {count - self._calls} calls more of {_name(tool)} (--all shows them)[/dim]")
+        for place, count in self._made.items():
+            if left := count - self._told[place]:
+                self._line(f"  [dim]and {left} calls more of {_name(place[1])} (--all shows them)[/dim]")
         self._made.clear()
+        self._told.clear()
 
     def _code(self, text: str) -> None:
         lines = text.strip().splitlines()

@@ -10,6 +10,7 @@ import streamlit as st
 from ui.calls import Call
 from ui.program_state import Waits
 from ui.run_calls import RunCalls
+from ui.run_summary import seconds_told
 from ui.texts import clipped, readable, response_text, unmarked
 from ui.walk_graph import tool_name
 
@@ -43,7 +44,7 @@ class CallsView:
         told = Counter(call.result.status if call.result else self._open(call) for call in calls)
         became = ", ".join(f"{count} {status}" for status, count in told.items())
         mark = "…" if any(call.result is None for call in calls) else _MARKS["ok" if set(told) == {"ok"} else "failed"]
-        title = f"{mark} {where}{name} ×{len(calls)} ({became}; {seconds:.1f} s)"
+        title = f"{mark} {where}{name} ×{len(calls)} ({became}; {seconds_told(seconds)})"
         with folded(title, f"{self.key}-{place}") as opened:
             if opened:
                 self._several(calls, place)
@@ -63,7 +64,7 @@ class CallsView:
             st.button(said, key=f"{all_key}-button", type="tertiary", on_click=lambda: _keep(all_key))
 
     def _folded(self, call: Call, title: str) -> None:
-        with folded(title, f"{self.key}-{call.subtask}-{call.step}-{call.site}") as opened:
+        with folded(title, f"{self.key}-call-{call.number}") as opened:
             if opened:
                 self._whole(call)
 
@@ -109,7 +110,7 @@ class CallsView:
         if not (result := call.result):
             return self._open(call)
         code = f" {result.http_status}" if result.http_status else ""
-        return f"{result.status}{code}, {result.seconds * 1000:.0f} ms"
+        return f"{result.status}{code}, {seconds_told(result.seconds)}"
 
     def _open(self, call: Call) -> str:
         """What is told of a call without a result."""

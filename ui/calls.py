@@ -33,7 +33,7 @@ SAID: dict[CallState, str] = {
 @dataclass
 class Call:
     """A call; ``result`` None while it is under way. ``site``: which call of a program it is, if it is one. ``compressed``: how its answer was
-    made shorter for a model.
+    made shorter for a model. ``number``: its place among the calls of the run, from 1: a step may be called several times.
     """
 
     subtask: int
@@ -44,6 +44,7 @@ class Call:
     result: StepResult | None = None
     site: str = ""
     compressed: ResponseCompressed | None = None
+    number: int = 0
 
     @property
     def failed(self) -> bool:

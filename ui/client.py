@@ -1,11 +1,12 @@
 """The server's API for the page: typed, blocking, safe to be used from several threads."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from domain.model import JsonObject
 from ui.account import Account
 from ui.problems import ServerError, refused, unreached
 from ui.replies import Asked, Choices, Chosen, Conversation, LoggedIn, Registration, Run
@@ -106,13 +107,22 @@ class Client:
         return {one.id for one in self.asked(run) if one.decision is None}
 
     def answer(
-        self, run: str, question: str, decision: str, *, always: bool = False, said: str | int | None = None
+        self,
+        run: str,
+        question: str,
+        decision: str,
+        *,
+        always: bool = False,
+        said: str | int | None = None,
+        corrections: Sequence[JsonObject] = (),
     ) -> None:
         """Say ``allow`` or ``deny`` to a call or a plan; what became of a call whose end is not known: ``happened``,
-        ``did_not_happen`` or ``leave``. ``always``, with ``allow``: this tool need not ask again. ``answer`` with what is
-        ``said``: a text, or the place of a choice, from 0.
+        ``did_not_happen`` or ``leave``. ``always``, with ``allow``: this tool need not ask again. ``corrections``, with ``allow``: other values for
+        some of its calls, or that they are left out. ``answer`` with what is ``said``: a text, or the place of a choice, from 0.
         """
-        besides = {} if said is None else {"answer": said}
+        besides: JsonObject = {} if said is None else {"answer": said}
+        if corrections:
+            besides["corrections"] = [*corrections]
         self.send("POST", f"/runs/{run}/inputs/{question}", json={"decision": decision, "always": always, **besides})
 
     def events(self, run: str, after: int = 0, wanted: Callable[[], bool] = lambda: True) -> Iterator[Told]:

@@ -10,6 +10,7 @@ from ui.calls import SIGNS
 from ui.code_view import code_html
 from ui.program_state import Written
 from ui.run_calls import CallPlace, ProgramCalls
+from ui.run_summary import seconds_told
 from ui.texts import clipped, unmarked
 
 _SAYS = {"yes": "all of it", "partly": "a part of it", "no": "none of it"}
@@ -19,7 +20,7 @@ _SIGN = {"yes": "✓", "partly": "◐", "no": "✗"}
 def draw_programs(texts: Sequence[Written], calls: CallsView, *, live: bool) -> None:
     """The last one as it is, those before it folded: cells that stopped to look, and what was refused or broke off."""
     for number, program in enumerate(texts, 1):
-        title = f"{_sign(program)} {_name(program, number)}: {unmarked(program.became)}"
+        title = f"{_sign(program)} {_name(program, number, len(texts))}: {unmarked(program.became)}"
         if program is texts[-1]:
             st.markdown(f"**{title}**")
             _draw(program, calls, live=live)
@@ -54,7 +55,7 @@ def _draw(program: Written, calls: CallsView, *, live: bool) -> None:
         if made := program.calls.get(place):
             own = f"{program.subtask}-{program.number}-{place}"
             calls.place(made, line, own, program.times[line].seconds)
-    if program.ended:
+    if program.ended and (program.ended.answered != "yes" or program.ended.verdict != "yes"):
         st.caption(f"{_SIGN[program.ended.verdict]} {unmarked(verdict(program))}")
     if program.number and len(program.called) > 1:
         _diagram(program, calls, live=live)
@@ -72,7 +73,7 @@ def _notes(program: Written) -> dict[int, str]:
 
 def _note(number: int, failed: int, seconds: float) -> str:
     told = f"{number} calls" if number > 1 else "1 call"
-    return told + (f", {failed} failed" if failed else "") + (f", {seconds:.1f} s" if seconds >= 0.05 else "")
+    return told + (f", {failed} failed" if failed else "") + (f", {seconds_told(seconds)}" if seconds else "")
 
 
 def _looked(program: Written, calls: CallsView) -> None:
@@ -122,7 +123,7 @@ def _sign(program: Written) -> str:
     return SIGNS["done"] if program.looks else SIGNS["running"]
 
 
-def _name(program: Written, number: int) -> str:
-    if not program.text:
+def _name(program: Written, number: int, of: int) -> str:
+    if of == 1 or not program.text:
         return "Program"
     return f"Program, part {number}" if program.goes_on else f"Program {number}"

@@ -4,6 +4,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field, SecretStr
 
+from domain.model import JsonObject
+
 PLANNERS = {
     "program": "One program",
     "dfs": "Weighted walk",
@@ -131,11 +133,14 @@ _ANSWERS = {
 
 
 class Asked(BaseModel):
-    """What a run asks its user. ``decision`` None: it is open. ``answer``: what was said to a question."""
+    """What a run asks its user. ``decision`` None: it is open. ``answer``: what was said to a question. ``accepts``: JSON Schema of the arguments of its
+    calls, where they can be corrected.
+    """
 
     id: str
     decision: str | None = None
     answer: str = ""
+    accepts: JsonObject | None = None
 
     @property
     def answered(self) -> str:

@@ -71,11 +71,13 @@ class AskedCall(BaseModel):
 
     arguments: JsonObject = Field(default_factory=dict)
     origins: list[Origin] = Field(default_factory=list[Origin])
+    summary: str = ""
 
 
 class Question(BaseModel):
     """What a run waits for its user to say. ``input``: the id by which it is answered; ``reason``: the question; ``host``: where the call goes.
-    ``calls``: all that the answer is about, where they are several. ``choices``: answers to a question that it proposes.
+    ``summary``: what will happen, in words; ``undo``: whether that can be taken back. ``calls``: all that the answer is about, where they are several. ``choices``: answers to a question
+    that it proposes.
     """
 
     input: str
@@ -83,6 +85,8 @@ class Question(BaseModel):
     tool: ToolId = ToolId("")
     arguments: JsonObject = Field(default_factory=dict)
     reason: str = ""
+    summary: str = ""
+    undo: str = ""
     host: str = ""
     origins: list[Origin] = Field(default_factory=list[Origin])
     calls: list[AskedCall] = Field(default_factory=list[AskedCall])
@@ -91,7 +95,7 @@ class Question(BaseModel):
     @property
     def together(self) -> list[AskedCall]:
         """The calls that the answer is about."""
-        return self.calls or [AskedCall(arguments=self.arguments, origins=self.origins)]
+        return self.calls or [AskedCall(arguments=self.arguments, origins=self.origins, summary=self.summary)]
 
 
 class _Asking(BaseModel):
@@ -115,6 +119,7 @@ class RunState:
     asked: list[Question] = field(default_factory=list[Question])
     dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     notes: list[str] = field(default_factory=list[str])
+    planner: str = ""
     answer: str = ""
     finished: RunFinished | None = None
     skipped: int = 0
@@ -140,7 +145,7 @@ class RunState:
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
         match event:
             case RunStarted():
-                return
+                self.planner = event.planner
             case SubtaskStarted():
                 self.subtasks[event.subtask] = event
             case CallStarted():
@@ -205,6 +210,7 @@ class RunState:
 
     def _call(self, call: Call, at: datetime) -> None:
         self.calls.append(call)
+        call.number = len(self.calls)
         self._steps.setdefault((call.subtask, call.step), []).append(call)
         if making := self.programs.making(call):
             making.begun(call, at)
@@ -222,7 +228,9 @@ class RunState:
         told = event.result
         tried = [one for one in self._steps.get((subtask, event.step), ()) if one.result is None]
         if tried:
-            own = next((one for one in reversed(tried) if one.arguments == told.arguments), tried[-1])
+            own = next((one for one in reversed(tried) if one.arguments == told.wanted), tried[-1])
+            if told.intended is not None:  # its user corrected it
+                own.arguments, own.provenance = told.arguments, told.provenance
             for call in tried:
                 self._ended(call, told if call is own else _left(call, "It was made again with other values."), at)
             return

@@ -33,23 +33,31 @@ def under_way(story: RunState) -> str:
         return "Waiting for its turn …"
     running = sum(call.result is None for call in story.calls)
     told = f"Under way: {_several(len(story.calls), 'call')}" if story.calls else "Under way"
-    return f"{told}, {running} not answered yet …" if running else f"{told} …"
+    if running:
+        return f"{told}, {running} not answered yet …"
+    texts = story.programs.texts
+    writes = story.planner == "program" and all(one.over for one in texts) and not any(one.ended for one in texts[-1:])
+    return f"{told}{',' if story.calls else ':'} a program is being written …" if writes else f"{told} …"
 
 
 def took(usage: Usage) -> str:
     """Where its time and its tokens went."""
-    parts = [f"planning {usage.plan_seconds:.1f} s"]
+    parts = {"planning": usage.plan_seconds}
     if usage.write_seconds or usage.check_seconds:
-        parts = [f"writing {usage.write_seconds:.1f} s", f"checking {usage.check_seconds:.1f} s"]
         found = usage.plan_seconds - usage.write_seconds - usage.check_seconds
-        parts = [f"finding tools {found:.1f} s", *parts] if found >= 0.05 else parts
-    parts.append(f"running {usage.execute_seconds:.1f} s")
-    told = f"Time: {', '.join(parts)}."
+        parts = {"finding tools": found, "writing": usage.write_seconds, "checking": usage.check_seconds}
+    parts["running"] = usage.execute_seconds
+    told = f"Time: {', '.join(f'{what} {seconds_told(seconds)}' for what, seconds in parts.items())}."
     if usage.model_calls:
         told += f" {_several(usage.model_calls, 'model call')}: {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
     if usage.considered:
         told += f" {_several(usage.considered, 'tool')} considered, {_several(usage.decisions, 'decision')}."
     return told
+
+
+def seconds_told(seconds: float) -> str:
+    """``28 ms``, ``3.2 s``."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def _several(number: int, thing: str) -> str:

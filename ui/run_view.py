@@ -39,8 +39,9 @@ def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) 
     if not story.finished:
         st.caption(under_way(story))
         _answer(story)
-        with st.container(border=True):
-            _whole(story, around)
+        if story.nodes or story.programs.texts or story.calls:
+            with st.container(border=True):
+                _whole(story, around)
         return
     _answer(story)
     if story.finished.error:

@@ -15,14 +15,14 @@ _CSS = """<style>
 .fp-code { max-height: 30rem; overflow: auto; border: 1px solid #d5d9df; border-radius: .5rem; background: #f8f9fb; font-size: .82rem; }
 .fp-code ol { list-style: none; margin: 0; padding: .4rem 0; }
 .fp-code li { display: grid; grid-template-columns: 2.4rem 1.3rem minmax(0, 1fr) auto; gap: 0 .4rem; padding: .05rem .6rem; margin: 0; align-items: baseline; }
-.fp-code code { background: none; color: #1c2530; padding: 0; font-size: inherit; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.fp-number { color: #5b6470; text-align: right; user-select: none; }
+.fp-code code { background: none; color: #1c2530; padding: 0 0 0 2ch; text-indent: -2ch; display: block; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.fp-number { color: #5b6470; font-size: .8rem; text-align: right; user-select: none; }
 .fp-note { color: #4a525d; font-size: .75rem; white-space: nowrap; }
 .fp-said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .fp-code .fp-running { background: #e4ebf7; } .fp-running .fp-sign { color: #2457a6; }
 .fp-code .fp-waits { background: #fdeccf; } .fp-waits .fp-sign { color: #8a5200; }
 .fp-code .fp-failed { background: #fbe0dd; } .fp-failed .fp-sign { color: #a3261b; }
-.fp-done .fp-sign { color: #1f7a4d; }
+.fp-sign { font-size: .8rem; } .fp-done .fp-sign { color: #1f7a4d; }
 .fp-code .fp-unreached code, .fp-unreached .fp-sign { color: #5b6470; }
 .fp-keyword { color: #8a1c7c; } .fp-string { color: #1a6334; } .fp-code code .fp-number { color: #8a4b00; }
 .fp-comment { color: #5b6470; font-style: italic; } .fp-call { color: #1b4f9c; font-weight: 600; } .fp-builtin { color: #5a3d99; }

@@ -6,7 +6,14 @@ HOSTILE = "<img src=x onerror=alert(1)> **loud** [here](http://evil.example) :re
 WARMEST = "Which of Oskvik, Brennick and Kesterburg is the warmest at the moment?"
 HOLIDAY = "Which public holiday of Caldera comes first in 2026, and how high is its highest mountain?"
 STRANGE = "Say something strange about the weather in Oskvik, please."
+FIVE = ["Oil", "Salt", "Rice", "Tea", "Soap"]
+SHOPPING = f"Put {', '.join(FIVE)} on my to-do list, each for itself and due on 2026-07-23."
 _PROGRAMS = {
+    SHOPPING: [
+        f"""import asyncio
+made = await asyncio.gather(*[create_task(title=one, due_date="2026-07-23", priority="normal") for one in {FIVE}])
+{{"answered": "yes", "answer": f"{{len(made)}} tasks are on your list."}}"""
+    ],
     WARMEST: [
         """temperatures = {}
 for city in ("Oskvik", "Brennick", "Kesterburg"):
@@ -18,17 +25,18 @@ warmest = max(temperatures, key=lambda one: temperatures[one])
     ],
     HOLIDAY: [
         'found = await holidays_of(country="Caldera")\n{"answered": "yes", "answer": found[0]}',
-        """country = await country_code(country_name="Caldera")
-code = country["alpha2"]
-{"answered": "yes", "answer": code}""",
-        """country = await country_code(country_name="Caldera")
-days = (await get_public_holidays(country_code=country["country_code"], year=2026))["holidays"]
+        """days = (await get_public_holidays(country_code="XC", year=2026))["holidays"]
+last = days[99]
+{"answered": "yes", "answer": last["holiday"]}""",
+        """days = (await get_public_holidays(country_code="XC", year=2026))["holidays"]
 mountain = ""
 try:
-    mountain = await get_current_weather(latitude=1000, longitude=0)
+    mountain = (await get_public_holidays(country_code="XX", year=2026))["country_code"]
 except ToolError:
     mountain = ""
 first = min(days, key=lambda one: one["date"])
+if mountain:
+    mountain = (await get_weekday(date=first["date"]))["weekday"]
 {"answered": "partly", "answer": f"{first['holiday']} on {first['date']}", "missing": "the height of a mountain"}""",
     ],
     STRANGE: [

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.authors import author
 from tests.browser.everything import Up, everything
 from tests.browser.visits import browsing, chromium
+from tests.models.openai_server import model_server_in_thread
 
 
 @pytest.fixture
@@ -18,7 +20,11 @@ def browser_program(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """Playground, server and page."""
+    """Playground, server and page, with a scripted model for who chooses it."""
     chromium(request)
-    with everything(tmp_path_factory.mktemp("everything")) as running:
+    folder = tmp_path_factory.mktemp("everything")
+    with (
+        model_server_in_thread(author) as model,
+        everything(folder, FOOTPATH_MODEL_URL=model.url, FOOTPATH_MODEL_NAME=model.model) as running,
+    ):
         yield running

@@ -22,11 +22,11 @@ class Up:
 
 
 @contextmanager
-def everything(folder: Path) -> Generator[Up]:
-    """All of Footpath on free ports, its files in ``folder``."""
+def everything(folder: Path, **variables: str) -> Generator[Up]:
+    """All of Footpath on free ports, its files in ``folder``. ``variables``: settings."""
     command = [str(ROOT / "scripts" / "up.py"), "--home", str(folder / "up")]
     command += ["--page-port", "0", "--server-port", "0", "--playground-port", "0"]
-    with _running(command, folder, lines=3) as up:
+    with _running(command, folder, lines=3, **variables) as up:
         yield up
 
 
@@ -38,12 +38,16 @@ def without_a_store(folder: Path) -> Generator[Up]:
 
 
 @contextmanager
-def _running(command: list[str], folder: Path, lines: int) -> Generator[Up]:
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
-        "FOOTPATH_SERVER_HOME": str(folder / "server"),
-        "HOME": str(folder),
-    }
+def _running(command: list[str], folder: Path, lines: int, **variables: str) -> Generator[Up]:
+    environment = (
+        os.environ
+        | variables
+        | {
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
+            "FOOTPATH_SERVER_HOME": str(folder / "server"),
+            "HOME": str(folder),
+        }
+    )
     command = [sys.executable, *command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:
         assert process.stdout

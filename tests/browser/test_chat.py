@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
-from tests.browser.visits import asks, chooses, ended, logs_in, presses, registers, sidebar, visit
+from tests.browser.visits import asks, chooses, ended, logs_in, presses, registers, sidebar, story, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -29,6 +29,7 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
     asks(page, QUESTION)
     ended(page, "Answered")
     expect(page.get_by_text(ANSWERED)).to_be_visible()
+    story(page, re.compile("^Answered in"))
     expect(page.locator(".node", has_text="get_public_holidays").first).to_be_visible()
 
     page.reload()
@@ -115,6 +116,7 @@ def test_a_narrow_screen_can_do_all_of_it(browser_program: Browser, up: Up) -> N
         registers(page, "hugo")
         asks(page, QUESTION)
         ended(page, "Answered")
+        story(page, re.compile("^Answered in"))
         graph = page.get_by_test_id("stGraphVizChart")
         expect(graph).to_be_visible()
         whole, seen = graph.evaluate("chart => [chart.scrollWidth, chart.clientWidth]")

@@ -10,7 +10,7 @@ from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import PATIENCE, asks, ended, picks, presses, registers, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, ended, picks, presses, registers, story, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 WEATHER = "What is the weather in Meghalpet today?"
@@ -89,6 +89,7 @@ def test_steps_are_added_moved_and_removed(page: Page) -> None:
     expect(page.get_by_text("2 calls, 0 that change something")).to_be_visible()
     presses(page, "Approve")
     ended(page, "Answered")
+    story(page, re.compile("^Answered in"))
     called = page.get_by_text(re.compile(r"^✓ [0-9]\. "))
     expect(called).to_contain_text(["World Facts / find_country (ok", "Festa / get_next_holiday (ok"])
     expect(page.locator(".node", has_text="get_next_holiday").first).to_be_visible()

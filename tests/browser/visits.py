@@ -133,6 +133,13 @@ def pops(page: Page, label: str, inside: str) -> None:
     raise AssertionError(f"{label} opens nothing that holds {inside}")
 
 
+def story(page: Page, title: str | re.Pattern[str]) -> Locator:
+    """Unfold what has this title, and what it then holds."""
+    head = page.get_by_text(title, exact=True) if isinstance(title, str) else page.get_by_text(title)
+    head.click()
+    return page.get_by_test_id("stExpander").filter(has=head).last
+
+
 def unfolds(page: Page, title: str) -> None:
     """Open what is folded up, once the page has drawn it anew and not the old one beside it."""
     folded = page.get_by_text(title, exact=True)

@@ -6,7 +6,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 
-QUESTION = "yes (y), no (n), all calls of this tool in this run (a): "
+QUESTION = "calls of this tool in this run (a): "
 
 
 def alone(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:

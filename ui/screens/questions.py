@@ -1,16 +1,18 @@
 """What a run waits for its user to say: whether a call may be made, or what became of one."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
 from ui.client import Client
-from ui.problems import ServerError
-from ui.run_state import AskedCall, Question
+from ui.run_state import Question
+from ui.screens.asked_calls import asked_calls, whence_of
+from ui.screens.telling import told
 from ui.texts import readable, unmarked
 from ui.walk_graph import tool_name
+
+__all__ = ["answers_to", "question", "told", "whence"]
 
 
 class Answer(NamedTuple):
@@ -22,10 +24,10 @@ class Answer(NamedTuple):
 
 
 _LEAVE = (Answer("Allow once", "allow"), Answer("Always allow", "allow", always=True), Answer("Do not allow", "deny"))
-_ALL = (
-    Answer("Allow all of them", "allow"),
+_SEVERAL = (
+    Answer("Allow what is ticked", "allow"),
     Answer("Always allow", "allow", always=True),
-    Answer("Do not allow", "deny"),
+    Answer("Allow none of them", "deny"),
 )
 _FLOW = (Answer("Allow from now on", "allow"), Answer("Do not allow", "deny"))
 _OUTCOME = (
@@ -42,40 +44,36 @@ def answers_to(asks: str, *, several: bool = False) -> tuple[Answer, ...]:
     if asks == "flow":
         return _FLOW
     if asks == "call":
-        return _ALL if several else _LEAVE
+        return _SEVERAL if several else _LEAVE
     return (_LEAVE[0], _LEAVE[2])
 
 
-def whence(asked: Question, call: AskedCall) -> list[str]:
-    """Where a call goes, and where each of its values comes from, a line each."""
+def whence(asked: Question) -> list[str]:
+    """Where a call goes, whether it can be taken back, and, of one call, where each of its values comes from, a line each."""
     goes = [f"goes to {asked.host}"] if asked.host else []
-    return [*goes, *(f"{one.parameter}: {one.words}" for one in call.origins)]
+    undo = [asked.undo] if asked.undo else []
+    values = whence_of(asked) if asked.calls else [f"{one.parameter}: {one.words}" for one in asked.origins]
+    return [*goes, *undo, *values]
 
 
 def question(client: Client, run: str, asked: Question) -> None:
     """In a fragment, which is drawn again when it is answered."""
+    answers = answers_to(asked.asks, several=bool(asked.calls))
     with st.container(border=True):
         needs = "may have taken effect, or not" if asked.asks == "unknown_outcome" else "needs your leave"
-        st.markdown(f"**{unmarked(tool_name(asked.tool))}** {needs}")
+        st.markdown(f"**{unmarked(asked.summary or tool_name(asked.tool))}** {needs}")
+        facts = [f"It goes to {asked.host}." if asked.host else "", asked.undo]
+        if told_facts := " ".join(one for one in facts if one):
+            st.caption(unmarked(told_facts))
+        if asked.asks == "call":
+            asked_calls(client, run, asked, answers)
+            st.caption(unmarked(asked.reason))
+            return
         st.text(asked.reason)
-        for number, call in enumerate(asked.together, start=1):
-            if asked.calls:
-                st.caption(f"Call {number} of {len(asked.calls)}")
-            st.code(readable(call.arguments), language="json", wrap_lines=True)
-            if lines := whence(asked, call):
-                st.code("\n".join(lines), language=None, wrap_lines=True)
-        answers = answers_to(asked.asks, several=bool(asked.calls))
+        st.code(readable(asked.arguments), language="json", wrap_lines=True)
+        for one in asked.origins:
+            st.caption(unmarked(f"{one.parameter}: {one.words}"))
         for column, one in zip(st.columns(len(answers)), answers, strict=True):
             answer = partial(client.answer, run, asked.input, one.decision, always=one.always)
             if column.button(one.label, key=f"{one.label}-{asked.input}", width="stretch") and told(answer):
                 st.rerun(scope="fragment")
-
-
-def told(what: Callable[[], object]) -> bool:
-    """Whether the server did it; what it says against it is shown."""
-    try:
-        what()
-    except ServerError as error:
-        st.error(unmarked(str(error)))
-        return False
-    return True

@@ -14,10 +14,10 @@ from rich.console import Console
 
 from agent.execution.approval import TAINTED, IntendedCall
 from agent.execution.provenance import Judged
-from domain.errors import NotAllowedError
+from domain.errors import LeftOutError, NotAllowedError
 from domain.model import JsonObject
 from domain.origin import ValueKind, ValueOrigin
-from domain.tool import ToolDoc
+from domain.tool import Parameter, ToolDoc
 from scripts._approvals import TerminalApprover
 from tests.flows.small_world import BOOKS, REMOVE
 
@@ -31,7 +31,7 @@ class Typist(io.StringIO):
         self.answers: list[str] = []
 
     def write(self, text: str) -> int:
-        if "(a): " in text:
+        if "(a): " in text or "leaves it: " in text:
             os.write(self.terminal, self.answers.pop(0).encode())
         return super().write(text)
 
@@ -49,6 +49,15 @@ def typist(monkeypatch: pytest.MonkeyPatch) -> Generator[Typist]:
 def call(kind: ValueKind = "said", tool: ToolDoc = REMOVE, arguments: JsonObject | None = None) -> IntendedCall:
     origin = ValueOrigin(parameter="title", kind=kind, words=f"it is {kind}")
     return IntendedCall(tool, arguments or {"title": "Dune"}, Judged((origin,)))
+
+
+async def made_with(approver: TerminalApprover, intended: IntendedCall) -> JsonObject | None:
+    """The arguments that it is made with; None: it is not made."""
+    try:
+        async with approver.approval(intended) as made:
+            return made
+    except NotAllowedError:
+        return None
 
 
 async def is_allowed(approver: TerminalApprover, intended: IntendedCall) -> bool:
@@ -144,3 +153,58 @@ async def test_all_covers_no_change_of_a_tainted_program(typist: Typist) -> None
     assert await is_allowed(approver, batch("Emma")[0])
     assert not await is_allowed(approver, batch("Faust", tainted=True)[0])
     assert TAINTED in " ".join(typist.getvalue().split())
+
+
+def numbers(*counts: int) -> list[IntendedCall]:
+    """Calls that wait together, each with a title and a count."""
+    tool = REMOVE.model_copy(update={"parameters": (*REMOVE.parameters, Parameter(name="count", type="integer"))})
+    alone = [
+        IntendedCall(tool, {"title": f"Book {one}", "count": one}, identity=f"1:1:7#0-{one}", summary=f"Remove {one}")
+        for one in counts
+    ]
+    return [replace(one, batch=tuple(alone) if len(alone) > 1 else ()) for one in alone]
+
+
+async def test_a_value_is_corrected_by_its_number(typist: Typist) -> None:
+    approver, (one,) = asking(typist), numbers(1)
+    typist.answers = ["2\n", "many\n", "2\n", "\n", "2 = 5\n", "y\n"]
+    assert await made_with(approver, one) == {"title": "Book 1", "count": 5}
+    told = " ".join(typist.getvalue().split())
+    assert "count (a whole number), now 1; Enter leaves it:" in told
+    assert "Not changed: count" in told
+    assert 'Delete book: title "Book 1", count 5' in told
+    assert typist.answers == []
+
+
+async def test_of_a_batch_one_is_corrected_and_one_skipped_and_one_answer_is_for_all(typist: Typist) -> None:
+    approver, calls = asking(typist), numbers(1, 2, 3, 4)
+    typist.answers = ["s9\n", "2\n", "2.2=7\n", "s3\n", "s4\n", "s4\n", "y\n"]
+    assert [await made_with(approver, one) for one in calls] == [
+        {"title": "Book 1", "count": 1},
+        {"title": "Book 2", "count": 7},
+        None,
+        {"title": "Book 4", "count": 4},
+    ]
+    told = typist.getvalue()
+    assert "Call 3 is skipped." in told
+    assert "Call 4 is made after all." in told
+    assert "skip a call (as s2)" in told
+    with pytest.raises(LeftOutError):
+        async with approver.approval(calls[2]):
+            pass
+    assert typist.answers == []
+
+
+async def test_who_skips_all_of_them_denies_them(typist: Typist) -> None:
+    approver, calls = asking(typist), numbers(1, 2)
+    typist.answers = ["s1\n", "s2\n", "y\n"]
+    assert await made_with(approver, calls[0]) is None
+
+
+async def test_what_it_will_do_is_said_first(typist: Typist) -> None:
+    typist.answers = ["n\n"]
+    await is_allowed(asking(typist), replace(numbers(1)[0], undo="It can be taken back."))
+    lines = [line.strip() for line in typist.getvalue().splitlines() if line.strip()]
+    assert lines[1] == "Remove 1"
+    assert lines[2].endswith("It can be taken back.")
+    assert lines[3].startswith('1. title = "Book 1"')

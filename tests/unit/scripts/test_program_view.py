@@ -25,7 +25,7 @@ def shown(*events: Event, whole: bool = False) -> str:
 def test_a_program_is_shown_with_its_calls_and_what_became_of_it() -> None:
     text = shown(program(), *calls(2), ended("partly", veto="nothing was changed", missing="the year"))
     assert all(line in text for line in TEXT.splitlines())
-    assert "3. people/info(person_id=0)" in text
+    assert "3. line 4 people/info(person_id=0)" in text
     assert "■ answered: partly  nothing was changed; missing: the year" in text
 
 

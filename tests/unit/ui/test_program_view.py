@@ -1,13 +1,15 @@
 """Programs on the page: folded from events, and drawn by Streamlit itself."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from domain.event import Event, EventRecord, ProgramLooked, ProgramRefused
+from domain.tool import ToolId
 from tests.unit.agent.program_events import TEXT, broken, call, calls, ended, program, run_of
 from ui.calls import Call, CallState
-from ui.code_view import code_html
+from ui.program_lines import ProgramLines, program_lines
 from ui.program_state import Written
 from ui.program_view import verdict
 from ui.run_state import RunState, run_state
@@ -107,17 +109,18 @@ def test_the_verdict_says_why_it_is_less_than_the_program_says() -> None:
     )
 
 
-def test_an_event_costs_as_much_however_many_came_before() -> None:
-    """Counted, not timed: a program is read once, and a call looks at none but those of its own step."""
-    records = run_of([program(), *calls(200), ended()])
-    told = [Told(one.seq, one.event.kind, one.model_dump_json()) for one in records]
-    state = RunState()
-    for one in told[:-1]:
-        state.add(one)
-    [text] = state.programs.texts
-    assert max(len(made) for made in state._steps.values()) == 1
+def test_a_text_is_read_once_however_many_calls_it_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str, tools: Mapping[str, ToolId]) -> ProgramLines:
+        read.append(text)
+        return program_lines(text, tools)
+
+    monkeypatch.setattr("ui.program_state.program_lines", counted)
+    state = story(run_of([program(), *calls(200), ended()]))
+    assert read == [TEXT]
     assert len(state.calls) == 202
-    assert text.times[4].now == 0
+    assert state.programs.texts[0].times[4].now == 0
 
 
 def test_a_run_that_has_ended_is_its_answer_and_one_folded_line() -> None:

@@ -4,7 +4,8 @@ from domain.event import InputNeeded
 from domain.origin import AskedCall, ValueOrigin
 from domain.tool import ToolId
 from tests.unit.ui.telling import told
-from ui.run_state import run_state
+from ui.run_state import AskedCall as AskedQuestion
+from ui.run_state import Origin, Question, run_state
 from ui.screens.questions import answers_to, whence
 
 
@@ -34,13 +35,13 @@ def test_a_question_shows_where_the_call_goes_and_where_each_value_comes_from() 
         input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"), host="b.example", origins=(origin,)
     )
     (question,) = run_state([told(1, asked)]).questions.values()
-    assert whence(question, question.together[0]) == [
+    assert whence(question) == [
         "goes to b.example",
         "account: words inside a text that read of a.example answered",
     ]
     before = InputNeeded(input="k", asks="call", reason="May it?", tool=ToolId("a/b/c"))
     (question,) = run_state([told(1, before)]).questions.values()
-    assert whence(question, question.together[0]) == []
+    assert whence(question) == []
 
 
 def test_a_question_about_several_calls_shows_them_all() -> None:
@@ -53,9 +54,17 @@ def test_a_question_about_several_calls_shows_them_all() -> None:
     asked = InputNeeded(input="k", asks="call", reason="May they?", tool=tool, arguments={"id": 1}, calls=calls)
     (question,) = run_state([told(1, asked)]).questions.values()
     assert [one.arguments for one in question.together] == [{"id": 1}, {"id": 2}]
-    assert [whence(question, one) for one in question.together] == [["id: worked out 1"], ["id: worked out 2"]]
+    assert whence(question) == ["id of call 1: worked out 1", "id of call 2: worked out 2"]
     assert [one.label for one in answers_to("call", several=True)] == [
-        "Allow all of them",
+        "Allow what is ticked",
         "Always allow",
-        "Do not allow",
+        "Allow none of them",
+    ]
+
+
+def test_what_is_so_of_all_calls_is_said_once() -> None:
+    calls = [AskedQuestion(origins=[Origin(parameter="day", words="you said it")]) for _ in range(2)]
+    assert whence(Question(input="k", undo="It cannot.", calls=calls)) == [
+        "It cannot.",
+        "day of each call: you said it",
     ]
