@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from domain.model import JsonObject
 from ui.client import Client
 from ui.corrections import as_text, corrections, day_of, form_of, read, schema_of
+from ui.problems import ServerError
 from ui.replies import Asked
 from ui.run_state import AskedCall, Question
 from ui.screens.telling import told
@@ -25,7 +26,7 @@ Answer = tuple[str, str, bool]
 
 def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Answer]) -> None:
     """The calls with their values, and the answers; in a fragment, which is drawn again when it is answered."""
-    accepts = _accepts(client, run, asked.input)
+    accepts, wrong = _accepts(client, run, asked.input), f"wrong-{asked.input}"
     with st.form(f"asked-{asked.input}", border=False, enter_to_submit=False):
         if asked.calls:
             given, left_out = _table(asked, accepts)
@@ -34,13 +35,20 @@ def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Ans
         for column, (label, decision, always) in zip(st.columns(len(answers)), answers, strict=True):
             pressed = column.form_submit_button(label, key=f"{label}-{asked.input}", width="stretch")
             if pressed and decision == "allow" and len(left_out) == len(given):
-                st.error("No call is ticked: tick one, or do not allow them.")
+                st.session_state[wrong] = "No call is ticked: tick one, or do not allow them."
             elif pressed:
                 before = [one.arguments for one in asked.together]
                 made = corrections(before, given, left_out) if decision == "allow" else []
                 say = partial(client.answer, run, asked.input, decision, always=always, corrections=made)
-                if told(say):
+                try:
+                    say()
+                except ServerError as error:
+                    st.session_state[wrong] = str(error)
+                else:
+                    st.session_state.pop(wrong, None)
                     st.rerun(scope="fragment")
+    if said := st.session_state.get(wrong):  # the page is drawn anew all the time, and this is to stay
+        st.error(unmarked(said))
 
 
 def _accepts(client: Client, run: str, question: str) -> JsonObject | None:
