@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
-import httpx
 import pytest
 from streamlit.testing.v1 import AppTest
 
