@@ -20,7 +20,7 @@ for title in ["Water the fig", "Feed the cat"]:
 
 FROM_ANSWER = """import asyncio
 found = await search_places(city="Meghalpet")
-name = found["results"][0]["name"]
+name = found["results"][0]["city"]
 await asyncio.gather(create_task(title=name), create_task(title=f"Visit {name}"))
 """
 
@@ -63,6 +63,7 @@ def test_what_a_response_holds_asks_when_the_call_of_an_approved_text_is_reached
         text: dict[str, Any] = {"text": FROM_ANSWER, "tools": {"create_task": CREATE, "search_places": SEARCH}}
         put = ada.call("PUT", f"/runs/{run}/plan", {"version": 0, "program": text})
         assert put.status_code == 200, put.text
+        assert ada.call("GET", f"/runs/{run}/plan").json()["program"]["complaints"] == []
         assert decide(ada, run) == 200
         records = ada.follow(run, after=before[-1].seq, until="input.needed")
         asked = records[-1].event
