@@ -272,17 +272,17 @@ class _Reader(ast.NodeVisitor):
                 self._bind(target.value, value, anywhere=anywhere)
             case ast.Subscript():
                 self.visit(target)
-                self._change(target.value, (value, target.slice))
+                self._change(target.value, (value,), target.slice)
             case ast.Attribute():
                 self.visit(target)
                 self._change(target.value, (value,))
             case _:
                 self.visit(target)
 
-    def _change(self, held: ast.expr, values: tuple[ast.expr, ...]) -> None:
+    def _change(self, held: ast.expr, values: tuple[ast.expr, ...], key: ast.expr | None = None) -> None:
         """Something is put into what an expression stands for."""
         for name in _roots(held):
-            self._define(name.id, Definition(values, self._place, whole=False, in_place=True))
+            self._define(name.id, Definition(values, self._place, whole=False, in_place=True, key=key))
 
 
 def _roots(held: ast.expr) -> Iterator[ast.Name]:

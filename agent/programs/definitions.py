@@ -45,7 +45,8 @@ class Place:
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
     """``made_of``: the expressions whose values go in. ``whole``: the name holds nothing else afterwards. ``in_place``: what the name holds
-    is changed, whoever else holds it. ``raised``: it is the error of what is called there. ``anywhere``: it reaches every use.
+    is changed, whoever else holds it. ``raised``: it is the error of what is called there. ``anywhere``: it reaches every use. ``key``: under
+    which it goes in: a value of its own, that is never changed in place.
     """
 
     made_of: tuple[ast.AST, ...]
@@ -54,6 +55,12 @@ class Definition:
     in_place: bool = False
     raised: bool = False
     anywhere: bool = False
+    key: ast.expr | None = None
+
+    @property
+    def values(self) -> tuple[ast.AST, ...]:
+        """All that it is made of, the key too."""
+        return self.made_of if self.key is None else (*self.made_of, self.key)
 
     def overwritten_by(self, later: "Definition", use: Place) -> bool:
         """Whether nothing of this is left at a use, because of another."""

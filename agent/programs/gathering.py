@@ -99,11 +99,11 @@ class Gathering:
     def _definition(self, definition: Definition) -> None:
         place = definition.place
         if place.cell == self._site.cell:
-            self.lines |= {getattr(part, "lineno", 0) for part in definition.made_of} - {0}
+            self.lines |= {getattr(part, "lineno", 0) for part in definition.values} - {0}
         if definition.raised:
             self._errors(definition)
             return
-        self._left += definition.made_of
+        self._left += definition.values
         tests = [one for one in place.tests if one not in self._site.tests]
         self.conditions += tests
         rounds = place.rounds if self._rounds else ()
@@ -111,7 +111,7 @@ class Gathering:
 
     def _errors(self, definition: Definition) -> None:
         """What an error says was said by one of the tools that are called there."""
-        left, seen = list(definition.made_of), set[ast.AST]()
+        left, seen = list(definition.values), set[ast.AST]()
         while left:
             part = left.pop()
             if part in seen:

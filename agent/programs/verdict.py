@@ -147,7 +147,7 @@ def _in_line(value: JsonValue) -> str:
 def is_nothing(value: JsonValue) -> bool:
     """Whether a value says nothing: none, empty, or a text that is no more than a word for that."""
     match value:
-        case None | [] | {}:
+        case None:
             return True
         case str():
             return value.strip().strip(".").casefold() in _NOTHING

@@ -30,6 +30,7 @@ def read(*texts: str) -> tuple[set[str], set[str]]:
         ("x, y = await asyncio.gather(a(), b())\n(await c(i=x), await d(i=y))", {"ac", "bd"}, {"c", "d"}),
         ("found = []\nfor one in await a():\n    found.append(one['id'])\nawait b(ids=found)", {"ab"}, {"b"}),
         ("found = {}\nfor one in await a():\n    found[one] = await b(i=one)\nlen(found)", {"ab"}, {"a", "b"}),
+        ("t = {}\nfor one in ('x', 'y'):\n    p = await a(c=one)\n    t[one] = await b(i=p['id'])\nt", {"ab"}, {"b"}),
         ("x = await a()\nif x['open']:\n    y = 'open'\nelse:\n    y = 'shut'\ny", set[str](), {"a"}),
         ("x = None\nfor one in await a():\n    if (await b(i=one))['n'] > 2:\n        x = one\nx", {"ab"}, {"a", "b"}),
         ("try:\n    x = await a()\nexcept ToolError:\n    x = await b()\nawait c(i=x)", {"ac", "bc"}, {"c"}),

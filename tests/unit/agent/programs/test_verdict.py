@@ -44,7 +44,9 @@ def test_some_values_are_nothing(value: JsonValue) -> None:
     assert is_nothing(value)
 
 
-@pytest.mark.parametrize("value", [0, False, "0", "no", "None of them is cheaper", ["", "x"]])
+@pytest.mark.parametrize(
+    "value", [0, False, "0", "no", "None of them is cheaper", ["", "x", {"count": 1}, [{"title": "Dune"}]]]
+)
 def test_others_are_not(value: JsonValue) -> None:
     assert not is_nothing(value)
 
