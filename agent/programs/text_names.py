@@ -1,14 +1,19 @@
 """Names of a program's text, as its tree has them."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 
 
 def used(text: str) -> frozenset[str]:
     """The names that it reads."""
-    return frozenset(
-        node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    )
+    return frozenset(places(text))
+
+
+def places(text: str) -> Counter[str]:
+    """In how many places it reads each name."""
+    tree = ast.parse(text)
+    return Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
 def found(text: str) -> frozenset[str]:

@@ -8,11 +8,12 @@ from pydantic.types import JsonValue
 
 from agent.plans.compiling import compiled
 from agent.plans.from_run import Offered
-from agent.plans.inputs import shown_inputs, with_inputs, with_values
+from agent.plans.inputs import input_names_shown, shown_inputs, with_inputs, with_values
 from agent.plans.kept import kept
 from agent.plans.lifting import lifted, schema_of_value
 from agent.plans.lifting import words_of as words_in
 from agent.plans.request_template import Words, said, spoken
+from agent.programs import text_names
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
@@ -151,8 +152,8 @@ def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: 
 
     Checking takes time with long values and schemas: it is a thread's work.
     """
-    if sum(len(dumps(value)) for value in values.values()) > MOST_CHARACTERS:
-        raise UsageError(f"these values have more than {MOST_CHARACTERS:,} characters; shorten them")
+    if _characters(plan, values) > MOST_CHARACTERS:
+        raise UsageError(f"with these values the plan has more than {MOST_CHARACTERS:,} characters; shorten them")
     filled, wrong = with_values(plan, values)
     if wrong:
         faults = tuple((f"parameters.{parameter}".rstrip("."), said) for parameter, said in wrong)
@@ -161,3 +162,9 @@ def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: 
     defaults = {own: schema["default"] for own, schema in schemas.items() if "default" in schema}
     request = said(note, {**defaults, **values}, schemas) if note else name
     return filled, request[:4000]
+
+
+def _characters(plan: ProgramPlan, values: Mapping[str, JsonValue]) -> int:
+    """How many the values take, each as often as the text reads its name: the calls hold them."""
+    names, places = input_names_shown(plan), text_names.places(plan.program.text)
+    return sum(max(1, places[names.get(shown, shown)]) * len(dumps(value)) for shown, value in values.items())

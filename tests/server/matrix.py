@@ -82,6 +82,11 @@ async def a_template(world: World) -> Mapping[str, str]:
     return await _template_of("user", world)
 
 
+async def a_version(world: World) -> Mapping[str, str]:
+    """Of a template."""
+    return {**await a_template(world), "version": "1"}
+
+
 async def a_shared_template(world: World) -> Mapping[str, str]:
     """Of the author."""
     return await _template_of("author", world, shared=True)
@@ -226,6 +231,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/templates/{template_id}"): own(204, a_template),
     # The template is found; the conversation, whose id is made up, is not.
     ("GET", "/api/v1/templates/{template_id}/differences"): own(200, a_template),
+    ("GET", "/api/v1/templates/{template_id}/versions/{version}/differences"): own(200, a_version),
     # One's own needs no taking.
     ("PUT", "/api/v1/templates/{template_id}/taken"): own(409, a_template, {"version": 1}),
     ("POST", "/api/v1/templates/{template_id}/runs"): own(404, a_template, {"conversation_id": NO_ID}),
