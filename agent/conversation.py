@@ -54,7 +54,7 @@ class EarlierRun:
 
 
 def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
-    """A run out of its events, of which those of subtasks and of finished calls count: calls that found something and were not gone around.
+    """A run out of its events, of which those of subtasks and of finished calls count: calls that found or changed something and were not gone around.
 
     The last of equal calls stays.
     """
@@ -67,7 +67,7 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
                 answers.append(answer)
             case RunFinished(answer=answer) if not answers:
                 answers.append(answer)
-            case CallFinished(result=result) if result.status == "ok" and not is_empty(result.response):
+            case CallFinished(result=result) if result.status == "ok" and _left_something(result):
                 found = [one for one in found if _call(one[1]) != _call(result)]
                 found.append((record, result))
             case StepBacktracked(phase="execute", dropped=tool):
@@ -87,6 +87,10 @@ def _chosen(found: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventReco
         most = max(often.values())
         kept.remove(next(one for one in kept if often[one[1].tool] == most))
     return kept
+
+
+def _left_something(result: StepResult) -> bool:
+    return result.changes or not is_empty(result.response)
 
 
 def _call(result: StepResult) -> tuple[str, str]:

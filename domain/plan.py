@@ -51,6 +51,7 @@ class StepResult(Model):
     ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole. ``instead``: where a
     recorded call with other arguments answered, those that differ, as they were recorded. ``intended``: where its user corrected the call
     before it was made, the arguments that it would have had. ``left_out``: its user left it out of several that one answer was about.
+    ``changes``: the tool may change something, so that the call counts whatever it answered; of earlier versions nobody knows.
     """
 
     tool: ToolId
@@ -67,6 +68,7 @@ class StepResult(Model):
     seconds: float = 0.0
     intended: JsonObject | None = None
     left_out: bool = False
+    changes: bool = False
 
     @property
     def wanted(self) -> JsonObject:

@@ -206,6 +206,7 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
         note=sound(answer.note),
         instead=answer.instead,
         seconds=time.perf_counter() - started,
+        changes=not tool.safe,
     )
 
 

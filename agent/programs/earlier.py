@@ -24,6 +24,8 @@ _ANSWER = 400
 _OLDER = 160
 """Characters of an answer that is not the last."""
 _CALL = 110
+_CHANGE = 180
+"""Characters of a call; of a change its arguments are all that there may be to take it back by."""
 _PART = "an earlier part of this request"
 _IS_CUT = "  # only a part of what it answered: for the whole, call it again"
 Step = tuple[int, ToolDoc, StepResult]
@@ -131,5 +133,5 @@ def _head(one: _Asked, most: int) -> str:
 def _line(step: Step) -> str:
     at, tool, result = step
     given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in result.arguments.items())
-    call = clean(f"{identifier(tool.api, 'tool')}({given})", _CALL)
+    call = clean(f"{identifier(tool.api, 'tool')}({given})", _CALL if tool.safe else _CHANGE)
     return f"{EARLIER}[{at}] = {call}{_IS_CUT if result.note == CUT else ''}"

@@ -27,7 +27,7 @@ class ApprovedPlan:
     reach: Mapping[str, Mapping[str, str]]
 
     def covers(self, call: IntendedCall) -> bool:
-        """Whether its text makes this call, to where it went then and with values that its user could see in it; of steps, whether one is this very call."""
+        """Whether its text makes this call, to where it went then and with values that its user saw in it; of steps, whether one is this very call."""
         if self.reach.get(call.tool.id) != reach_of(call.tool).model_dump():
             return False
         if self.program is None:
@@ -37,15 +37,13 @@ class ApprovedPlan:
 
 
 def _stands(origin: ValueOrigin) -> bool:
-    """Whether a value is what the text says: its own, the user's, a whole field of an answer that it names; not what was taken out of prose, and nothing
-    that may be made of it.
+    """Whether its user saw a value when they approved the text, or said it: it stands there, or is made of nothing else. What a response holds, they
+    never saw; what a template's other author fixed is not theirs.
     """
     match origin.kind:
         case "said" | "document":
             return True
-        case "field" | "written":
-            return origin.slice is not None
-        case "computed":
+        case "field" | "written" | "computed":  # a response may hold what stands in the text, too
             return origin.slice is not None and not origin.slice.foreign
         case "prose" | "others":
             return False

@@ -1,7 +1,8 @@
 """What a run has from before it: the earlier runs of its conversation, what its user said in them, and what another's template holds."""
 
-from collections.abc import Collection, Sequence
-from typing import cast
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
 from agent.execution.provenance import Fixed, Voices
@@ -12,6 +13,7 @@ from domain.tool import ToolId
 from server.runs.corrections import fixed_by_corrections
 from server.runs.given_plans import without_documents
 from server.runs.journal import records_of
+from server.storage.inputs import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -53,14 +55,15 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
 
 
 async def voices_of(run: Run, storage: Storage) -> Voices:
-    """However often a run is taken up, messages after it do not count; what its user has corrected meanwhile does."""
+    """However often a run is taken up, messages and answers to other runs after it do not count; what its user has corrected meanwhile does."""
     before = await storage.runs.before(run, _MESSAGES)
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
+    answered = await _answered(before, run, storage)
     others = _fixed_by_others(run) if run.id in by_others else []
     given = [] if run.id in by_others else said_values(without_documents(run))
     return Voices(
-        said=[*given, *(one.request for one in asked if one.id not in by_others)],
+        said=[*given, *(text for one in asked for text in _said_in(one, answered, by_others))],
         fixed=[
             *(one for one in _fixed(run) if one not in others),
             *fixed_by_corrections(await storage.inputs.all(run.id)),
@@ -68,6 +71,27 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
         others_said=[run.request] if run.id in by_others else [],
         others_fixed=others,
     )
+
+
+async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[Input]]:
+    """What earlier runs had asked and were answered when the run was asked for. Its own answers are told by its events."""
+    found: defaultdict[str, list[Input]] = defaultdict(list)
+    for one in await storage.inputs.said([one.id for one in before], run.created_at):
+        found[one.run_id].append(one)
+    return found
+
+
+def _said_in(run: Run, answered: Mapping[str, Sequence[Input]], by_others: Collection[str]) -> Iterator[str]:
+    """The words of its user in one run: its request and their answers. In one of another's template, neither the request nor a choice that it
+    proposed is worded by them.
+    """
+    if run.id not in by_others:
+        yield run.request
+    for one in answered.get(run.id, ()):
+        told, question = cast("dict[str, Any]", one.answer), cast("dict[str, Any]", one.question)
+        said = told.get("answer", "")
+        if said and not (run.id in by_others and said in question.get("choices", ())):
+            yield said
 
 
 async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:

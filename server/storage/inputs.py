@@ -1,5 +1,6 @@
 """Questions that runs wait with, each answered once."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Literal
 
@@ -84,6 +85,14 @@ class Inputs:
         if open_only:
             statement = statement.where(InputRow.answered_at.is_(None))
         ordered = statement.order_by(InputRow.asked_at, InputRow.key)
+        return await self._database.read(lambda session: [_input(row) for row in session.scalars(ordered)])
+
+    async def said(self, run_ids: Collection[str], until: datetime) -> list[Input]:
+        """What the users of these runs answered to questions, until then, in that order."""
+        statement = select(InputRow).where(
+            InputRow.run_id.in_(run_ids), InputRow.kind == "question", InputRow.answered_at <= until
+        )
+        ordered = statement.order_by(InputRow.answered_at, InputRow.key)
         return await self._database.read(lambda session: [_input(row) for row in session.scalars(ordered)])
 
 

@@ -18,6 +18,12 @@ for title in ["Water the fig", "Feed the cat"]:
     await create_task(title=title)
 """
 
+FROM_ANSWER = """import asyncio
+found = await search_places(city="Meghalpet")
+name = found["results"][0]["city"]
+await asyncio.gather(create_task(title=name), create_task(title=f"Visit {name}"))
+"""
+
 
 def test_a_loop_that_its_user_approved_is_leave_for_its_changes(fresh: Place, tmp_path: Path) -> None:
     with serving(fresh, tmp_path / "home") as (address, _):
@@ -46,6 +52,30 @@ def test_a_loop_that_its_user_approved_is_leave_for_its_changes(fresh: Place, tm
         asked = ada.follow(answer.json()["id"], until="input.needed")[-1].event
         assert isinstance(asked, InputNeeded)
         assert (asked.asks, asked.tool) == ("call", CREATE)
+    assert len(effects(fresh)) == 2
+
+
+def test_what_a_response_holds_asks_when_the_call_of_an_approved_text_is_reached(fresh: Place, tmp_path: Path) -> None:
+    """Its user approved the text, and never saw what answers: both changes are one question then, in words."""
+    with serving(fresh, tmp_path / "home") as (address, _):
+        ada = registered(address)
+        run, before, _ = stopped(ada, WRITE)
+        text: dict[str, Any] = {"text": FROM_ANSWER, "tools": {"create_task": CREATE, "search_places": SEARCH}}
+        put = ada.call("PUT", f"/runs/{run}/plan", {"version": 0, "program": text})
+        assert put.status_code == 200, put.text
+        assert ada.call("GET", f"/runs/{run}/plan").json()["program"]["complaints"] == []
+        assert decide(ada, run) == 200
+        records = ada.follow(run, after=before[-1].seq, until="input.needed")
+        asked = records[-1].event
+        assert isinstance(asked, InputNeeded)
+        assert (asked.asks, asked.tool) == ("call", CREATE)
+        assert [one.arguments["title"] for one in asked.calls] == ["Meghalpet", "Visit Meghalpet"]
+        assert all(one.summary and one.origins for one in asked.calls)
+        assert effects(fresh) == []
+        assert ada.call("POST", f"/runs/{run}/inputs/{asked.input}", {"decision": "allow"}).status_code == 200
+        after = ada.follow(run, after=records[-1].seq)
+        assert not any(isinstance(record.event, InputNeeded) for record in after)
+        assert end(after).outcome == "answered"
     assert len(effects(fresh)) == 2
 
 

@@ -6,11 +6,21 @@ from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
 from server.storage.users import User
-from tests.contract.rows.people import user
+from tests.contract.rows.conftest import ManualClock
+from tests.contract.rows.people import CHOICES, run, user
 from tests.flows.small_world import REMOVE
 
 PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": {"title": "Dune"}}]}
 VALUE = (REMOVE.id, "title", "Dune")
+
+
+ASKED: JsonObject = {"reason": "Which one?", "choices": ["account 999", "account 998"]}
+
+
+async def says(storage: Storage, of: Run, key: str, answer: JsonObject) -> None:
+    """A question of a run, answered."""
+    await storage.inputs.ask(of.id, key, "question", ASKED)
+    await storage.inputs.answer(of.id, key, of.user_id, answer)
 
 
 async def asked_before(storage: Storage, of: User, owner: User, conversation: str) -> Run:
@@ -39,3 +49,26 @@ async def test_what_a_user_fixed_in_a_template_of_their_own_is_theirs(storage: S
     voices = await voices_of(await asked_before(storage, ada, ada, conversation), storage)
     assert (voices.said, voices.fixed) == (["Remove Dune"], [VALUE])
     assert (voices.others_said, voices.others_fixed) == ([], [])
+
+
+async def test_what_a_user_answered_in_an_earlier_run_was_said(storage: Storage, clock: ManualClock) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    first, conversation = await run(storage, ada, "Book a table")
+    await says(storage, first, "question-1", {"decision": "answer", "answer": "Trattoria Rossi"})
+    await says(storage, first, "question-2", {"decision": "deny"})
+    others, _ = await run(storage, eve, "Book a room")
+    await says(storage, others, "question-1", {"decision": "answer", "answer": "Room 7"})
+    after = await storage.runs.add(ada.id, conversation.id, "And a taxi there", CHOICES)
+    clock.on(seconds=1)
+    await says(storage, first, "question-3", {"decision": "answer", "answer": "said after it"})
+    assert (await voices_of(after, storage)).said == ["Book a table", "Trattoria Rossi", "And a taxi there"]
+
+
+async def test_a_choice_that_another_s_template_proposed_is_not_in_its_user_s_words(storage: Storage) -> None:
+    ada, mallory = await user(storage), await user(storage, "mallory")
+    conversation = (await storage.conversations.add(ada.id)).id
+    old = await asked_before(storage, ada, mallory, conversation)
+    await says(storage, old, "question-1", {"decision": "answer", "answer": "account 999"})
+    await says(storage, old, "question-2", {"decision": "answer", "answer": "account 7"})
+    after = await storage.runs.add(ada.id, conversation, "And now?", CHOICES)
+    assert (await voices_of(after, storage)).said == ["account 7", "And now?"]

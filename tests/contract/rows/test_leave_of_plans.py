@@ -1,13 +1,16 @@
-"""An approved plan allows its changes where its tools were when it was approved, and nowhere else."""
+"""An approved plan allows its changes where its tools were when it was approved, with values that its user saw in it, and no others."""
 
 import asyncio
 
 import pytest
 
 from agent.execution.approval import IntendedCall
+from agent.execution.provenance import Judged
 from agent.plans.compiling import compiled
 from domain.model import JsonObject
+from domain.origin import ValueKind, ValueOrigin
 from domain.plan_document import PlanDocument
+from domain.slice import Slice, Source
 from domain.tool import ToolDoc
 from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
@@ -25,7 +28,7 @@ QUESTION: JsonObject = {"plan": PLAN, "request": "remove Dune", "given": [], "ma
 PROGRAM = compiled(PlanDocument.model_validate(PLAN), {REMOVE.id: REMOVE})
 
 
-async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
+async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrigin) -> bool:
     """Whether the run's user is asked before the call is made."""
     waits = asyncio.Event()
 
@@ -35,7 +38,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc) -> bool:
     approver = UserApprover(Questions(storage, of, Asks(told, lambda _: waits.set()), MemoryGraph().get_tools))
 
     async def made() -> None:
-        async with approver.approval(IntendedCall(tool, DUNE, text=PROGRAM.program.text)):
+        async with approver.approval(IntendedCall(tool, DUNE, Judged(origins), text=PROGRAM.program.text)):
             return
 
     tasks: list[asyncio.Task[object]] = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]
@@ -63,3 +66,39 @@ async def test_one_of_before_places_were_kept_asks(storage: Storage) -> None:
     await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
     await storage.inputs.answer(of.id, "plan-1", ada.id, {"decision": "allow", "document": PLAN})
     assert await is_asked(storage, of, REMOVE)
+
+
+WRITTEN = Source(kind="constant", name="'Dune'")
+TODAY = Source(kind="input", name="today")
+GIVEN = Source(kind="given", name="title")
+ANSWERED = Source(kind="call", name="find_books", tool=REMOVE.id)
+BEFORE = Source(kind="input", name="earlier[0]", tool=REMOVE.id)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sources", "asked"),
+    [
+        ("said", None, False),
+        ("document", None, False),
+        ("written", [WRITTEN], False),
+        ("computed", [WRITTEN, TODAY, GIVEN], False),
+        ("field", [WRITTEN], False),  # it stands in the text, and a response has it, too
+        ("field", [ANSWERED], True),
+        ("field", [BEFORE], True),
+        ("field", [WRITTEN, ANSWERED], True),
+        ("field", None, True),
+        ("computed", [WRITTEN, ANSWERED], True),
+        ("written", None, True),
+        ("prose", [WRITTEN], True),
+        ("others", [WRITTEN], True),
+    ],
+)
+async def test_it_holds_for_values_that_its_user_saw(
+    storage: Storage, kind: ValueKind, sources: list[Source] | None, *, asked: bool
+) -> None:
+    ada = await user(storage)
+    of, _ = await run(storage, ada)
+    await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
+    await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
+    made = None if sources is None else Slice(parameter="title", expression="title", sources=tuple(sources))
+    assert await is_asked(storage, of, REMOVE, ValueOrigin(parameter="title", kind=kind, words="", slice=made)) is asked

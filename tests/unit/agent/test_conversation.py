@@ -43,6 +43,14 @@ def test_what_found_something_is_kept_with_the_number_of_its_event() -> None:
     assert (found.steps[0][1].note, found.steps[0][1].provenance) == (NOTE, ())
 
 
+def test_a_change_is_kept_whatever_it_answered() -> None:
+    """What is to be taken back is found by its arguments alone."""
+    bare = [call(api, {"id": 7}, response=body) for api, body in (("a", ""), ("b", "{}"), ("c", '{"deleted": []}'))]
+    changes = [one.model_copy(update={"result": one.result.model_copy(update={"changes": True})}) for one in bare]
+    assert [result.tool for _, result in left_by(BEGUN, *changes).steps] == ["a", "b", "c"]
+    assert all(result.arguments == {"id": 7} for _, result in left_by(BEGUN, *changes).steps)
+
+
 def test_it_is_bounded() -> None:
     found = left_by(BEGUN, *(call("a", {"n": n}) for n in range(MOST_STEPS + 3)), call("a", {"n": 5}))
     assert [result.arguments["n"] for _, result in found.steps] == [3, 4, *range(6, MOST_STEPS + 3), 5]

@@ -50,7 +50,7 @@ def announced(
     title: str, place: str = "1:1:7", tool: ToolDoc = REMOVE, *, tainted: bool = False, in_loop: bool = False
 ) -> Announced:
     made = Slice(parameter="title", expression="x", sources=(Source(kind="call", name="f"),), words="made of x")
-    return Announced(f"{place}#0-{title}", tool, {"title": title}, (made,), tainted, in_loop)
+    return Announced(f"{place}#0-{title}", tool, {"title": title}, (made,), tainted=tainted, in_loop=in_loop)
 
 
 def approved(approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, Announcements, Calls]:

@@ -9,7 +9,7 @@ from agent.programs.earlier import EarlierResults, earlier_results
 from agent.programs.slices import Setting, SlicedProgram
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
-from tests.flows.small_world import BOOKS, GEOCODE
+from tests.flows.small_world import BOOKS, GEOCODE, REMOVE
 
 PLACES = json.dumps({"results": [{"city": "Oslo", "id": 3}, {"city": "Lima", "id": 5}]})
 
@@ -50,6 +50,13 @@ def test_results_are_values_and_each_request_stands_before_its_own() -> None:
         "answer: Nobody.",
     ]
     assert results.foreign
+
+
+def test_a_change_that_answered_nothing_is_shown_with_its_arguments() -> None:
+    made = step(REMOVE, "", title="A long title of a book, " * 5, note="n")
+    results = found(run_of("Remove it", made, answer="Done."), given=[made])
+    assert results.values == (None,)
+    assert f'earlier[0] = {REMOVE.function}(title="{"A long title of a book, " * 5}"' in results.text
 
 
 def test_nothing_before_is_nothing() -> None:
