@@ -27,10 +27,12 @@ def summary(story: RunState, end: RunFinished) -> str:
     return f"{OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s: {', '.join(parts)}"
 
 
-def under_way(story: RunState) -> str:
-    """A run that goes on."""
+def under_way(story: RunState, *, waits: bool = False) -> str:
+    """A run that goes on. ``waits``: for an answer of its user."""
     if not story.seq:
         return "Waiting for its turn …"
+    if waits:
+        return "Waits for you: see below."
     running = sum(call.result is None for call in story.calls)
     told = f"Under way: {_several(len(story.calls), 'call')}" if story.calls else "Under way"
     if running:

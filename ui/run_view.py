@@ -37,7 +37,7 @@ def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) 
     """A run that goes on is unfolded, and its answer grows above it. ``unfolded``: so is one that has ended, until somebody folds it."""
     draw_dialogue(story)
     if not story.finished:
-        st.caption(under_way(story))
+        st.caption(under_way(story, waits=bool(around.open)))
         _answer(story)
         if story.nodes or story.programs.texts or story.calls:
             with st.container(border=True):

@@ -33,6 +33,8 @@ _CSS = """<style>
   [data-testid="stChatMessage"] > div:last-child { width: 100%; }
   .fp-code li { grid-template-columns: 1.6rem 1.1rem minmax(0, 1fr); }
   .fp-note { grid-column: 3; }
+  [class*="st-key-heads-"] { display: none; }
+  [class*="st-key-calls-"] [data-testid="stWidgetLabel"] { display: flex !important; }
 }
 </style>"""
 

@@ -17,7 +17,7 @@ from ui.screens.telling import told
 from ui.texts import labelled, unmarked
 from ui.values import choices_of, shown
 
-_MOST_COLUMNS = 4
+_MOST_COLUMNS = 3
 """Arguments that have columns of their own in a table of calls."""
 _DAYS = date(1900, 1, 1), date(2999, 12, 31)
 Answer = tuple[str, str, bool]
@@ -78,14 +78,18 @@ def _table(asked: Question, accepts: JsonObject | None) -> tuple[list[dict[str, 
     """A row for each call, which can be left out; below it, where the values come from."""
     names = list(dict.fromkeys(name for one in asked.calls for name in one.arguments))
     wide = len(names) <= _MOST_COLUMNS
-    widths = [1, 5, *([2] * len(names) if wide else [])]
+    widths = [1, 4, *([3] * len(names) if wide else [])]
     heads: list[str] = ["Make it", "What it does", *(names if wide else [])]
-    for column, head in zip(st.columns(widths), heads, strict=True):
-        column.caption(labelled(head))
+    with st.container(
+        key=f"heads-{asked.input}"
+    ):  # on a narrow screen each field says what it is, and the heads are not shown
+        for column, head in zip(st.columns(widths), heads, strict=True):
+            column.caption(labelled(head))
+    rows = st.container(key=f"calls-{asked.input}")
     given: list[dict[str, JsonValue]] = []
     left_out: set[int] = set()
     for at, call in enumerate(asked.calls):
-        row = st.columns(widths, vertical_alignment="center")
+        row = rows.columns(widths, vertical_alignment="center")
         label, key = f"Make call {at + 1}", f"{asked.input}-{at}"
         if not row[0].checkbox(label, value=True, key=f"{key}-made", label_visibility="collapsed"):
             left_out.add(at)

@@ -4,7 +4,8 @@ import pytest
 from pydantic import JsonValue
 
 from domain.model import JsonObject
-from ui.corrections import as_text, corrections, form_of, read, schema_of
+from ui.corrections import as_text, corrections, form_of, read, schema_of, unfit
+from ui.replies import Fault
 
 ACCEPTS: JsonObject = {
     "properties": {
@@ -71,3 +72,15 @@ def test_null_as_an_alternative_is_no_kind() -> None:
     assert schema_of(ACCEPTS, "day") == {"type": "string", "format": "date"}
     assert schema_of(ACCEPTS, "unknown") == {}
     assert as_text({"a": 1}) == '{\n  "a": 1\n}'
+
+
+def test_what_does_not_fit_is_said_of_the_call_that_it_is_about() -> None:
+    faults = [
+        Fault(place="body.corrections.0.arguments.title", message="title must be longer."),
+        Fault(place="body.corrections", message="no call is left: deny them instead"),
+    ]
+    made: list[JsonObject] = [{"call": 2, "arguments": {"title": ""}}]
+    assert unfit(faults, made, several=True) == (
+        "This does not fit: call 3: title must be longer. no call is left: deny them instead"
+    )
+    assert unfit(faults[:1], made, several=False) == "This does not fit: title must be longer."

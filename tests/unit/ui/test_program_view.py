@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from domain.event import Event, EventRecord, ProgramLooked, ProgramRefused
+from domain.event import CallFinished, Event, EventRecord, ProgramLooked, ProgramRefused
 from domain.tool import ToolId
 from tests.unit.agent.program_events import TEXT, broken, call, calls, ended, program, run_of
 from ui.calls import Call, CallState
@@ -82,6 +82,16 @@ def test_a_line_that_broke_off_or_failed_says_so_and_those_behind_it_were_not_re
 def test_a_call_within_a_function_is_of_the_statement_that_uses_it() -> None:
     text = "async def one(name):\n    return await search(name=name)\nfirst = 1\nx = await one('a')\n{'answer': x}\n"
     assert states([program(text), call(1, "search", {}, text=text)[0]]) == {2: "running", 5: "unreached"}
+
+
+def test_a_call_that_was_not_allowed_is_not_made_and_has_not_failed() -> None:
+    [begun, ended_ok] = call(1, "search", {})
+    assert isinstance(ended_ok, CallFinished)
+    denied = ended_ok.result.model_copy(update={"status": "skipped", "outcome": None})
+    events = [program(), begun, ended_ok.model_copy(update={"result": denied}), broken(line=1)]
+    assert states(events) == {1: "not_made", **dict.fromkeys(range(2, 7), "unreached")}
+    titles = [one.label for one in drawn(run_of(events)).expander]
+    assert "– line 1: people / search (not made)" in titles
 
 
 def test_a_call_that_is_asked_about_waits() -> None:
