@@ -99,6 +99,10 @@ class Asking:
         """Whether there is anybody to be asked."""
         return not isinstance(self.asker, NobodyThere)
 
+    def knows(self, question: UserQuestion) -> bool:
+        """Whether it was asked before: whoever wrote a text since was told the answer."""
+        return any((one.question, one.choices) == (question.text, question.choices) for one in self.answered)
+
     async def ask(
         self, question: UserQuestion, site: str = "", recorded: QuestionAnswered | None = None
     ) -> QuestionAnswered:

@@ -5,7 +5,7 @@ import sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
@@ -16,13 +16,11 @@ from domain.errors import BrokenInputError, UnavailableError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.asking import Asker
-    from agent.execution.approval import Approver
+    from _terminal_user import Changes
+
     from agent.transcript import Transcript
     from domain.event import Event
 
-Changes = Literal["ask", "yes", "dry run"]
-"""What becomes of calls that may change something."""
 _EXITS = {"answered": 0, "partly": 4}
 """By the run's outcome; any other exits with 1."""
 
@@ -93,35 +91,6 @@ def _shown(*, all_candidates: bool) -> "Callable[[Event], None]":
     return AskView(Console(highlight=False), all_candidates=all_candidates).show
 
 
-def _approver(changes: Changes, executor: str, turn: asyncio.Lock) -> "Approver":
-    """Who approves the changes of a run. What is replayed changes nothing, so nobody is asked about it."""
-    from _approvals import HOW_ELSE, TerminalApprover, show_change
-    from rich.console import Console
-
-    from agent.execution.approvers import AllowChanges, DenyChanges, DryRun
-
-    console = Console(stderr=True, highlight=False)
-    if changes == "dry run":
-        return DryRun(lambda call: show_change(console, call, "Not made, since this is a dry run:"))
-    if changes == "yes" or executor == "replay":
-        return AllowChanges()
-    return TerminalApprover(console, turn) if _at_a_terminal() else DenyChanges(HOW_ELSE)
-
-
-def _asker(turn: asyncio.Lock) -> "Asker":
-    """Who is asked what the request leaves open."""
-    from _questions import TerminalAsker
-    from rich.console import Console
-
-    from agent.asking import NobodyThere
-
-    return TerminalAsker(Console(stderr=True, highlight=False), turn) if _at_a_terminal() else NobodyThere()
-
-
-def _at_a_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 async def _ask(
     request: str,
     store: Path | None,
@@ -130,10 +99,12 @@ async def _ask(
     executor: str,
     calls: tuple[Path, ...],
     show: "Callable[[Event], None] | None",
-    changes: Changes,
+    changes: "Changes",
     *,
     learn: bool,
 ) -> "Transcript":
+    from _terminal_user import approver, asker
+
     from agent.transcript import Transcript
     from wiring.container import open_container
     from wiring.executors import replay_of
@@ -144,9 +115,9 @@ async def _ask(
         container = await stack.enter_async_context(open_container(store=store))
         caller = await stack.enter_async_context(replay_of(container, calls)) if calls else None
         turn = asyncio.Lock()
-        approver = _approver(changes, executor, turn)
-        deps = await run_deps(container, policy, caller or executor, planner, approver=approver)
-        deps = replace(deps, asker=_asker(turn))
+        approves = approver(changes, executor, turn)
+        deps = await run_deps(container, policy, caller or executor, planner, approver=approves)
+        deps = replace(deps, asker=asker(turn))
         transcript = Transcript()
         learns = learn and container.settings.learn
         async for record in run_and_learn(request, deps, budget_of(container), learn=learns):

@@ -19,6 +19,7 @@ _LOOK: dict[CallState, str] = {
     "running": 'fillcolor="#e4ebf7" color="#2457a6" penwidth=1.6',
     "waits": 'style="filled,rounded,dashed" fillcolor="#fdeccf" color="#8a5200" penwidth=1.6',
     "done": 'fillcolor="#d6f0e0" color="#1f7a4d" penwidth=1.6',
+    "not_made": 'style="filled,rounded,dashed" fillcolor="#f6f7f9" color="#6b7480" fontcolor="#4a525d"',
     "failed": 'style="filled,rounded,bold" fillcolor="#fbe0dd" color="#a3261b" penwidth=2',
 }
 _HEAD = (

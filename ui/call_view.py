@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui.calls import Call
+from ui.calls import SAID, Call
 from ui.program_state import Waits
 from ui.run_calls import RunCalls
 from ui.run_summary import seconds_told
@@ -41,9 +41,9 @@ class CallsView:
         if len(calls) == 1:
             self._folded(calls[0], f"{_mark(calls[0])} {where}{name} ({self._told(calls[0])})")
             return
-        told = Counter(call.result.status if call.result else self._open(call) for call in calls)
+        told = Counter(_status(call) or self._open(call) for call in calls)
         became = ", ".join(f"{count} {status}" for status, count in told.items())
-        mark = "…" if any(call.result is None for call in calls) else _MARKS["ok" if set(told) == {"ok"} else "failed"]
+        mark = _mark_of(calls)
         title = f"{mark} {where}{name} ×{len(calls)} ({became}; {seconds_told(seconds)})"
         with folded(title, f"{self.key}-{place}") as opened:
             if opened:
@@ -52,7 +52,7 @@ class CallsView:
     def _several(self, calls: Sequence[Call], place: str) -> None:
         all_key = f"{self.key}-{place}-all"
         some = [call for number, call in enumerate(calls) if number < _FIRST]
-        some += [call for call in calls[_FIRST:] if call.failed][:_FIRST]
+        some += [call for call in calls[_FIRST:] if call.failed or call.not_made][:_FIRST]
         shown = calls[:_ALL] if st.session_state.get(all_key) else some
         for call in shown:
             given = clipped_line(", ".join(f"{name}={value}" for name, value in call.arguments.items()))
@@ -109,6 +109,8 @@ class CallsView:
     def _told(self, call: Call) -> str:
         if not (result := call.result):
             return self._open(call)
+        if call.not_made:
+            return _status(call)
         code = f" {result.http_status}" if result.http_status else ""
         return f"{result.status}{code}, {seconds_told(result.seconds)}"
 
@@ -133,6 +135,20 @@ def clipped_line(text: str, most: int = _ARGUMENTS) -> str:
     """One line of it."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _status(call: Call) -> str:
+    """How it ended, in a word or two; empty while it is under way."""
+    return "" if call.result is None else SAID["not_made"] if call.not_made else call.result.status
+
+
+def _mark_of(calls: Sequence[Call]) -> str:
+    """Of several: the worst of them; what was not made is no fault of those that were."""
+    if any(call.result is None for call in calls):
+        return "…"
+    if any(call.failed for call in calls):
+        return _MARKS["failed"]
+    return _MARKS["skipped" if all(call.not_made for call in calls) else "ok"]
 
 
 def _mark(call: Call) -> str:

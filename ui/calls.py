@@ -9,8 +9,8 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolId
 
-CallState = Literal["planned", "unreached", "running", "waits", "done", "failed"]
-"""``planned``: nothing is called yet, or at all."""
+CallState = Literal["planned", "unreached", "running", "waits", "done", "not_made", "failed"]
+"""``planned``: nothing is called yet, or at all; ``not_made``: its user did not allow it, or left it out."""
 
 SIGNS: dict[CallState, str] = {
     "planned": "",
@@ -18,6 +18,7 @@ SIGNS: dict[CallState, str] = {
     "running": "…",
     "waits": "⏸",
     "done": "✓",
+    "not_made": "–",
     "failed": "✗",
 }
 SAID: dict[CallState, str] = {
@@ -26,6 +27,7 @@ SAID: dict[CallState, str] = {
     "running": "running",
     "waits": "waits for you",
     "done": "done",
+    "not_made": "not made",
     "failed": "failed",
 }
 
@@ -49,7 +51,12 @@ class Call:
     @property
     def failed(self) -> bool:
         """Whether it has ended, and not well."""
-        return self.result is not None and self.result.status != "ok"
+        return self.result is not None and self.result.status not in ("ok", "skipped")
+
+    @property
+    def not_made(self) -> bool:
+        """Whether its user did not allow it, or left it out of several."""
+        return self.result is not None and self.result.status == "skipped"
 
 
 @dataclass

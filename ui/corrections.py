@@ -1,17 +1,20 @@
 """What is to be said of the calls of a question: values that were put in the place of others, and calls that are left out."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
 from pydantic import JsonValue
 
 from domain.model import JsonObject
+from ui.replies import Fault
 from ui.values import choices_of, kind_of, properties_of, required_of, shown, typed
 
 LONG = 80
 """Characters beyond which a text has lines of its own."""
 _EXACT = 2**53
+_PLACE = re.compile(r"body\.corrections\.(\d+)")
 
 
 def schema_of(accepts: JsonObject, name: str) -> JsonObject:
@@ -77,6 +80,17 @@ def corrections(
         elif changed:
             told.append({"call": at, "arguments": changed})
     return told
+
+
+def unfit(faults: Sequence[Fault], made: Sequence[JsonObject], *, several: bool) -> str:
+    """What the server says against corrections, in words; of ``several`` calls, which one each is about, as they are counted on the page."""
+    return " ".join(["This does not fit:", *(_unfit(one, made, several=several) for one in faults)])
+
+
+def _unfit(fault: Fault, made: Sequence[JsonObject], *, several: bool) -> str:
+    found = _PLACE.match(fault.place)
+    call = made[int(found[1])].get("call") if found and int(found[1]) < len(made) else None
+    return f"call {call + 1}: {fault.message}" if several and isinstance(call, int) else fault.message
 
 
 def _same(one: JsonValue, other: JsonValue) -> bool:

@@ -1,19 +1,22 @@
 """What can go wrong between page and server: one error, with a message that says what to do."""
 
+from collections.abc import Sequence
+
 import httpx
 from pydantic import ValidationError
 
 from domain.errors import FootpathError
-from ui.replies import Problem
+from ui.replies import Fault, Problem
 
 
 class ServerError(FootpathError):
-    """The server said no, or nothing. ``problem``: its stable code; ``status`` 0: there was no answer."""
+    """The server said no, or nothing. ``problem``: its stable code; ``status`` 0: there was no answer; ``faults``: each thing that is wrong with what was sent."""
 
-    def __init__(self, message: str, *, problem: str, status: int = 0) -> None:
+    def __init__(self, message: str, *, problem: str, status: int = 0, faults: Sequence[Fault] = ()) -> None:
         super().__init__(message)
         self.problem = problem
         self.status = status
+        self.faults = faults
 
     @property
     def logged_out(self) -> bool:
@@ -30,7 +33,7 @@ def refused(response: httpx.Response) -> ServerError:
     wait = response.headers.get("Retry-After", "")
     hint = f" (try again in {wait} seconds)" if wait.isdigit() else ""
     detail = "; ".join(_said(fault.place, fault.message) for fault in problem.errors) or problem.detail
-    return ServerError(detail + hint, problem=problem.code, status=response.status_code)
+    return ServerError(detail + hint, problem=problem.code, status=response.status_code, faults=problem.errors)
 
 
 def unreached(address: str, error: httpx.HTTPError) -> ServerError:

@@ -14,7 +14,7 @@ from ui.calls import Call, CallState, UnderWay
 from ui.program_lines import ProgramLines, program_lines
 
 _SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
-_WORST: tuple[CallState, ...] = ("waits", "running", "failed", "done", "unreached")
+_WORST: tuple[CallState, ...] = ("waits", "running", "failed", "not_made", "done", "unreached")
 Waits = Callable[[Call], bool]
 """Whether a call waits for the user's answer."""
 
@@ -81,7 +81,9 @@ class Written:
             return "running"
         if not calls:
             return "unreached"
-        return "failed" if any(call.failed for call in calls) else "done"
+        if any(call.failed for call in calls):
+            return "failed"
+        return "not_made" if all(call.not_made for call in calls) else "done"
 
     def lines(self, waits: Waits) -> dict[int, CallState]:
         """The state of each line that calls something, of the one that it broke off on, and of those that it has not come to."""
@@ -94,7 +96,7 @@ class Written:
             by_line.setdefault(line, []).append(self.state_of(place, waits))
         for line, states in by_line.items():
             found[line] = min(states, key=_WORST.index)
-        if self.line:
+        if self.line and found.get(self.line) != "not_made":
             found[self.line] = "failed"
         return found
 

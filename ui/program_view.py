@@ -63,17 +63,20 @@ def _draw(program: Written, calls: CallsView, *, live: bool) -> None:
 
 def _notes(program: Written) -> dict[int, str]:
     """Beside each line that called something, how often and how long."""
-    counts: dict[int, list[int]] = {}
+    counts: dict[int, tuple[int, int, int]] = {}
     for place, made in program.calls.items():
-        of_line = counts.setdefault(program.read.line_of(place), [0, 0])
-        of_line[0] += len(made)
-        of_line[1] += sum(call.failed for call in made)
-    return {line: _note(number, failed, program.times[line].seconds) for line, (number, failed) in counts.items()}
+        line = program.read.line_of(place)
+        number, failed, left = counts.get(line, (0, 0, 0))
+        failed += sum(call.failed for call in made)
+        left += sum(call.not_made for call in made)
+        counts[line] = number + len(made), failed, left
+    return {line: _note(*of_line, program.times[line].seconds) for line, of_line in counts.items()}
 
 
-def _note(number: int, failed: int, seconds: float) -> str:
+def _note(number: int, failed: int, left: int, seconds: float) -> str:
     told = f"{number} calls" if number > 1 else "1 call"
-    return told + (f", {failed} failed" if failed else "") + (f", {seconds_told(seconds)}" if seconds else "")
+    told += (f", {failed} failed" if failed else "") + (f", {left} not made" if left else "")
+    return told + (f", {seconds_told(seconds)}" if seconds and left < number else "")
 
 
 def _looked(program: Written, calls: CallsView) -> None:

@@ -87,8 +87,8 @@ def _same(arguments: object) -> str:
 
 
 def _asked(story: RunState, around: Around) -> None:
-    """What the run asked its user and what was answered; what is still open stands below the run."""
-    asked = [one for one in story.asked if one.input not in around.open]
+    """What the run asked its user and what was answered; what is still open stands below the run, what the request left open in the dialogue."""
+    asked = [one for one in story.asked if one.input not in around.open and one.asks != "question"]
     answers = around.answers() if asked else {}
     for one in asked:
         st.caption(f"⏸ {unmarked(clipped(one.reason)[:600])} → {unmarked(answers.get(one.input, 'not answered'))}")

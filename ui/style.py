@@ -23,7 +23,7 @@ _CSS = """<style>
 .fp-code .fp-waits { background: #fdeccf; } .fp-waits .fp-sign { color: #8a5200; }
 .fp-code .fp-failed { background: #fbe0dd; } .fp-failed .fp-sign { color: #a3261b; }
 .fp-sign { font-size: .8rem; } .fp-done .fp-sign { color: #1f7a4d; }
-.fp-code .fp-unreached code, .fp-unreached .fp-sign { color: #5b6470; }
+.fp-code .fp-unreached code, .fp-unreached .fp-sign, .fp-not_made .fp-sign { color: #5b6470; }
 .fp-keyword { color: #8a1c7c; } .fp-string { color: #1a6334; } .fp-code code .fp-number { color: #8a4b00; }
 .fp-comment { color: #5b6470; font-style: italic; } .fp-call { color: #1b4f9c; font-weight: 600; } .fp-builtin { color: #5a3d99; }
 [class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

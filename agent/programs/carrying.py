@@ -13,7 +13,7 @@ from agent.plans.parameters import input_values
 from agent.policy.protocol import Policy, Results
 from agent.programs.leave import ProgramLeave
 from agent.programs.open_values import NamedItems, OpenValues
-from agent.programs.protocol import Broken, LeftOpen, Looking, Returned, Sandbox
+from agent.programs.protocol import Answered, Broken, LeftOpen, Looking, Returned, Sandbox
 from agent.programs.reading import calls
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_failure
@@ -111,7 +111,7 @@ class Carrying:
                     broken, self._plan.program
                 )
                 return ProgramFailed(number=number, error=told, line=broken.line, final=broken.final)
-            case Looking() | None:
+            case Looking() | Answered() | None:
                 return ProgramFailed(number=number, error=_LOOKS)
 
 

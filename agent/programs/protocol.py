@@ -119,6 +119,13 @@ class LeftOpen:
     question: QuestionAnswered
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A program asked, and its user answered in words of their own: none that it proposed, so that only its author can tell what they come to."""
+
+    question: QuestionAnswered
+
+
 Stop = Waiting | Looking | Returned | Broken
 Watch = Callable[[int, JsonObject], None]
 """Is told, in the worker's thread, of a line that a program has come to, with values of names there."""

@@ -18,7 +18,18 @@ from agent.programs.answers import answer_of, final
 from agent.programs.identified import Call, Called, Identifying
 from agent.programs.leave import ProgramLeave, SubtaskLeave
 from agent.programs.open_values import OpenValues
-from agent.programs.protocol import ASK, Broken, Failure, LeftOpen, Looking, PendingCall, Returned, Session, Waiting
+from agent.programs.protocol import (
+    ASK,
+    Answered,
+    Broken,
+    Failure,
+    LeftOpen,
+    Looking,
+    PendingCall,
+    Returned,
+    Session,
+    Waiting,
+)
 from agent.programs.questions import asked, proposed
 from agent.programs.recorded import RecordedProgram
 from agent.resume import as_called
@@ -55,7 +66,8 @@ class Calling:
 
     ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
     ``asking``: what the run asks its user.
-    ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs.
+    ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs. ``author``: there is one who
+    reads what a user answers in words of their own.
     """
 
     subtask: int
@@ -68,6 +80,7 @@ class Calling:
     leave: SubtaskLeave | None = None
     opened: OpenValues | None = None
     plan: bool = False
+    author: bool = False
 
 
 @dataclass(slots=True)
@@ -123,7 +136,7 @@ class ProgramRunner:
         leave: ProgramLeave | None = None,
     ) -> None:
         """``leave``: what tells of its calls whoever gives leave for them."""
-        self.stop: Looking | Returned | Broken | LeftOpen | None = None
+        self.stop: Looking | Returned | Broken | LeftOpen | Answered | None = None
         self.calls: list[Called] = []
         self._session = session
         self._program = program
@@ -227,9 +240,12 @@ class ProgramRunner:
         if recorded is None and (failed := self._recorded.failed) is not None:
             self.stop = Broken("", failed.error, failed.line, lost=True, final=failed.final)
             return Failure(failed.error)
+        known = self._calling.asking.knows(question)
         event = await self._calling.asking.ask(question, site, recorded)
         if event.unanswered:
             self.stop = LeftOpen(event)
+        elif self._calling.author and not known and choice_of(proposed(pending), event.answer) not in proposed(pending):
+            self.stop = Answered(event)
         return event
 
     def _not_there(self) -> dict[int, Failure]:

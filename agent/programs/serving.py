@@ -18,6 +18,7 @@ from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
     MOST_CELLS,
+    Answered,
     Attempt,
     Broken,
     LeftOpen,
@@ -28,13 +29,21 @@ from agent.programs.protocol import (
     Stop,
 )
 from agent.programs.running import Calling, ProgramRunner
-from agent.programs.telling import told_changes, told_complaints, told_failure
+from agent.programs.telling import not_run, told_complaints, told_contradiction, told_failure
 from agent.programs.verdict import Ran, claim_of, cut_short, ended, judged, left_open, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
 from agent.scheduler import closing
 from agent.subtask_progress import Progress
-from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
+from domain.event import (
+    Event,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
+    ProgramStarted,
+    QuestionAnswered,
+)
 from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolDoc
@@ -45,6 +54,7 @@ REFUSALS = 2
 """How often in a row the complaints of checks go back."""
 
 _NO_LOOK = Broken("TooManyLooks", f"there are at most {MOST_CELLS} cells: this one must come to an end without a look")
+_OWN_WORDS = "It asked its user, who answered in words of their own."
 _BEGIN_ANEW = "The names of all cells before it are lost: write the whole program."
 
 
@@ -81,7 +91,7 @@ class Serving:
         self._attempts: list[Attempt] = []
         self._functions = functions((), 0)
         self._program: Program | None = None
-        self._stop: Stop | LeftOpen | None = None
+        self._stop: Stop | LeftOpen | Answered | None = None
         self._calls: list[tuple[str, StepResult]] = []
         self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
@@ -103,6 +113,7 @@ class Serving:
                 return
             yield considered(more, self._evidence)
             self._widen(first, more)
+            self.over = False
             async with closing(self._to_an_end()) as events:
                 async for event in events:
                     yield event
@@ -139,7 +150,7 @@ class Serving:
                 return
         self.over = bool(self._progress.changes_made)  # what would go around it could change the same once more
 
-    def _come_to(self, stop: Stop | LeftOpen | None, program: Program) -> Event:
+    def _come_to(self, stop: Stop | LeftOpen | Answered | None, program: Program) -> Event:
         """What is to be told of where a cell has stopped, and noted for the next text."""
         number = self._progress.programs
         match stop:
@@ -159,8 +170,10 @@ class Serving:
                     return end
                 self._repairs += 1
                 self._before += self._cell
-                self._attempts.append(Attempt(program.text, _contradicted(end)))
-                return ProgramFailed(number=number, error=_contradicted(end))
+                self._attempts.append(Attempt(program.text, told_contradiction(end)))
+                return ProgramFailed(number=number, error=told_contradiction(end))
+            case Answered(question):
+                return self._to_be_read(question, program)
             case LeftOpen(question):
                 self._calls += self._cell
                 return ended(number, left_open(question, changed=bool(self._progress.changes_made)))
@@ -251,7 +264,7 @@ class Serving:
         made = text_names.made(cells)
         inputs = self._asked.earlier.inputs(text_names.used(program.text) - made)
         inputs |= values if goes_on else {"today": self._asked.today, **values}
-        calling = replace(self._calling, docs=tools, plan=self._approving is not None)
+        calling = replace(self._calling, docs=tools, plan=self._approving is not None, author=self._approving is None)
         if self._approving is not None:
             self._approving.begins(self._asked.request, tools)
         session = await self._at(goes_on=goes_on)
@@ -276,6 +289,14 @@ class Serving:
             self._session = await self._stack.enter_async_context(self._sandbox.session(named=named))
         return self._session
 
+    def _to_be_read(self, question: QuestionAnswered, program: Program) -> ProgramLooked:
+        """What a user answered, for the author to write a text that goes by it."""
+        done = [*self._calls, *self._cell]
+        self._before += self._cell
+        self._forget()
+        self._attempts.append(self._unmade(program, f"{_OWN_WORDS} {_BEGIN_ANEW}", done, foreign=False))
+        return ProgramLooked(number=self._progress.programs, shown=f"{question.question} -> {question.answer}")
+
     def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
         """What a text broke off with, noted for the next one."""
         told = told_failure(broken, program.text, [*self._calls, *self._cell])
@@ -295,10 +316,7 @@ class Serving:
     ) -> Attempt:
         """A text that counts as not run, but for the changes among its calls: those cannot be dropped."""
         made = [one for one in dropped if one[1].status == "ok" and not self._evidence.doc(one[1].tool).safe]
-        if not made:
-            return Attempt(program.text, said, foreign)
-        changes = told_changes(made, program.text)
-        return Attempt(program.text, f"{said}\n{changes.text}", foreign or changes.foreign, changed=True)
+        return not_run(program.text, said, made, foreign=foreign)
 
     def _forget(self) -> None:
         """The names of all cells are lost."""
@@ -379,7 +397,3 @@ class Serving:
     @property
     def _spent(self) -> bool:
         return bool(self._progress.meter.exhausted)
-
-
-def _contradicted(end: ProgramEnded) -> str:
-    return f"It says that the request is answered ({end.answered}), but {end.veto}."

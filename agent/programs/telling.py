@@ -9,8 +9,9 @@ from pydantic.types import JsonValue
 from agent.execution.error_bodies import complaint
 from agent.programs.annotations import in_line
 from agent.programs.looks import Shown
-from agent.programs.protocol import Broken
+from agent.programs.protocol import Attempt, Broken
 from agent.text import clean
+from domain.event import ProgramEnded
 from domain.plan import StepResult
 from graph.answer_shapes import arguments_said, shape_of_answer
 from graph.lenient_json import read_value
@@ -70,6 +71,19 @@ def told_changes(made: Called, text: str) -> Shown:
         not isinstance(one, (int, float, NoneType)) and not (isinstance(one, str) and one in text) for one in values
     )
     return Shown("\n".join(("Changes that were made:", *lines, *([f"and {more} more"] if more > 0 else []))), foreign)
+
+
+def not_run(text: str, said: str, made: Called, *, foreign: bool) -> Attempt:
+    """A text that counts as not run, but for the changes ``made``, which cannot be dropped. ``said``: why."""
+    if not made:
+        return Attempt(text, said, foreign)
+    changes = told_changes(made, text)
+    return Attempt(text, f"{said}\n{changes.text}", foreign or changes.foreign, changed=True)
+
+
+def told_contradiction(end: ProgramEnded) -> str:
+    """What a program says of itself that is not so."""
+    return f"It says that the request is answered ({end.answered}), but {end.veto}."
 
 
 def _given(result: StepResult) -> str:

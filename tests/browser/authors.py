@@ -8,7 +8,13 @@ HOLIDAY = "Which public holiday of Caldera comes first in 2026, and how high is 
 STRANGE = "Say something strange about the weather in Oskvik, please."
 FIVE = ["Oil", "Salt", "Rice", "Tea", "Soap"]
 SHOPPING = f"Put {', '.join(FIVE)} on my to-do list, each for itself and due on 2026-07-23."
+AMBIGUOUS = "How many inhabitants does the place have that I mean?"
 _PROGRAMS = {
+    AMBIGUOUS: [
+        """city = await ask("Which place do you mean?", choices=["Meghalpet", "Velmora", "Oskvik"])
+found = (await search_places(city=city))["results"][0]
+{"answered": "yes", "answer": f"{found['city']} has {found['population']} inhabitants."}"""
+    ],
     SHOPPING: [
         f"""import asyncio
 made = await asyncio.gather(*[create_task(title=one, due_date="2026-07-23", priority="normal") for one in {FIVE}])

@@ -39,7 +39,7 @@ def planned(page: Page, request: str) -> None:
 
 
 def test_a_plan_is_changed_tried_and_carried_out_as_it_was_changed(page: Page) -> None:
-    registers(page, "nora")
+    registers(page, "nell")
     planned(page, QUESTION)
     year, approve = page.get_by_label("Value of year"), page.get_by_role("button", name="Approve")
     expect(year).to_have_value("2026")
@@ -126,7 +126,7 @@ def test_a_plan_with_a_loop_is_code_that_is_mended_tried_and_carried_out(page: P
 
 
 def test_steps_and_code_are_one_plan_and_values_are_picked_from_responses(page: Page) -> None:
-    registers(page, "rosa")
+    registers(page, "ruth")
     planned(page, QUESTION)
     page.get_by_text("Code", exact=True).click()
     text = page.get_by_label("The plan's program")

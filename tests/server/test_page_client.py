@@ -105,7 +105,9 @@ def ended(client: Client) -> Run:
 
 def test_a_run_is_made_once_more_as_it_was_and_with_other_steps(ada: Client) -> None:
     run = ended(ada)
-    assert reruns.done(ada, run.id).document.steps == ()
+    document = reruns.done(ada, run.id).document
+    assert document is not None
+    assert document.steps == ()
     same = reruns.rerun(ada, run.id)
     assert (same.rerun_of, same.request) == (run.id, run.request)
     other = reruns.rerun(ada, run.id, STEPS)

@@ -49,15 +49,15 @@ async def waiting(world: World, plan: dict[str, Any]) -> str:
     told: dict[str, Any] = {"request": "the biggest city", "status": "waiting", "created_at": conversation.created_at}
     async with storage.database.writing() as session:
         session.add(RunRow(id=run_id, user_id=user, conversation_id=conversation.id, **chosen, **told))
-    question: Any = {
+    asked: dict[str, Any] = {
         "reason": "?",
         "tool": "",
         "arguments": {},
         "request": "the biggest city of Caldera",
         "given": [],
         "made": [],
-    } | plan
-    await storage.inputs.ask(run_id, "plan-1", "plan", question)
+    }
+    await storage.inputs.ask(run_id, "plan-1", "plan", asked | plan)
     return run_id
 
 
@@ -173,7 +173,9 @@ async def test_linear_texts_and_steps_are_the_same_plan(editor: Editor) -> None:
 
 
 async def test_a_plan_is_one_of_both_and_of_bounded_size(editor: Editor) -> None:
-    for body in ({}, {"document": {"steps": []}, "program": PROGRAM}, {"program": {"text": "x" * 200_000}}):
+    both: dict[str, Any] = {"document": {"steps": []}, "program": PROGRAM}
+    bodies: list[dict[str, Any]] = [{}, both, {"program": {"text": "x" * 200_000}}]
+    for body in bodies:
         await editor.send("PUT", "/plan", {"version": 0} | body, 422)
     many = {"text": "1", "values": {"a": "x" * 300_000}}
     await editor.send("POST", "/plan/check", many, 422)

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from domain.model import JsonObject
 from ui.client import Client
-from ui.corrections import as_text, corrections, day_of, form_of, read, schema_of
+from ui.corrections import as_text, corrections, day_of, form_of, read, schema_of, unfit
 from ui.problems import ServerError
 from ui.replies import Asked
 from ui.run_state import AskedCall, Question
@@ -43,7 +43,8 @@ def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Ans
                 try:
                     say()
                 except ServerError as error:
-                    st.session_state[wrong] = str(error)
+                    several = bool(asked.calls)
+                    st.session_state[wrong] = unfit(error.faults, made, several=several) if error.faults else str(error)
                 else:
                     st.session_state.pop(wrong, None)
                     st.rerun(scope="fragment")

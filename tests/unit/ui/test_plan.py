@@ -44,20 +44,26 @@ def draft(server: Server) -> Draft:
     return Draft(Client(http, Account(http, logged_in)), "r")
 
 
+def steps(draft: Draft) -> PlanDocument:
+    document = draft.plan.document
+    assert document is not None
+    return document
+
+
 def test_a_field_of_steps_that_are_gone_changes_nothing(server: Server, draft: Draft) -> None:
-    turn, drawn = draft.turn, draft.plan.document
+    turn, drawn = draft.turn, steps(draft)
     draft.put(turn, drawn, lambda old: removed(old, 2))
     draft.put(turn, drawn, lambda old: filled(old, 2, "n", 1))
     assert (server.version, draft.told) == (1, ""), "it has the value that it was drawn with: nobody touched it"
     draft.put(turn, drawn, lambda old: filled(old, 2, "n", 2))
     assert (server.version, server.document.steps) == (1, (A, C))
     assert "not done" in draft.told
-    draft.put(draft.turn, draft.plan.document, lambda old: moved(old, 1, 1))
+    draft.put(draft.turn, steps(draft), lambda old: moved(old, 1, 1))
     assert (server.version, server.document.steps, draft.told) == (2, (C, A), "")
 
 
 def test_two_fields_that_are_changed_at_once_are_both_kept(server: Server, draft: Draft) -> None:
-    turn, drawn = draft.turn, draft.plan.document
+    turn, drawn = draft.turn, steps(draft)
     draft.put(turn, drawn, lambda old: filled(old, 1, "n", 5), shape=False)
     draft.put(turn, drawn, lambda old: filled(old, 3, "n", 6), shape=False)
     draft.put(turn, drawn, lambda old: filled(old, 3, "n", 6), shape=False)
