@@ -1,6 +1,7 @@
 """The ask command as a user runs it, on the playground's catalogue with recorded calls instead of a server."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,22 @@ def test_what_cannot_be_answered_exits_with_1_and_says_why(store: str) -> None:
     told = json.loads(asked.stdout)
     assert told["outcome"] == "gave_up"
     assert "could not be answered" in told["answer"]
+
+
+def test_without_a_terminal_what_the_request_leaves_open_is_told_and_nobody_is_waited_for(store: str) -> None:
+    """Its input stays open, and nobody ever writes to it."""
+    read, write = os.pipe()
+    try:
+        command = [sys.executable, str(ROOT / "scripts" / "ask.py"), "How many inhabitants does it have?"]
+        asked = subprocess.run(
+            [*command, "--store", store], stdin=read, capture_output=True, text=True, timeout=60, check=False
+        )
+    finally:
+        os.close(read)
+        os.close(write)
+    assert asked.returncode == 1, asked.stderr
+    assert "nothing here gives its city" in " ".join(asked.stdout.split())
+    assert "empty line leaves it open" not in asked.stdout + asked.stderr
 
 
 @pytest.mark.parametrize(
