@@ -56,17 +56,17 @@ class EarlierRun:
 def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
     """A run out of its events, of which those of subtasks and of finished calls count: calls that found or changed something and were not gone around.
 
-    The last of equal calls stays.
+    The last of equal calls stays; of the programs of one subtask, the last one that came to its end.
     """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
     found: list[tuple[EventRecord, StepResult]] = []
-    answers: list[str] = []
+    answers: dict[int, str] = {}
     for record in records:
         match record.event:
-            case ProgramEnded(answer=answer) if answer:
-                answers.append(answer)
-            case RunFinished(answer=answer) if not answers:
-                answers.append(answer)
+            case ProgramEnded(answer=answer):
+                answers[record.subtask] = answer
+            case RunFinished(answer=answer) if not any(answers.values()):
+                answers[record.subtask] = answer
             case CallFinished(result=result) if result.status == "ok" and _left_something(result):
                 found = [one for one in found if _call(one[1]) != _call(result)]
                 found.append((record, result))
@@ -76,7 +76,12 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
             case _:
                 continue
     steps = tuple((record.seq, _kept(result)) for record, result in _chosen(found))
-    return EarlierRun(records[0].run, "; ".join(described), steps, "\n".join(dict.fromkeys(answers)))
+    return EarlierRun(
+        records[0].run,
+        "; ".join(described),
+        steps,
+        "\n".join(dict.fromkeys(answer for answer in answers.values() if answer)),
+    )
 
 
 def _chosen(found: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:

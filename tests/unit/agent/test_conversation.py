@@ -4,7 +4,16 @@ import json
 from datetime import UTC, datetime
 
 from agent.conversation import MOST_STEPS, MOST_TEXT, NOTE, Earlier, EarlierRun, References, earlier_run
-from domain.event import CallFinished, CallStarted, Event, EventRecord, RunStarted, StepBacktracked, SubtaskStarted
+from domain.event import (
+    CallFinished,
+    CallStarted,
+    Event,
+    EventRecord,
+    ProgramEnded,
+    RunStarted,
+    StepBacktracked,
+    SubtaskStarted,
+)
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult, StepStatus
 from domain.tool import ToolId
@@ -97,3 +106,14 @@ def test_a_loop_does_not_drive_out_what_it_began_with() -> None:
     kept = earlier_run(run_of([program(), *calls(40), ended()])).steps
     assert [result.tool for _, result in kept[:2]] == [SEARCH, COLLEAGUES]
     assert [result.arguments["person_id"] for _, result in kept[2:]] == list(range(34, 40))
+
+
+def test_only_the_program_that_stands_answers() -> None:
+    """One that lacked something is followed by one over more tools: what the first one said is no answer."""
+    lacking = ProgramEnded(number=1, answered="no", answer="I cannot look that up.", verdict="no", missing="tasks")
+    wider = ProgramEnded(number=2, answered="yes", answer="2 tasks are open.", verdict="yes")
+    assert left_by(BEGUN, lacking, wider).answer == "2 tasks are open."
+    assert left_by(BEGUN, wider, lacking, wider).answer == "2 tasks are open."
+    two = [*enumerate((lacking, wider), start=1)]
+    records = [EventRecord(run="r1", seq=at, at=datetime.now(UTC), subtask=at, event=event) for at, event in two]
+    assert earlier_run(records).answer == "I cannot look that up.\n2 tasks are open."
