@@ -182,9 +182,7 @@ class AskView:
         colour = _GOOD.get(result.status, "red")
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
         told = " ".join(
-            part
-            for part in (clean(result.response, _EXCERPT), result.note and f"({clean(result.note)})")
-            if part and result.status != "skipped"  # the answer says why
+            part for part in (clean(result.response, _EXCERPT), result.note and f"({clean(result.note)})") if part
         )
         self._line(f"     [{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}")
 
