@@ -161,6 +161,8 @@ class Line:
         match list(islice(self._ahead(), 2)):
             case [] | [CandidatesConsidered()]:
                 return None
+            case [CandidatesConsidered(), PathEnded(path=())] if self.shown:  # a program, which was not allowed
+                return True
             case [CandidatesConsidered(), following]:  # an offer, not where a walk begins
                 return isinstance(following, CandidatesConsidered | ProgramRefused | ProgramStarted)
             case [first, *_]:

@@ -37,6 +37,7 @@ from agent.scheduler import closing
 from agent.subtask_progress import Progress
 from domain.event import (
     Event,
+    PathEnded,
     ProgramEnded,
     ProgramFailed,
     ProgramLooked,
@@ -84,7 +85,7 @@ class Serving:
         self._progress = progress
         self._past = past
         approves = deps.approves
-        self._approving = Approving(approves, questions, past) if approves is not None else None
+        self._approving = Approving(approves, questions, past) if approves else None
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._fed: list[Program] = []
@@ -148,7 +149,7 @@ class Serving:
             if isinstance(event, ProgramEnded) or self.over or (self._approving and isinstance(event, ProgramFailed)):
                 self.over = True
                 return
-        self.over = bool(self._progress.changes_made)  # what would go around it could change the same once more
+        self.over = bool(self._progress.changes_made or (self._approving and self._approving.plan))  # once is enough
 
     def _come_to(self, stop: Stop | LeftOpen | Answered | None, program: Program) -> Event:
         """What is to be told of where a cell has stopped, and noted for the next text."""
@@ -199,7 +200,7 @@ class Serving:
                     return
                 case ProgramRefused(text=text, complaints=complaints):
                     self._progress.meter.decisions += 1
-                case None if self._approving is not None and (shown := self._approving.shown) is not None:
+                case None | PathEnded() | ProgramFailed() if self._approving and (shown := self._approving.shown):
                     self._program = shown
                     return
                 case None:
