@@ -2,11 +2,12 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic.types import JsonValue
 
 from agent.plans.literals import LOADS, NotConstantError, literal, quoted
+from agent.plans.plain_course import other_doings
 from agent.plans.straight_text import Place, StraightText
 from agent.programs.dependencies import Site
 from agent.programs.names import FOUND, TAKEN, identifier, named
@@ -120,12 +121,15 @@ def as_document(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: Sequen
     """
     try:
         reading = StraightText({_CELL: plan.program})
+        _refuse_turns(reading)
+        steps = _Steps(reading, plan, docs, len(given))
+        made = tuple(steps.step(site) for site in reading.calls)
+        _refuse(other_doings(plan.program))
+        return PlanDocument(steps=made, parameters=dict(steps.parameters()))
+    except NotLinearError:
+        raise
     except (SyntaxError, ValueError, RecursionError) as error:
         raise NotLinearError("the program cannot be read", getattr(error, "lineno", None)) from error
-    _refuse_turns(reading)
-    steps = _Steps(reading, plan, docs, len(given))
-    made = tuple(steps.step(site) for site in reading.calls)
-    return PlanDocument(steps=made, parameters=dict(steps.parameters()))
 
 
 def speaks(program: Program) -> bool:
@@ -142,9 +146,13 @@ def _refuse_turns(reading: StraightText) -> None:
         (reading.line_of(site), f"calls {name} in a loop, a function, or only where something is so")
         for site, name in reading.others.items()
     ]
-    turns += reading.turns()
-    if turns:
-        raise _not_linear(*min(turns))
+    _refuse([*turns, *reading.turns()])
+
+
+def _refuse(found: Iterable[tuple[int, str]]) -> None:
+    first = min(found, key=lambda one: one[0], default=None)
+    if first is not None:
+        raise _not_linear(*first)
 
 
 def _not_linear(line: int, what: str) -> NotLinearError:
