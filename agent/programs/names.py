@@ -23,6 +23,7 @@ TAKEN = FOUND | frozenset(
 """What a program calls otherwise: no tool has one of these names."""
 
 _OTHER = re.compile(r"\W+")
+_NUMBERED = re.compile(r"(.+)_\d+")
 _KEPT_BY_NUMBER = 6
 
 
@@ -67,6 +68,17 @@ def _free(ways: list[str], used: Collection[str]) -> str:
 def tool_names(tools: Iterable[ToolDoc]) -> list[tuple[str, ToolDoc]]:
     """Tools with their names as functions: that of the API; where another has it, or Python, with the tool set's."""
     return named(tools, _of_tool, TAKEN)
+
+
+def is_name_of(name: str, tool: ToolDoc) -> bool:
+    """Whether a tool may have this name as a function, where others have the names that come before it."""
+    parted = _NUMBERED.fullmatch(name)
+    base = parted[1] if parted else name
+    longest = LONGEST - _KEPT_BY_NUMBER
+    ways = _of_tool(tool)
+    return name not in TAKEN and (
+        name in ways or (parted is not None and base in {way[:longest].rstrip("_") for way in ways})
+    )
 
 
 def _of_tool(tool: ToolDoc) -> tuple[str, str]:

@@ -1,7 +1,13 @@
 """Programs that are sent for no plan that waits: for a run once more, or for a template; checked before anything is kept."""
 
+from collections.abc import Mapping
+
 from agent.plans.checked_plan import checked
+from agent.programs.names import is_name_of, tool_names
+from agent.text import clean
+from domain.errors import UsageError
 from domain.program import ProgramPlan
+from domain.tool import ToolDoc, ToolId
 from server.routes.given_programs import WholeSentProgram
 from server.routes.tools import tools
 from server.runs.checked_plans import PlanAsProgram
@@ -9,9 +15,26 @@ from server.services import Services
 
 
 async def written_plan(sent: WholeSentProgram, services: Services) -> ProgramPlan:
-    """The plan that a text is. ``UsageError`` with all that is wrong with it, by line; ``UnavailableError`` where this server has no tools."""
+    """The plan that a text is. ``UsageError`` with all that is wrong with it, by line; ``UnavailableError`` where this server has no tools.
+
+    A function has its tool's own name: whoever reads the text takes it for that tool.
+    """
     sandbox = (await services.agents.container()).sandbox()
     docs = await tools(sent.tools.values(), services) or {}
+    _refuse_other_names(sent.tools, docs)
     found = await checked(sent.text, sent.inputs, sent.tools, docs, sandbox, values=sent.values)
     PlanAsProgram(found.plan, found.plan, found.complaints).refuse()
     return found.plan
+
+
+def _refuse_other_names(given: Mapping[str, ToolId], docs: Mapping[ToolId, ToolDoc]) -> None:
+    faults: list[tuple[str, str]] = []
+    for name, tool in given.items():
+        if tool in docs and not is_name_of(name, docs[tool]):
+            [(own, _)] = tool_names([docs[tool]])
+            said = f"{clean(name, 80)} is no name of the tool {clean(tool, 120)}: call it {own}, in the text, too."
+            faults.append((f"program.tools.{clean(name, 80)}", said))
+    if faults:
+        raise UsageError(
+            f"functions have their tools' names. {' '.join(said for _, said in faults[:10])}", tuple(faults)
+        )

@@ -101,8 +101,8 @@ def test_a_plan_is_sent_with_a_run(fresh: Place, tmp_path: Path) -> None:
             {"program": {"text": "await nowhere()", "tools": {}}},
             {
                 "program": {
-                    "text": "await find(city=town)",
-                    "tools": {"find": SEARCH},
+                    "text": "await search_places(city=town)",
+                    "tools": {"search_places": SEARCH},
                     "inputs": {"town": {"type": "string"}},
                 }
             },
