@@ -28,8 +28,7 @@ def plan(client: Client, run: str, question: str, story: RunState) -> None:
     draft = draft_of(client, run, question)
     with st.container(border=True):
         st.markdown("**This is the plan.** Nothing is called before you approve it; change what is not right.")
-        if draft.told:
-            st.warning(unmarked(draft.told))
+        _tell(draft)
         as_steps = _form(draft) == _STEPS
         whole_problems(draft.plan)
         if as_steps:
@@ -42,9 +41,21 @@ def plan(client: Client, run: str, question: str, story: RunState) -> None:
         _decide(draft, as_steps=as_steps)
 
 
+def _tell(draft: Draft) -> None:
+    """What was not done, and what can be done about a text that the server did not keep."""
+    if draft.told:
+        st.warning(unmarked(draft.told))
+    if draft.pending is not None:
+        mine, kept = st.columns(2)
+        mine.button("Keep mine", key=f"mine-{draft.run}", width="stretch", on_click=draft.insist)
+        kept.button("Take the kept one", key=f"kept-{draft.run}", width="stretch", on_click=draft.take_kept)
+
+
 def _form(draft: Draft) -> str:
     """Whether it is shown as steps or as code: as steps where it is no more than these, unless somebody chooses otherwise."""
     shown = draft.plan
+    if draft.pending is not None:
+        return _CODE
     if shown.document is None:
         if shown.why_no_steps:
             st.caption(unmarked(f"As code: {shown.why_no_steps}"))
@@ -119,16 +130,21 @@ def _putting(draft: Draft) -> Put:
 
 def _decide(draft: Draft, *, as_steps: bool) -> None:
     attempt, approve, deny = st.columns(3)
-    tries = draft.client.can("/runs/{run_id}/plan/dry-run")
-    if tries and attempt.button("Try it without calling", key=f"try-{draft.run}", width="stretch"):
+    tries, kept = draft.client.can("/runs/{run_id}/plan/dry-run"), draft.pending is None
+    if (
+        tries
+        and attempt.button("Try it without calling", key=f"try-{draft.run}", width="stretch", disabled=not kept)
+        and kept
+    ):
         try:
             draft.tried = dry_run(draft.client, draft.run)
         except ServerError as error:
             st.error(unmarked(str(error)))
         else:
             st.rerun()
-    ready = draft.plan.sound
-    if approve.button("Approve", key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready):
+    ready = draft.plan.sound and kept
+    pressed = approve.button("Approve", key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready)
+    if pressed and kept:
         _answer(draft, "allow")
     if deny.button("Deny", key=f"deny-{draft.run}", width="stretch"):
         _answer(draft, "deny")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
+from pydantic import JsonValue
 
-from domain.model import JsonObject
 from ui.call_graph import DrawnCall, DrawnFeed, call_dot, told_calls
 from ui.code_editor import EditedText, Word, code_field
 from ui.plans import DryRun, OpenPlan, PlanFunction
@@ -71,8 +71,8 @@ def beside(dry: DryRun | None) -> Mapping[int, str]:
 
 
 def _text(draft: Draft) -> None:
-    program = draft.plan.program
-    words = [Word(name=one.name, insert=one.call, about=_signature(one)) for one in program.functions]
+    program = draft.program
+    words = [Word(name=one.name, insert=one.call, about=_signature(one)) for one in draft.plan.program.functions]
     shown = EditedText(
         program.text,
         draft.turn,
@@ -88,7 +88,7 @@ def _text(draft: Draft) -> None:
 def _plain_text(draft: Draft) -> None:
     """A text area as Streamlit has it."""
     key = f"text-{draft.run}-{draft.turn}-{draft.insertion.number}"
-    text = draft.plan.program.text
+    text = draft.program.text
     st.text_area(
         "The plan's program",
         text,
@@ -96,28 +96,29 @@ def _plain_text(draft: Draft) -> None:
         height=min(_ROWS, text.count("\n") + 4) * 24,
         on_change=lambda: draft.write(text=st.session_state[key]),
     )
-    for one in draft.plan.program.complaints:
+    for one in draft.program.complaints:
         st.error(unmarked(f"Line {one.line}: {one.message}" if one.line else one.message))
 
 
 def _inputs(draft: Draft) -> None:
-    """A field for each input, by its JSON Schema."""
-    program = draft.plan.program
+    """A field for each input, by its JSON Schema. Only a field that somebody changes changes its value."""
+    program = draft.program
     if not program.inputs:
         return
     with st.container(border=True):
         st.markdown("**Its inputs**")
-        values: JsonObject = {}
         for name, schema in program.inputs.items():
+            key = f"input-{draft.run}-{draft.turn}-{name}"
             before = program.values.get(name, schema.get("default"))
-            value = field(
-                name, schema, f"input-{draft.run}-{draft.turn}-{name}", before, required="default" not in schema
-            )
-            if value is not None and (name in program.values or value != schema.get("default")):
-                values[name] = value
-        if values != program.values:
-            draft.write(values=values)
-            st.rerun()
+            if name in program.values and before in ("", None):
+                st.caption(f"{labelled(name)} is {'null' if before is None else 'an empty text'}.")
+            field(name, schema, key, before, required="default" not in schema, changed=partial(_value, draft, name))
+
+
+def _value(draft: Draft, name: str, value: JsonValue) -> None:
+    """Another value of an input; None: it was emptied, so that it has none, or its default."""
+    others = {other: one for other, one in draft.program.values.items() if other != name}
+    draft.write(values=others if value is None else others | {name: value})
 
 
 def _suggestions(draft: Draft) -> None:
@@ -138,7 +139,7 @@ def _suggestions(draft: Draft) -> None:
 def _add_line(draft: Draft, line: str) -> None:
     """The plain field has no cursor that the page knows: there it goes above the last line."""
     if st.session_state.get(f"plain-{draft.run}"):
-        lines = draft.plan.program.text.rstrip().split("\n")
+        lines = draft.program.text.rstrip().split("\n")
         draft.write(text="\n".join([*lines[:-1], line, lines[-1]]))
         draft.turn += 1
     else:
