@@ -1,7 +1,7 @@
 """The values of a request in a program's text as inputs of it: so that the same program serves the next request with other values."""
 
 import ast
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard, cast
@@ -10,6 +10,7 @@ from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
 from agent.plans.literals import NotConstantError, constant
+from agent.plans.said_words import words_of
 from agent.plans.told_values import Span, Texts
 from agent.programs.dependencies import line_starts
 from agent.programs.names import TAKEN, identifier, named
@@ -23,8 +24,6 @@ _COUNTING = (0, 1, 2)
 """Numbers that say nothing of a request but where a call takes them: where counting begins, and by what it goes on."""
 _JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
 _DESCRIPTION = 400
-_BETWEEN = r"(?!\w)\W+(?:\w+\W+)?"
-"""What stands between the items of a list in a request: marks, and one word at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class _Reading:
         stored = [
             one.id for one in ast.walk(self._tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
         ]
-        self._once = {name for name in stored if stored.count(name) == 1}
+        self._once = {name for name, times in Counter(stored).items() if times == 1}
 
     def found(self) -> list[Liftable]:
         """Each value once, with a name that nothing else in the text has."""
@@ -264,16 +263,6 @@ def _all_of(schemas: Sequence[JsonObject]) -> JsonObject:
 
 def _is_answered(key: ast.expr | None) -> bool:
     return isinstance(key, ast.Constant) and key.value == "answered"
-
-
-def words_of(value: JsonValue, request: str) -> str:
-    """The words of a request that a value is, as they stand there, of a list all of them; empty where it is none."""
-    parts = value if isinstance(value, list) else [value]
-    if not parts or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in parts):
-        return ""
-    words = [re.escape(str(one).strip()) for one in parts]
-    found = re.search(rf"(?<!\w){_BETWEEN.join(words)}(?!\w)", request, re.IGNORECASE) if all(words) else None
-    return found[0] if found else ""
 
 
 def schema_of_value(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:
