@@ -3,6 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeGuard, cast
 
@@ -105,18 +106,18 @@ class _Reading:
         by_value: dict[str, list[_Use]] = {}
         for use in sorted(self._uses(), key=lambda one: one.span):
             by_value.setdefault(repr(use.value), []).append(use)
-        dropped = {
-            use.name for uses in by_value.values() for use in uses[:1] if use.left_out is not None and len(uses) == 1
-        }
-        taken = TAKEN | self._inputs.keys() | self._program.tools.keys() | (bound_names(self._tree) - dropped)
-        found = named(map(self._one, by_value.values()), lambda one: (one.name,), taken)
+        fixed = TAKEN | self._inputs.keys() | self._program.tools.keys()
+        found = [_in_place(one, own, fixed) for one, own in map(self._one, by_value.values())]
+        kept = {one.name for one in found if one.left_out}
+        others = [one for one in found if not one.left_out]
+        names = iter(
+            [name for name, _ in named(others, lambda one: (one.name,), fixed | bound_names(self._tree) | kept)]
+        )
+        found = [one if one.left_out else replace(one, name=next(names)) for one in found]
         texts = Texts(self._program.text, list(filter(self._may_tell, ast.walk(self._tree))))
-        values = [span for _, one in found for span in (*one.spans, *one.left_out)]
-        told = texts.told([one.value for _, one in found], values)
-        return [
-            replace(one, name=name, told=spans, formatted=begins)
-            for (name, one), (spans, begins) in zip(found, told, strict=True)
-        ]
+        values = [span for one in found for span in (*one.spans, *one.left_out)]
+        told = texts.told([one.value for one in found], values)
+        return [replace(one, told=spans, formatted=begins) for one, (spans, begins) in zip(found, told, strict=True)]
 
     def _may_tell(self, node: ast.AST) -> TypeGuard[ast.JoinedStr | ast.Constant]:
         """Whether a part is a text for people: not what is given to a tool, compared, or the name of a field."""
@@ -133,14 +134,15 @@ class _Reading:
             node = above
         return True
 
-    def _one(self, uses: Sequence[_Use]) -> Liftable:
+    def _one(self, uses: Sequence[_Use]) -> tuple[Liftable, str]:
+        """A value, and what the text itself calls it."""
         first = uses[0]
         name = next((use.name for use in uses if use.name), "value")
         schema = _all_of([use.schema for use in uses if use.schema is not None]) or _schema_by(first.value)
         alone = len(uses) == 1 and first.left_out is not None
         left_out = (first.left_out,) if alone and first.left_out is not None else ()
-        spans = () if alone else tuple(use.span for use in uses)
-        return Liftable(identifier(name, "value"), first.value, first.said, schema, spans, left_out)
+        spans = tuple(use.span for use in uses)
+        return Liftable(identifier(name, "value"), first.value, first.said, schema, spans, left_out), name
 
     def _uses(self) -> Iterator[_Use]:
         left: list[ast.AST] = [self._tree]
@@ -200,7 +202,7 @@ class _Reading:
             case ast.keyword(arg=str() as name) as given if isinstance(call := self._above.get(given), ast.Call):
                 return replace(use, **self._of_parameter(call, name, value))
             case ast.Assign([ast.Name(name)]) as statement if name in self._once:
-                alone = statement in self._tree.body
+                alone = statement in self._tree.body and statement.value is node
                 span = self._line_of(statement) if alone else None
                 return replace(use, name=name, left_out=span)
             case ast.comprehension(target=ast.Name(name)) | ast.For(target=ast.Name(name)):
@@ -233,6 +235,12 @@ class _Reading:
         span = self._span(statement)
         rest = whole[: span[0] - start] + whole[span[1] - start :]
         return (start, end) if not rest.strip() else None
+
+
+def _in_place(one: Liftable, own: str, taken: AbstractSet[str]) -> Liftable:
+    """With the statement left out that gives a value its name, where the input can have this name; else with the input in the value's place."""
+    same = one.name == own and own not in taken
+    return replace(one, spans=()) if one.left_out and same else replace(one, left_out=())
 
 
 def _field(compared: ast.expr) -> str:
