@@ -1,8 +1,9 @@
 """The values of a request in a program's text as inputs of it: so that the same program serves the next request with other values."""
 
 import ast
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeGuard, cast
 
@@ -10,6 +11,7 @@ from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
 from agent.plans.literals import NotConstantError, constant
+from agent.plans.said_words import words_of
 from agent.plans.told_values import Span, Texts
 from agent.programs.dependencies import line_starts
 from agent.programs.names import TAKEN, identifier, named
@@ -23,8 +25,6 @@ _COUNTING = (0, 1, 2)
 """Numbers that say nothing of a request but where a call takes them: where counting begins, and by what it goes on."""
 _JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
 _DESCRIPTION = 400
-_BETWEEN = r"(?!\w)\W+(?:\w+\W+)?"
-"""What stands between the items of a list in a request: marks, and one word at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +99,25 @@ class _Reading:
         stored = [
             one.id for one in ast.walk(self._tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
         ]
-        self._once = {name for name in stored if stored.count(name) == 1}
+        self._once = {name for name, times in Counter(stored).items() if times == 1}
 
     def found(self) -> list[Liftable]:
         """Each value once, with a name that nothing else in the text has."""
         by_value: dict[str, list[_Use]] = {}
         for use in sorted(self._uses(), key=lambda one: one.span):
             by_value.setdefault(repr(use.value), []).append(use)
-        dropped = {
-            use.name for uses in by_value.values() for use in uses[:1] if use.left_out is not None and len(uses) == 1
-        }
-        taken = TAKEN | self._inputs.keys() | self._program.tools.keys() | (bound_names(self._tree) - dropped)
-        found = named(map(self._one, by_value.values()), lambda one: (one.name,), taken)
+        fixed = TAKEN | self._inputs.keys() | self._program.tools.keys()
+        found = [_in_place(one, own, fixed) for one, own in map(self._one, by_value.values())]
+        kept = {one.name for one in found if one.left_out}
+        others = [one for one in found if not one.left_out]
+        names = iter(
+            [name for name, _ in named(others, lambda one: (one.name,), fixed | bound_names(self._tree) | kept)]
+        )
+        found = [one if one.left_out else replace(one, name=next(names)) for one in found]
         texts = Texts(self._program.text, list(filter(self._may_tell, ast.walk(self._tree))))
-        values = [span for _, one in found for span in (*one.spans, *one.left_out)]
-        told = texts.told([one.value for _, one in found], values)
-        return [
-            replace(one, name=name, told=spans, formatted=begins)
-            for (name, one), (spans, begins) in zip(found, told, strict=True)
-        ]
+        values = [span for one in found for span in (*one.spans, *one.left_out)]
+        told = texts.told([one.value for one in found], values)
+        return [replace(one, told=spans, formatted=begins) for one, (spans, begins) in zip(found, told, strict=True)]
 
     def _may_tell(self, node: ast.AST) -> TypeGuard[ast.JoinedStr | ast.Constant]:
         """Whether a part is a text for people: not what is given to a tool, compared, or the name of a field."""
@@ -134,14 +134,15 @@ class _Reading:
             node = above
         return True
 
-    def _one(self, uses: Sequence[_Use]) -> Liftable:
+    def _one(self, uses: Sequence[_Use]) -> tuple[Liftable, str]:
+        """A value, and what the text itself calls it."""
         first = uses[0]
         name = next((use.name for use in uses if use.name), "value")
         schema = _all_of([use.schema for use in uses if use.schema is not None]) or _schema_by(first.value)
         alone = len(uses) == 1 and first.left_out is not None
         left_out = (first.left_out,) if alone and first.left_out is not None else ()
-        spans = () if alone else tuple(use.span for use in uses)
-        return Liftable(identifier(name, "value"), first.value, first.said, schema, spans, left_out)
+        spans = tuple(use.span for use in uses)
+        return Liftable(identifier(name, "value"), first.value, first.said, schema, spans, left_out), name
 
     def _uses(self) -> Iterator[_Use]:
         left: list[ast.AST] = [self._tree]
@@ -201,7 +202,7 @@ class _Reading:
             case ast.keyword(arg=str() as name) as given if isinstance(call := self._above.get(given), ast.Call):
                 return replace(use, **self._of_parameter(call, name, value))
             case ast.Assign([ast.Name(name)]) as statement if name in self._once:
-                alone = statement in self._tree.body
+                alone = statement in self._tree.body and statement.value is node
                 span = self._line_of(statement) if alone else None
                 return replace(use, name=name, left_out=span)
             case ast.comprehension(target=ast.Name(name)) | ast.For(target=ast.Name(name)):
@@ -236,6 +237,12 @@ class _Reading:
         return (start, end) if not rest.strip() else None
 
 
+def _in_place(one: Liftable, own: str, taken: AbstractSet[str]) -> Liftable:
+    """With the statement left out that gives a value its name, where the input can have this name; else with the input in the value's place."""
+    same = one.name == own and own not in taken
+    return replace(one, spans=()) if one.left_out and same else replace(one, left_out=())
+
+
 def _field(compared: ast.expr) -> str:
     """What a value that is compared is called in what holds it."""
     match compared:
@@ -264,16 +271,6 @@ def _all_of(schemas: Sequence[JsonObject]) -> JsonObject:
 
 def _is_answered(key: ast.expr | None) -> bool:
     return isinstance(key, ast.Constant) and key.value == "answered"
-
-
-def words_of(value: JsonValue, request: str) -> str:
-    """The words of a request that a value is, as they stand there, of a list all of them; empty where it is none."""
-    parts = value if isinstance(value, list) else [value]
-    if not parts or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in parts):
-        return ""
-    words = [re.escape(str(one).strip()) for one in parts]
-    found = re.search(rf"(?<!\w){_BETWEEN.join(words)}(?!\w)", request, re.IGNORECASE) if all(words) else None
-    return found[0] if found else ""
 
 
 def schema_of_value(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:

@@ -4,6 +4,7 @@ import ast
 from typing import TypeGuard
 
 from agent.program_trace import ProgramTrace
+from agent.programs.dependencies import line_starts
 from agent.programs.stops import LOOK
 from agent.transcript import Transcript
 from domain.program import Program
@@ -47,7 +48,7 @@ def _before_its_look(text: str) -> str:
     tree = ast.parse(text)
     at = next((one for one in tree.body if _is_look(one)), None)
     if at is not None:
-        return "\n".join(text.split("\n")[: at.lineno - 1])
+        return text.encode()[: _span(text, at)[0]].decode().rstrip(" \t\n;")
     if not any(map(_is_look, ast.walk(tree.body[-1]))):
         raise ValueError("it may have stopped before its end")
     return _without_looks(text)
@@ -55,13 +56,24 @@ def _before_its_look(text: str) -> str:
 
 def _without_looks(text: str) -> str:
     """A text with nothing in the places of its looks."""
-    lines = text.split("\n")
-    looks = [one for one in ast.walk(ast.parse(text)) if _is_look(one)]
-    for look in sorted(looks, key=lambda one: one.lineno, reverse=True):
-        first, last = look.lineno - 1, look.end_lineno or look.lineno
-        indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-        lines[first:last] = [f"{indent}pass"] if indent else []
-    return "\n".join(lines)
+    source = text.encode()
+    looks = [_span(text, one) for one in ast.walk(ast.parse(text)) if _is_look(one)]
+    for start, end in sorted(looks, reverse=True):
+        whole = start == 0 or source[start - 1 : start] == b"\n"
+        if whole and source[end : end + 1] == b"\n":
+            source = source[:start] + source[end + 1 :]
+        elif whole and end == len(source):
+            source = source[: max(start - 1, 0)]
+        else:
+            source = source[:start] + b"pass" + source[end:]
+    return source.decode()
+
+
+def _span(text: str, statement: ast.stmt) -> tuple[int, int]:
+    """Where a statement stands, in UTF-8 bytes."""
+    starts = line_starts(text)
+    first, last = starts[statement.lineno - 1], starts[(statement.end_lineno or statement.lineno) - 1]
+    return first + statement.col_offset, last + (statement.end_col_offset or 0)
 
 
 def _is_look(node: ast.AST) -> TypeGuard[ast.Expr]:

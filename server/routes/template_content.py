@@ -11,8 +11,8 @@ from agent.plans.from_run import Offered
 from agent.plans.inputs import input_names_shown, shown_inputs, with_inputs, with_values
 from agent.plans.kept import kept
 from agent.plans.lifting import lifted, schema_of_value
-from agent.plans.lifting import words_of as words_in
 from agent.plans.request_template import Words, said, spoken
+from agent.plans.said_words import words_of as words_in
 from agent.programs import text_names
 from domain.errors import UsageError
 from domain.model import JsonObject, Model

@@ -39,3 +39,38 @@ def test_the_cells_that_stand_are_one_text_without_their_looks() -> None:
     assert stands is not None
     assert stands.text == f"{LOOK.partition(chr(10))[0]}\n{REST}"
     assert standing_of(Transcript.of(run_of(events[:-1]))) is None
+
+
+@pytest.mark.parametrize(
+    ("look", "rest"),
+    [
+        ('found = await search(name="Henrik Grimaldo"); look(found)', 'found = await search(name="Henrik Grimaldo")'),
+        ('a = "é"; found = await search(name=a); look(found); b = 1\nb = 2', 'a = "é"; found = await search(name=a)'),
+        ("look(\n    today\n)\nb = 2", ""),
+    ],
+)
+def test_what_stands_on_the_line_of_a_look_stays(look: str, rest: str) -> None:
+    events = [
+        program(look), *(call(1, "search", {"name": "Henrik Grimaldo"}, text=look) if "search" in look else ()),
+        ProgramLooked(number=1, shown=""), program(REST, 2, goes_on=True),
+        *call(2, "info", {"person_id": 7}, text=REST, number=2), ended(number=2),
+    ]  # fmt: skip
+    stands = standing_of(Transcript.of(run_of(events)))
+    assert stands is not None
+    assert stands.text == f"{rest}\n{REST}"
+
+
+@pytest.mark.parametrize(
+    ("last", "rest"),
+    [
+        ("x = await info(person_id=7); look(x)\nx", "x = await info(person_id=7); pass\nx"),
+        ("x = await info(person_id=7)\nlook(x)\nlook(x)", "x = await info(person_id=7)"),
+        ("if today: look(today)\nx = await info(person_id=7)", "if today: pass\nx = await info(person_id=7)"),
+        ("if today:\n    look(today)\nx = await info(person_id=7)", "if today:\n    pass\nx = await info(person_id=7)"),
+    ],
+)
+def test_looks_of_the_last_cell_are_cut_out_alone(last: str, rest: str) -> None:
+    events = [program(last), *call(1, "info", {"person_id": 7}, text=last), ended()]
+    stands = standing_of(Transcript.of(run_of(events)))
+    assert stands is not None
+    assert stands.text == rest

@@ -49,7 +49,7 @@ def test_lists_and_numbers_that_the_request_says_are_inputs() -> None:
         ('today = "Nice"\nawait find(city=today)', "Nice", {"today_2": "Nice"}),
         ("await find(city=True)", "True", {}),
         ("await find(city=-3)", "below -3", {"city": -3}),
-        ('x = ["Lyon", "Nice"]', "Nice, then by boat or train to Lyon", {"x": "Lyon", "x_2": "Nice"}),
+        ('x = ["Lyon", "Nice"]', "Nice, then by boat or train to Lyon", {"x_2": "Lyon", "x_3": "Nice"}),
     ],
 )
 def test_only_values_are(text: str, request_: str, values: JsonObject) -> None:
@@ -76,3 +76,19 @@ def test_what_a_text_does_otherwise_is_told_by_line() -> None:
     assert one.said.startswith("Line 2: `best = [one for one in found if one[")
     said = [one.said for one in plan_differences(before, with_inputs(after, {"size": "least"}), {})]
     assert said[-3:] == ["It asks for cities no more.", "It asks for size no more.", "It asks for least as well."]
+
+
+@pytest.mark.parametrize(
+    ("text", "lifted_text"),
+    [
+        ('_c = "Oslo"\nawait find(city=_c)', "_c = c\nawait find(city=_c)"),
+        ('first = "Oslo"\nawait find(city=first)', "first = first_2\nawait find(city=first)"),
+        ('where = "Oslo"\nawait find(city=where)', "await find(city=where)"),
+        (
+            'await find(city="Rome")\ncity = "Oslo"\nawait find(city=city)',
+            "await find(city=city_2)\nawait find(city=city)",
+        ),
+    ],
+)
+def test_a_name_that_an_input_cannot_have_stays_a_name_of_the_text(text: str, lifted_text: str) -> None:
+    assert all_lifted(text, "From Rome to Oslo").program.text == lifted_text

@@ -1,0 +1,65 @@
+"""The words of a request that a value is, or the items of a list one after the other."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from pydantic.types import JsonValue
+
+_MOST = 50
+"""Items of a list that are looked for; longer ones nobody says in a request."""
+
+
+def words_of(value: JsonValue, request: str) -> str:
+    """The words of a request that a value is, as they stand there, of a list all of them; empty where it is none."""
+    parts = value if isinstance(value, list) else [value]
+    if len(parts) > _MOST or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in parts):
+        return ""
+    words = [str(one).strip() for one in parts]
+    return _in_turn(words, request) if words and all(words) else ""
+
+
+def _in_turn(words: Sequence[str], request: str) -> str:
+    """Where these stand one after the other, with marks and one word at most between them. Each is looked for once, from left to right."""
+    runs = _runs(request)
+    ended: dict[int, int] = {}  # the ends of the words so far, each with where the first of them begins
+    for number, word in enumerate(words):
+        ends = sorted(ended)
+        begun: dict[int, int] = {}
+        for hit in re.finditer(rf"(?={re.escape(word)})", request, re.IGNORECASE):
+            start, end = hit.start(), hit.start() + len(word)
+            if _is_letter(request[end : end + 1]):
+                continue
+            if not number and not (start and _is_letter(request[start - 1])):
+                begun[end] = start
+            for first, last in _gaps(request, runs, start) if number else ():
+                at = bisect_left(ends, first)
+                if at < len(ends) and ends[at] <= last:
+                    begun[end] = min(begun.get(end, start), ended[ends[at]])
+        ended = begun
+    end = min(ended, key=lambda end: (ended[end], end), default=0)
+    return request[ended[end] : end] if ended else ""
+
+
+def _runs(request: str) -> list[int]:
+    """Of each character, where the word or the marks begin that it is one of."""
+    runs: list[int] = []
+    for at, one in enumerate(request):
+        same = at and _is_letter(one) == _is_letter(request[at - 1])
+        runs.append(runs[-1] if same else at)
+    return runs
+
+
+def _gaps(request: str, runs: Sequence[int], start: int) -> Iterator[tuple[int, int]]:
+    """The first and the last place at which what comes before may end, for a word that begins here."""
+    if not start or _is_letter(request[start - 1]):
+        return
+    marks = runs[start - 1]
+    yield marks, start - 1
+    word = runs[marks - 1] if marks else 0
+    if word:
+        yield runs[word - 1], word - 1
+
+
+def _is_letter(one: str) -> bool:
+    return one.isalnum() or one == "_"
