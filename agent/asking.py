@@ -20,16 +20,14 @@ _CHOICE = 120
 _NOBODY = "nobody could be asked"
 _NOT_SAID = "its user did not answer"
 _TOO_MANY = f"a run asks at most {MOST} questions"
-_TAINTED = (
-    " The program was written after its author had seen what tools answered: what it asks may be their wording. "
-    "Tell it no password and no key."
-)
+_TAINTED = " What it asks may be the wording of what tools answered. Tell it no password and no key."
 
 
 @dataclass(frozen=True, slots=True)
 class UserQuestion:
     """``identity``: the same however often its run is taken up. ``choices``: answers that it proposes, cleaned. ``tainted``: whoever wrote it
-    had seen words of a response. ``foreign``: it holds such words itself, or may.
+    had seen words of a response. ``foreign``: it holds such words itself, or may;
+    ``theirs``: those of its choices that do.
     """
 
     identity: str
@@ -37,11 +35,12 @@ class UserQuestion:
     choices: tuple[str, ...] = ()
     tainted: bool = False
     foreign: bool = False
+    theirs: frozenset[str] = frozenset()
 
     @property
     def framed(self) -> str:
         """As a person is shown it: always as the plan's question, never as ours."""
-        return f"The plan asks: “{self.text}”{_TAINTED if self.tainted else ''}"
+        return f"The plan asks: “{self.text}”{_TAINTED if self.tainted or self.foreign else ''}"
 
     def chosen(self, given: str | int) -> str:
         """An answer that was given as a text, or as the place of a choice, from 0; empty where it says nothing or there is no such choice."""
@@ -52,11 +51,18 @@ class UserQuestion:
 
 
 def question(
-    identity: str, text: str, choices: Sequence[str] = (), *, tainted: bool = False, foreign: bool = False
+    identity: str,
+    text: str,
+    choices: Sequence[str] = (),
+    *,
+    tainted: bool = False,
+    foreign: bool = False,
+    own: str | None = None,
 ) -> UserQuestion:
-    """A question, cleaned and cut to what a person reads."""
+    """A question, cleaned and cut to what a person reads. ``own``: the text of the program that asks it; None: the choices are ours."""
+    theirs = frozenset(clean(one, _CHOICE) for one in choices if own is not None and one not in own)
     shown = dict.fromkeys(said for one in choices if (said := clean(one, _CHOICE)))
-    return UserQuestion(identity, clean(text, _QUESTION), tuple(shown)[:MOST_CHOICES], tainted, foreign)
+    return UserQuestion(identity, clean(text, _QUESTION), tuple(shown)[:MOST_CHOICES], tainted, foreign, theirs)
 
 
 def choice_of(choices: Sequence[str], answer: str) -> str:
@@ -109,14 +115,14 @@ class Asking:
         """What became of a question. ``recorded``: that, where it was asked before the run was broken off."""
         event = recorded or await self._asked(question, site)
         self.foreign = self.foreign or question.foreign
-        self.take(event)
+        self.take(event, picked=event.answer in question.theirs)
         return event
 
-    def take(self, event: QuestionAnswered) -> None:
-        """Take in what was asked and answered; it may be told again."""
+    def take(self, event: QuestionAnswered, *, picked: bool = False) -> None:
+        """Take in what was asked and answered; it may be told again. ``picked``: it is a choice that no program's text holds: chosen, not said."""
         if event not in self.answered:
             self.answered.append(event)
-            if not event.unanswered:
+            if not event.unanswered and not picked:
                 self.provenance.say(event.answer)
                 self.said.append(event.answer)
 

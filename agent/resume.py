@@ -8,6 +8,7 @@ it could then do again in another way: such a run ends.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
+from typing import TypeGuard
 
 from agent.execution.call_cache import CUT_OFF
 from agent.execution.executor import CallResult
@@ -185,6 +186,12 @@ class Line:
     def _ahead(self) -> Iterator[Event]:
         return (event for event in self._events[self._at :] if not isinstance(event, _ASIDES))
 
+    def answered(self, question: str) -> QuestionAnswered | None:
+        """What became of a question that no program asks, where it comes next; or anywhere among what a program tells that has begun."""
+        near = (*(self._calls or ()), self.next)
+        asked = (one for one in near if isinstance(one, QuestionAnswered) and not one.site)
+        return next((one for one in asked if one.question == question), None)
+
     def whole_path(self) -> tuple[tuple[ToolId, ...], str] | None:
         """The steps that come next, where the record goes on to the end of their path, and what that leaves undone."""
         ahead = list(self._ahead())
@@ -219,7 +226,7 @@ class Line:
         if isinstance(event, _ASIDES):
             asides = takewhile(lambda one: isinstance(one, _ASIDES), self._events[self._at :])
             return any(type(one) is type(event) for one in asides)
-        if self._calls is not None and isinstance(event, OfProgram) and event.site:
+        if self._calls is not None and _within_program(event):
             same = next((one for one in self._calls if _same(one, event)), None)
             if same is not None:
                 self._calls.remove(same)
@@ -247,12 +254,17 @@ class Line:
         calls: list[OfProgram] = []
         while self._at < len(self._events):
             event = self._events[self._at]
-            if isinstance(event, OfProgram) and event.site:
+            if _within_program(event):
                 calls.append(event)
             elif not isinstance(event, _ASIDES):
                 break
             self._at += 1
         return calls
+
+
+def _within_program(event: Event) -> TypeGuard[OfProgram]:
+    """Whether a program tells it while it runs: its calls, and what its user is asked meanwhile, of which an open value has no site."""
+    return isinstance(event, OfProgram) and (bool(event.site) or isinstance(event, QuestionAnswered))
 
 
 def _same(recorded: Event, event: Event) -> bool:

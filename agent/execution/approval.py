@@ -10,7 +10,7 @@ from typing import Protocol
 from agent.budget import Meter
 from agent.execution.announcements import Announced, Announcements
 from agent.execution.executor import CallResult, Executor
-from agent.execution.identity import Key, corrected_as, key_of, program_of, subtask_of, unnamed
+from agent.execution.identity import Key, corrected_as, differs, key_of, program_of, subtask_of, unnamed
 from agent.execution.provenance import Judged, Provenance
 from agent.execution.undo import Undo
 from agent.execution.wording import summary_of
@@ -117,7 +117,9 @@ class ApprovedExecutor:
                 corrected = await held.enter_async_context(self._approver.approval(call))
             if tool.safe:
                 return await self._executor.call(tool, arguments, identity)
-            return await self._change(tool, arguments, identity, None if corrected == arguments else corrected)
+            if corrected is not None and not differs({**corrected}, {**arguments}):
+                corrected = None
+            return await self._change(tool, arguments, identity, corrected)
 
     def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
         told = self._announced.of(identity) or Announced(identity, tool, arguments)

@@ -10,6 +10,7 @@ from agent.compression.field_selection import FieldChoices
 from agent.compression.markup_text import sound
 from agent.execution.error_bodies import is_empty
 from agent.execution.executor import CallResult, Executor
+from agent.execution.identity import differs
 from agent.execution.validation import validate
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
 from agent.scheduler import closing
@@ -212,7 +213,7 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
 
 def _as_corrected(prepared: Arguments, made: JsonObject) -> tuple[Binding, ...]:
     """Where the arguments come from: those that its user corrected, from them."""
-    changed = [name for name in made if made[name] != prepared.values.get(name)]
+    changed = [name for name in made if differs(made[name], prepared.values.get(name))]
     kept = (one for one in prepared.provenance if one.parameter in made and one.parameter not in changed)
     return (*kept, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
 

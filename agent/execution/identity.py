@@ -3,6 +3,8 @@
 import json
 from hashlib import sha256
 
+from pydantic.types import JsonValue
+
 from domain.model import JsonObject
 from domain.tool import ToolId
 
@@ -14,6 +16,11 @@ _DIGITS = 10
 def key_of(tool: ToolId, arguments: JsonObject, identity: str = "") -> Key:
     """What makes two calls the same."""
     return tool, json.dumps(arguments, sort_keys=True), identity
+
+
+def differs(value: JsonValue, other: JsonValue) -> bool:
+    """Whether two values are sent differently: 1 is not true."""
+    return json.dumps(value, sort_keys=True) != json.dumps(other, sort_keys=True)
 
 
 def unnamed(key: Key) -> Key:

@@ -82,10 +82,11 @@ class Provenance:
         self._said = self._said.with_answer(text)
 
     def correct(self, tool: ToolDoc, arguments: JsonObject, corrected: JsonObject) -> None:
-        """Take in what its user put in place of values of a call: it is their word."""
+        """Take in what its user put in place of values of a call: it is their word. What stood there before is not."""
         for name, value in corrected.items():
-            if value != arguments.get(name):
-                self._fixed.setdefault((tool.id, name), set()).update(_text(leaf) for leaf in _leaves(value))
+            given = {_text(leaf) for leaf in put_in(value, arguments.get(name))}
+            if given:
+                self._fixed.setdefault((tool.id, name), set()).update(given)
 
     def judged(self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = ()) -> Judged:
         """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
@@ -273,6 +274,12 @@ def _given(parameter: Parameter, value: JsonValue) -> bool:
     """Whether the document leaves no choice: its default, or the only value that it allows."""
     only = len(parameter.enum) == 1 and value == parameter.enum[0]
     return only or (parameter.default not in (None, "") and value == coerce(parameter.default, parameter))
+
+
+def put_in(value: JsonValue, instead: JsonValue) -> list[JsonValue]:
+    """The single values that a corrected value holds and the one before it did not."""
+    before = {_text(leaf) for leaf in _leaves(instead)}
+    return [leaf for leaf in _leaves(value) if _text(leaf) not in before]
 
 
 def _leaves(value: JsonValue) -> list[JsonValue]:

@@ -11,7 +11,7 @@ from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Policy, 
 from agent.programs.bindings import ANSWERED
 from agent.programs.notes import notes
 from agent.text import clean, shown, title
-from domain.event import Event, QuestionAnswered
+from domain.event import QuestionAnswered
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
@@ -31,8 +31,10 @@ def can_be_told(parameter: Parameter) -> bool:
 class AskingBack(Delegating):
     """One subtask's. Each parameter of a tool is asked for once, and of several that want the same kind of thing the first. ``events``: what was asked and is still to be told."""
 
-    def __init__(self, policy: Policy, asking: Asking, subtask: int, recorded: Callable[[], Event | None]) -> None:
-        """``recorded``: what comes next in the record of a run that was broken off."""
+    def __init__(
+        self, policy: Policy, asking: Asking, subtask: int, recorded: Callable[[str], QuestionAnswered | None]
+    ) -> None:
+        """``recorded``: what became of a question, where it was asked before the run was broken off."""
         super().__init__(policy)
         self._asking = asking
         self._subtask = subtask
@@ -79,9 +81,7 @@ class AskingBack(Delegating):
         if key not in self._answers:
             choices = [shown(one) for one in parameter.enum]
             asked = question(f"{self._subtask}:{tool.id}:{parameter.name}", _wording(tool, parameter), choices)
-            told = self._recorded()
-            before = told if isinstance(told, QuestionAnswered) and told.question == asked.text else None
-            event = await self._asking.ask(asked, recorded=before)
+            event = await self._asking.ask(asked, recorded=self._recorded(asked.text))
             self.events.append(event)
             self._answers[key] = event.answer
         return self._answers[key]

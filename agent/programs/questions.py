@@ -20,7 +20,7 @@ def asked(call: PendingCall, program: Program, identity: str) -> UserQuestion | 
         return None
     choices = proposed(call)
     foreign = any(one not in program.text for one in (text, *choices))
-    return question(identity, text, choices, tainted=program.tainted, foreign=foreign)
+    return question(identity, text, choices, tainted=program.tainted, foreign=foreign, own=program.text)
 
 
 def proposed(call: PendingCall) -> list[str]:

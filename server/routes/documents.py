@@ -11,6 +11,7 @@ from agent.plans.compiling import compiled
 from agent.plans.inputs import input_names_shown, shown_inputs, with_values
 from agent.plans.lifting import schema_of_value
 from domain.errors import NotFoundError, NotLinearError, UsageError
+from domain.event import ProgramStarted
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
@@ -24,6 +25,7 @@ from server.routes.texts import RowId, ShortText
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
 from server.runs.given_plans import settings_with
+from server.runs.journal import records_of
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 
@@ -128,7 +130,7 @@ async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services:
 async def _changed(run: Run, body: RerunBody, services: Services) -> ProgramPlan | None:
     """What is to be carried out; None for what the run is asked for with as it is."""
     if body.program is not None:
-        return await written_plan(body.program, services)
+        return await _tainted_as(run, await written_plan(body.program, services), services)
     if body.values is not None:
         made = await drawn_from(run, services)
         plan, wrong = await asyncio.to_thread(with_values, made.plan, {**_values(made.plan), **body.values})
@@ -142,6 +144,14 @@ async def _changed(run: Run, body: RerunBody, services: Services) -> ProgramPlan
     docs = await tools_of(body.document, services)
     await check_document(body.document, docs, services, await _proven(run, services))
     return await asyncio.to_thread(compiled, body.document, docs or {})
+
+
+async def _tainted_as(run: Run, plan: ProgramPlan, services: Services) -> ProgramPlan:
+    """A text that is given in place of one that was written after its author had seen responses may hold words of theirs as well."""
+    records = await records_of(await services.storage.events.of_run(run.id, ("program.started",)))
+    if not any(isinstance(one.event, ProgramStarted) and one.event.program.tainted for one in records):
+        return plan
+    return plan.model_copy(update={"program": plan.program.model_copy(update={"tainted": True})})
 
 
 def _values(plan: ProgramPlan) -> JsonObject:

@@ -108,9 +108,8 @@ class Agents:
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
-            approver = UserApprover(
-                questions, ask_transfers=self._settings.flows == "ask", by_another=bool(voices.others_said)
-            )
+            by_another = bool(voices.others_said)
+            approver = UserApprover(questions, ask_transfers=self._settings.flows == "ask", by_another=by_another)
             deps = replace(
                 deps,
                 secrets=own.secrets,
@@ -119,7 +118,9 @@ class Agents:
                 plan=await given_plan(run, container.graph.get_tools),
                 approver=approver,
             )
-            deps = replace(deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions))
+            deps = replace(
+                deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions, by_another=by_another)
+            )
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
             made = run_and_learn(

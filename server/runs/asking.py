@@ -6,22 +6,29 @@ from agent.asking import UserQuestion
 from domain.event import InputNeeded
 from server.runs.questions import Questions
 
+_BY_ANOTHER = (
+    " It was written by the author of the template, who is not you, and so is where your answer goes. "
+    "Tell it no password and no key."
+)
+
 
 class UserAsker:
     """One run's. A question is asked once, however often the run is taken up: it is known by the call that asks it."""
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: Questions, *, by_another: bool = False) -> None:
+        """``by_another``: its plan, and with it what is asked, was written by the author of a template who is another user."""
         self._questions = questions
+        self.by_another = by_another
 
     async def answer(self, question: UserQuestion) -> str | None:
         """What its user answered; None where they did not want to."""
         asked = InputNeeded(
             input=f"question-{sha256(question.identity.encode()).hexdigest()}",
             asks="question",
-            reason=question.framed,
+            reason=f"{question.framed}{_BY_ANOTHER if self.by_another else ''}",
             choices=question.choices,
         )
         async with self._questions.in_turn:
             await self._questions.told()
-            answer = await self._questions.answered(asked)
+            answer = await self._questions.answered(asked, {"theirs": sorted(question.theirs)})
         return str(answer["answer"]) if answer["decision"] == "answer" else None

@@ -90,7 +90,8 @@ def _said_in(run: Run, answered: Mapping[str, Sequence[Input]], by_others: Colle
     for one in answered.get(run.id, ()):
         told, question = cast("dict[str, Any]", one.answer), cast("dict[str, Any]", one.question)
         said = told.get("answer", "")
-        if said and not (run.id in by_others and said in question.get("choices", ())):
+        picked = question.get("choices" if run.id in by_others else "theirs", ())
+        if said and said not in picked:
             yield said
 
 

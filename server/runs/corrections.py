@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import Field
 
 from agent.execution.approval import IntendedCall
-from agent.execution.provenance import Fixed
+from agent.execution.provenance import Fixed, put_in
 from agent.execution.validation import corrected
 from domain.errors import LeftOutError, NotAllowedError, UsageError
 from domain.model import JsonObject, Model
@@ -100,11 +100,12 @@ def kept_in(answer: dict[str, Any] | None) -> list[KeptCorrection]:
 def fixed_by_corrections(answered: Sequence[Input]) -> list[Fixed]:
     """What users put in place of other values is their word."""
     return [
-        (ToolId(str(calls_of(asked)[one.call].get("tool", ""))), name, value)
+        (ToolId(str(calls_of(asked)[one.call].get("tool", ""))), name, leaf)
         for asked in answered
         if asked.kind == "call" and asked.answer is not None
         for one in kept_in(cast("dict[str, Any]", asked.answer))
         for name, value in one.arguments.items()
+        for leaf in put_in(value, calls_of(asked)[one.call]["arguments"].get(name))
     ]
 
 

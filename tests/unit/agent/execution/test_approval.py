@@ -198,3 +198,21 @@ async def test_a_text_that_is_written_anew_changes_nothing_more_with_the_same_to
     await executor.call(REMOVE, {"title": "Emma"}, "1:3:0#0")  # a further cell of the first
     await executor.call(REMOVE, {"title": "Ulysses"}, "2:1:0#0")  # another subtask
     assert len(calls.made) == 3
+
+
+class Corrects:
+    """A user who puts these in place of a call's arguments."""
+
+    def __init__(self, arguments: JsonObject) -> None:
+        self._arguments = arguments
+
+    @asynccontextmanager
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+        yield self._arguments
+
+
+async def test_a_correction_of_true_to_one_is_made() -> None:
+    executor, _ = approved(calls := Calls(), Corrects({"title": 1}))
+    result = await executor.call(REMOVE, {"title": True})
+    assert result.corrected == {"title": 1}
+    assert [type(arguments["title"]) for _, arguments in calls.made] == [int]

@@ -186,3 +186,10 @@ def test_very_many_values_are_nobody_s_unless_they_were_fixed_as_they_are() -> N
     assert kind(Provenance(Voices(others_fixed=[(PAY.id, "lines", ["n7"])])), "lines", many) == "others"
     target = LOOK.model_copy(update={"parameters": (Parameter(name="q", type="array"),)})
     assert crossings(heard(), {"q": many}, target) == GOES
+
+
+def test_only_what_its_user_put_into_a_correction_is_their_word() -> None:
+    provenance = heard(response={"lines": ["evil@x.example", "bob"]})
+    provenance.correct(PAY, {"lines": ["evil@x.example", "bob"]}, {"lines": ["evil@x.example", "ann"]})
+    assert kind(provenance, "lines", ["ann"]) == "said"
+    assert kind(provenance, "lines", ["evil@x.example", "ann"]) == "field"

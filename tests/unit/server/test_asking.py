@@ -1,0 +1,34 @@
+"""A question of another user's template says so."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from agent.asking import question
+from domain.event import InputNeeded
+from server.runs.asking import UserAsker
+from server.runs.questions import Questions
+
+
+class Answered:
+    """Questions that are answered at once. ``asked``: what was shown."""
+
+    def __init__(self) -> None:
+        self.in_turn = asyncio.Lock()
+        self.asked: list[InputNeeded] = []
+
+    async def told(self) -> None:
+        """Nothing is left to be stored."""
+
+    async def answered(self, asked: InputNeeded, besides: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(asked)
+        return {"decision": "answer", "answer": "7", **besides}
+
+
+@pytest.mark.parametrize("by_another", [True, False])
+async def test_a_question_of_anothers_template_says_so(by_another: bool) -> None:
+    questions = Answered()
+    asker = UserAsker(cast("Questions", questions), by_another=by_another)
+    assert await asker.answer(question("1", "Your PIN?")) == "7"
+    assert ("the author of the template, who is not you" in questions.asked[0].reason) == by_another
