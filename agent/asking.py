@@ -60,14 +60,32 @@ def question(
     own: str | None = None,
 ) -> UserQuestion:
     """A question, cleaned and cut to what a person reads. ``own``: the text of the program that asks it; None: the choices are ours."""
-    theirs = frozenset(clean(one, _CHOICE) for one in choices if own is not None and one not in own)
-    shown = dict.fromkeys(said for one in choices if (said := clean(one, _CHOICE)))
-    return UserQuestion(identity, clean(text, _QUESTION), tuple(shown)[:MOST_CHOICES], tainted, foreign, theirs)
+    shown = _shown(choices)
+    theirs = frozenset(said for said, one in shown.items() if own is not None and one not in own)
+    more = f" (and {len(shown) - MOST_CHOICES} more: say which in your own words)" if len(shown) > MOST_CHOICES else ""
+    told = f"{clean(text, _QUESTION - len(more))}{more}"
+    return UserQuestion(identity, told, tuple(shown)[:MOST_CHOICES], tainted, foreign, theirs)
 
 
 def choice_of(choices: Sequence[str], answer: str) -> str:
     """The choice as it was given, of which the answer is what was shown; an answer in other words is itself."""
-    return next((one for one in choices if clean(one, _CHOICE) == answer), answer)
+    return _shown(choices).get(answer, answer)
+
+
+def _shown(choices: Sequence[str]) -> dict[str, str]:
+    """Choices by what is shown of them: of those that begin alike, each has its number, so that they stay apart."""
+    found: dict[str, str] = {}
+    whole = set[str]()
+    for one in choices:
+        said, plainly = clean(one, _CHOICE), clean(one, LONGEST_ANSWER)
+        if not said or plainly in whole:
+            continue
+        whole.add(plainly)
+        number = len(whole)
+        while said in found:
+            said, number = f"{number}: {clean(one, _CHOICE)}", number + 1
+        found[said] = one
+    return found
 
 
 class Asker(Protocol):
@@ -120,7 +138,7 @@ class Asking:
 
     def take(self, event: QuestionAnswered, *, picked: bool = False) -> None:
         """Take in what was asked and answered; it may be told again. ``picked``: it is a choice that no program's text holds: chosen, not said."""
-        if event not in self.answered:
+        if not any(_same(one, event) for one in self.answered):
             self.answered.append(event)
             if not event.unanswered and not picked:
                 self.provenance.say(event.answer)

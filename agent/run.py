@@ -68,7 +68,10 @@ async def run(
     name, seq = name or uuid4().hex, past[-1].seq if past else 0
     meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
-    voices = deps.voices or Voices(said=(*said_values(deps.plan), request), fixed=fixed_values(deps.plan))
+    voices = deps.voices
+    if voices is None:
+        fixed = await asyncio.to_thread(fixed_values, deps.plan)
+        voices = Voices(said=(*said_values(deps.plan), request), fixed=fixed)
     provenance = Provenance(voices, deps.reader)
     asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
     meter.changes = told.changes(ledger=deps.ledger)

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator
 from pydantic.types import JsonValue
 
 from agent.execution.provenance import Fixed
-from agent.programs.dependencies import line_starts
-from agent.programs.reading import calls
 from agent.programs.slices import Setting, SlicedProgram
 from domain.program import ProgramPlan
 from domain.slice import Source
@@ -34,16 +32,8 @@ def _fixed(plan: ProgramPlan, besides: Collection[str]) -> Iterator[Fixed]:
     """However they get to a call: by a name, out of a list that is gone through."""
     program = plan.program
     setting = Setting(program.tools, program.arguments, own=plan.inputs)
-    sliced, starts = SlicedProgram([program.text], setting), line_starts(program.text)
-    for call in calls(ast.parse(program.text)):
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name not in program.tools:
-            continue
-        start = starts[call.lineno - 1] + call.col_offset
-        end = starts[(call.end_lineno or call.lineno) - 1] + (call.end_col_offset or 0)
-        for one in sliced.slices(name, start, end):
-            for source in one.sources:
-                yield from ((program.tools[name], one.parameter, value) for value in _value(source, plan, besides))
+    for name, parameter, source in SlicedProgram([program.text], setting).sources():
+        yield from ((program.tools[name], parameter, value) for value in _value(source, plan, besides))
 
 
 def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Iterator[JsonValue]:

@@ -1,6 +1,7 @@
 """Where the arguments of a program's call come from, as steps tell it: a field of an earlier answer, words of the request, a plan's own value."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic.types import JsonValue
@@ -24,16 +25,22 @@ _KEY = re.compile(r"""\[\s*['"]([^'"\]]+)['"]\s*\]|\.get\(\s*['"]([^'"]+)['"]"""
 
 
 def bindings(
-    arguments: JsonObject, slices: Iterable[Slice], answered: Sequence[Answered], request: str, *, plan: bool
+    arguments: JsonObject,
+    slices: Iterable[Slice],
+    answered: Sequence[Answered],
+    request: str,
+    answers: "Answers",
+    *,
+    plan: bool,
 ) -> Iterator[Binding]:
-    """Of the arguments that the text has values for. ``answered``: the calls before it, in order; ``plan``: the text is a person's plan."""
+    """Of the arguments that the text has values for. ``answered``: the calls before it, in order; ``answers``: what those hold; ``plan``: the text is a person's plan."""
     for one in slices:
         value = arguments.get(one.parameter)
         if value is None:
             continue  # it was left out
         if not one.foreign and plan and _plain(one):
             yield Binding(parameter=one.parameter, origin="user", reference=FIXED)
-        elif (place := _place(value, one, answered)) is not None:
+        elif (place := answers.place(value, one, answered)) is not None:
             yield Binding(parameter=one.parameter, origin="step", reference=place)
         elif not one.foreign and any(source.kind == "answer" for source in one.sources):
             yield Binding(parameter=one.parameter, origin="user", reference=ANSWERED)
@@ -56,30 +63,56 @@ def _plain(one: Slice) -> bool:
     return all(source.kind in ("constant", "said", "given") for source in one.sources)
 
 
-def _place(value: JsonValue, one: Slice, answered: Sequence[Answered]) -> str | None:
-    """The field that holds a value, of the latest answer that went into it and has one; of several the one that the expression names."""
-    named = [name for found in _KEY.finditer(one.expression) for name in found.groups() if name]
-    for step, tool, result in reversed(answered):
-        if tool in one.tools and result.status == "ok":
-            places = list(_places(value, result.response))
-            if places:
-                wanted = [place for place in places if named and place.endswith(named[-1])]
-                return f"{step}.{(wanted or places)[0]}".rstrip(".")
-    return None
+class Answers:
+    """What the answers of one run hold, each read once, when a value is first looked for in it."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, _Read] = {}
+
+    def place(self, value: JsonValue, one: Slice, answered: Sequence[Answered]) -> str | None:
+        """The field that holds a value, of the latest answer that went into it and has one; of several the one that the expression names."""
+        named = [name for found in _KEY.finditer(one.expression) for name in found.groups() if name]
+        for step, tool, result in reversed(answered):
+            if tool in one.tools and result.status == "ok":
+                places = self._of(result.response).places(value)
+                if places:
+                    wanted = [place for place in places if named and place.endswith(named[-1])]
+                    return f"{step}.{(wanted or places)[0]}".rstrip(".")
+        return None
+
+    def _of(self, response: str) -> "_Read":
+        if response not in self._read:
+            self._read[response] = _Read(response)
+        return self._read[response]
 
 
-def _places(value: JsonValue, response: str) -> Iterator[str]:
-    """Where an answer holds a value; for its whole, an empty place."""
-    left: list[tuple[str, JsonValue]] = [("", read_value(response))]
-    for _ in range(_LEAVES):
-        if not left:
-            return
-        place, there = left.pop()
-        if there == value and type(there) is type(value):
-            yield place
-        elif isinstance(there, dict):
-            left += [(f"{place}.{name}" if place else name, item) for name, item in reversed(there.items())]
-        elif isinstance(there, list):
-            left += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(there)))]
-        elif there is not None and not isinstance(value, (dict, list, bool)) and str(there) == str(value):
-            yield place
+class _Read:
+    """Where an answer holds what; its whole at an empty place."""
+
+    def __init__(self, response: str) -> None:
+        self._texts: defaultdict[str, list[str]] = defaultdict(list)
+        self._truths: defaultdict[bool, list[str]] = defaultdict(list)
+        self._whole: list[tuple[str, JsonValue]] = []
+        left: list[tuple[str, JsonValue]] = [("", read_value(response))]
+        for _ in range(_LEAVES):
+            if not left:
+                return
+            place, there = left.pop()
+            if isinstance(there, dict):
+                self._whole.append((place, there))
+                left += [(f"{place}.{name}" if place else name, item) for name, item in reversed(there.items())]
+            elif isinstance(there, list):
+                self._whole.append((place, there))
+                left += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(there)))]
+            elif there is not None:
+                self._texts[str(there)].append(place)
+                if isinstance(there, bool):
+                    self._truths[there].append(place)
+
+    def places(self, value: JsonValue) -> Sequence[str]:
+        """Of a value; a number and the same number as text are one."""
+        if isinstance(value, bool):
+            return self._truths.get(value, ())
+        if isinstance(value, (dict, list)):
+            return [place for place, there in self._whole if there == value]
+        return self._texts.get(str(value), ())

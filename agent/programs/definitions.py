@@ -5,7 +5,7 @@ What is certainly written over is left out; everything else counts.
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 Scope = tuple[int, ...]
@@ -62,15 +62,15 @@ class Definition:
         """All that it is made of, the key too."""
         return self.made_of if self.key is None else (*self.made_of, self.key)
 
-    def overwritten_by(self, later: "Definition", use: Place) -> bool:
-        """Whether nothing of this is left at a use, because of another."""
-        if self.anywhere or later is self or not later.whole or self.place.function != use.function:
-            return False
-        if not later.place.decides(use):
-            return False
+    def is_left(self, use: Place, latest: Mapping[frozenset[int], int]) -> bool:
+        """Whether something of this may be left at a use. ``latest``: of what certainly gives the name a value before the use, by the loops around
+        it, the order of the last one.
+        """
+        if self.anywhere or self.place.function != use.function:
+            return True
         around = self.place.loops & use.loops
         again = bool(around) and self.place.order >= use.order  # it is done in one round and used in the next
-        return around <= later.place.loops and (self.place.order < later.place.order or again)
+        return not any(around <= loops and (self.place.order < order or again) for loops, order in latest.items())
 
 
 class Definitions:
@@ -87,6 +87,7 @@ class Definitions:
         self.scopes: dict[Function, Scope] = {}
         self.callers: defaultdict[Scope, list[Place]] = defaultdict(list)
         self._of: defaultdict[Name, list[Definition]] = defaultdict(list)
+        self._left: dict[ast.Name, list[Definition]] = {}
 
     def add(self, name: Name, definition: Definition) -> None:
         """One more way in which the name gets a value."""
@@ -103,13 +104,19 @@ class Definitions:
 
     def reaching(self, use: ast.Name, site: Place) -> list[Definition]:
         """What a name may hold where it is used for a call at ``site``."""
-        place = self.places[use]
-        here = [
-            one
-            for one in self._of.get(self.names[use], ())
-            if one.anywhere or one.place.may_precede(site if one.in_place else place)
-        ]
-        return [one for one in here if not any(one.overwritten_by(other, place) for other in here)]
+        if use not in self._left:
+            self._left[use] = self._left_at(use)
+        return [one for one in self._left[use] if not one.in_place or one.anywhere or one.place.may_precede(site)]
+
+    def _left_at(self, use: ast.Name) -> list[Definition]:
+        """What may be left at a use; of changes in place also those that only come after it."""
+        place, of_name = self.places[use], self._of.get(self.names[use], ())
+        latest: dict[frozenset[int], int] = {}
+        for one in of_name:
+            if one.whole and one.place.decides(place):
+                latest[one.place.loops] = max(one.place.order, latest.get(one.place.loops, 0))
+        here = (one for one in of_name if one.anywhere or one.in_place or one.place.may_precede(place))
+        return [one for one in here if one.is_left(place, latest)]
 
     def deciding(self, site: Place) -> list[Place]:
         """A place, and those where the functions around it are called."""
@@ -124,21 +131,18 @@ class Definitions:
 
     def spread(self) -> None:
         """A change in place is seen through every name that may hold the same thing. Called once all is read."""
-        changes = [(name, one) for name, found in self._of.items() for one in found if one.in_place]
-        for name, change in changes:
-            for other in self._held_by(name) - {name}:
-                self._of[other].append(change)
+        changes = {name: [one for one in found if one.in_place] for name, found in self._of.items()}
+        holds = {name: self._sharing(found) for name, found in self._of.items()}
+        for name, own in changes.items():
+            more = self._sharing(own)
+            for other in _reached(name, holds) - {name} if own else ():
+                self._of[other] += own
+                holds.setdefault(other, set()).update(more)
 
-    def _held_by(self, name: Name) -> set[Name]:
-        """The names out of which a name may have got what it holds."""
-        found, left = set[Name](), [name]
-        while left:
-            one = left.pop()
-            if one not in found:
-                found.add(one)
-                parts = [part for definition in self._of.get(one, ()) for part in definition.made_of]
-                left += [self.names[use] for part in parts for use in self._shared(part) if use in self.names]
-        return found
+    def _sharing(self, definitions: Sequence[Definition]) -> set[Name]:
+        """The names out of which definitions may have got what they hold."""
+        parts = [part for one in definitions for part in one.made_of]
+        return {self.names[use] for part in parts for use in self._shared(part) if use in self.names}
 
     def _shared(self, whole: ast.AST) -> Iterator[ast.Name]:
         """The names whose things, or parts of them, may be in a value: not those that are only compared, written or sent."""
@@ -155,6 +159,17 @@ class Definitions:
                     left += [called] if self.function(called) else []
                 case other:
                     left += ast.iter_child_nodes(other)
+
+
+def _reached(name: Name, holds: Mapping[Name, set[Name]]) -> set[Name]:
+    """A name, and those that it may have got what it holds from, whatever lies between."""
+    found, left = set[Name](), [name]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += holds.get(one, ())
+    return found
 
 
 def parameters(function: Function) -> Sequence[ast.arg]:

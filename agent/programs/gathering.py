@@ -31,8 +31,9 @@ class Gathering:
         self.conditions: list[ast.expr] = []
         self.lines: set[int] = set()
 
-    def take(self, whole: ast.expr) -> None:
-        """Gather from one expression."""
+    def take(self, whole: ast.expr, site: Place | None = None) -> None:
+        """Gather from one expression. ``site``: another place where it is used, before the place of what was taken until now."""
+        self._site = site or self._site
         self._left.append(whole)
         while self._left:
             part = self._left.pop()

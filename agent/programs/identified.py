@@ -11,7 +11,7 @@ from pydantic.types import JsonValue
 from agent.execution.identity import Key, identity_of, key_of, site_of
 from agent.execution.validation import checked, validate, without_nothing
 from agent.policy.protocol import Arguments
-from agent.programs.bindings import bindings
+from agent.programs.bindings import Answers, bindings
 from agent.programs.leave import ProgramLeave, WaitingCall
 from agent.programs.open_values import OpenValues, counted
 from agent.programs.protocol import Failure, PendingCall
@@ -104,6 +104,7 @@ class Identifying:
         self._leave = leave
         self._opened = opened
         self._plan = plan
+        self._answers = Answers()
         self._came_by: Counter[tuple[int, int, str]] = Counter()
         self._completed = set[Key]()
 
@@ -179,4 +180,5 @@ class Identifying:
         given = [(step, tool.id, result) for step, (tool, result) in enumerate(opened.given if opened else (), start=1)]
         answered = (*given, *((one.step, one.result.tool, one.result) for one in before))
         slices = self._leave.slices(self.waiting(call))
-        return tuple(bindings(call.arguments, slices, answered, opened.request if opened else "", plan=self._plan))
+        request = opened.request if opened else ""
+        return tuple(bindings(call.arguments, slices, answered, request, self._answers, plan=self._plan))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from agent.execution.user_values import plain, plain_value, stands
 from agent.programs.definition_reader import read_definitions
+from agent.programs.definitions import Scope
 from agent.programs.dependencies import line_starts
 from agent.programs.gathering import Gathering, PartKind
 from agent.programs.prelude import NAMES
@@ -64,6 +65,21 @@ class SlicedProgram:
             return ()
         names = self._setting.arguments.get(function, {})
         return tuple(self._slice(parameter, value, call) for parameter, value in _arguments(call, names))
+
+    def sources(self) -> Iterator[tuple[str, str, Source]]:
+        """What the arguments of all calls of tools in the latest cell are made of, each once: by function and parameter."""
+        calls = self._calls[self._last]
+        gathered: dict[tuple[str, str, Scope], Gathering] = {}
+        for span in sorted(calls, reverse=True):  # the last one first: what may be done before it is done before all
+            call, site = calls[span], self._found.places[calls[span]]
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            if name in self._setting.tools:
+                for parameter, value in _arguments(call, self._setting.arguments.get(name, {})):
+                    made = Gathering(self._found, self._setting.tools, site)
+                    gathered.setdefault((name, parameter, site.function), made).take(value, site)
+        for (name, parameter, _), made in gathered.items():
+            found = (one for at, kind in made.parts.items() for one in self._sources(kind, at, self._last))
+            yield from ((name, parameter, source) for source in dict.fromkeys(found))
 
     def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Whether the call that stands there may be made more than once."""

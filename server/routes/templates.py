@@ -210,7 +210,7 @@ async def run_template(
     plan, request = await asyncio.to_thread(put_in, read.plan, version.note, body.parameters, about.name)
     check_choices("dfs", body.policy, body.model, services)
     own = [name for shown, name in input_names_shown(plan).items() if shown in body.parameters]
-    others = {} if about.user_id == user.id else by_another(plan, own)
+    others = {} if about.user_id == user.id else await asyncio.to_thread(by_another, plan, own)
     choices = RunChoices(
         planner="dfs",
         policy=body.policy,

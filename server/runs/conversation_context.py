@@ -1,5 +1,6 @@
 """What a run has from before it: the earlier runs of its conversation, what its user said in them, and what another's template holds."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -60,12 +61,13 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     answered = await _answered(before, run, storage)
-    others = _fixed_by_others(run) if run.id in by_others else []
+    fixed = await asyncio.to_thread(_fixed, run)
+    others = _fixed_by_others(run, fixed) if run.id in by_others else []
     given = [] if run.id in by_others else said_values(without_documents(run))
     return Voices(
         said=[*given, *(text for one in asked for text in _said_in(one, answered, by_others))],
         fixed=[
-            *(one for one in _fixed(run) if one not in others),
+            *(one for one in fixed if one not in others),
             *fixed_by_corrections(await storage.inputs.all(run.id)),
         ],
         others_said=[run.request] if run.id in by_others else [],
@@ -107,9 +109,9 @@ def _fixed(run: Run) -> list[Fixed]:
     return fixed_values(without_documents(run))
 
 
-def _fixed_by_others(run: Run) -> list[Fixed]:
+def _fixed_by_others(run: Run, fixed: list[Fixed]) -> list[Fixed]:
     """Of a run of another's template. Where the run does not tell them from the user's values for its parameters: all of its plan."""
     if _OTHERS not in run.settings:
-        return _fixed(run)
+        return fixed
     told = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])
     return [(ToolId(str(one["tool"])), str(one["parameter"]), one["value"]) for one in told]

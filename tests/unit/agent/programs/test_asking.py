@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 import pytest_asyncio
 
-from agent.asking import LONGEST_ANSWER, MOST, MOST_CHOICES, UserQuestion
+from agent.asking import LONGEST_ANSWER, MOST, MOST_CHOICES, UserQuestion, choice_of, question
 from agent.programs.limits import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.event import EventRecord, ProgramEnded, ProgramFailed, QuestionAnswered
@@ -142,3 +142,24 @@ async def test_one_that_is_broken_off_asks_nothing_that_was_answered(sandbox: Mo
         assert [one.event.kind for one in records] == [one.event.kind for one in whole], cut
         assert len(again.asked) == 2 - known, cut
         assert end(records) == end(whole), cut
+
+
+async def test_what_is_asked_in_a_loop_is_told_once(sandbox: MontySandbox) -> None:
+    work = Work(sandbox, Host(), asker=Says(["Oslo"]))
+    await work.records("for n in range(20):\n    x = await ask('Where?')\n1")
+    assert [(one.question, one.answer) for one in work.asking.answered] == [("Where?", "Oslo")]
+    assert work.asking.said == ["Oslo"]
+
+
+def test_choices_that_begin_alike_stay_apart() -> None:
+    begun = "Meeting " * 30
+    asked = question("q", "Which?", [f"{begun}a", f"{begun}b", f"{begun}b"])
+    assert len(asked.choices) == 2
+    assert choice_of([f"{begun}a", f"{begun}b"], asked.choices[1]) == f"{begun}b"
+    assert choice_of([f"{begun}a", f"{begun}b"], asked.choices[0]) == f"{begun}a"
+
+
+def test_choices_that_are_not_shown_are_told() -> None:
+    asked = question("q", "Which?", [str(n) for n in range(MOST_CHOICES + 12)])
+    assert len(asked.choices) == MOST_CHOICES
+    assert "12 more" in asked.text
