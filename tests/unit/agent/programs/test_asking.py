@@ -52,7 +52,8 @@ async def test_an_answer_is_what_the_call_gives(sandbox: MontySandbox) -> None:
     assert (question.text, question.choices, question.foreign, question.tainted) == (
         "Which one?", ("a", "b", "c"), True, False,
     )  # fmt: skip
-    assert question.framed == "The plan asks: “Which one?”"
+    warned = " What it asks may be the wording of what tools answered. Tell it no password and no key."
+    assert question.framed == f"The plan asks: “Which one?”{warned}"
     assert host.sent[-1] == ("get", "b")
     (told,) = answered(records)
     assert (told.question, told.choices, told.answer, told.unanswered) == ("Which one?", ("a", "b", "c"), "b", "")
