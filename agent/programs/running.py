@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -334,8 +334,16 @@ class ProgramRunner:
                 continue
             self._note(call, result)
             yield CallFinished(step=call.step, result=result, site=call.site)
-        for call, result in self._air.left_out:
+        for told in self._left_out():
+            yield told
+
+    def _left_out(self) -> Iterator[CallFinished]:
+        """Calls that their user left out, which the program did not wait for: it has come to its end, and that stays its end."""
+        while self._air.left_out:
+            call, result = self._air.left_out.popleft()
+            stop = self.stop
             self._note(call, result)
+            self.stop = stop or self.stop
             yield CallFinished(step=call.step, result=result, site=call.site)
 
     async def _cut_off(self) -> AsyncIterator[CallEvent]:
@@ -348,6 +356,8 @@ class ProgramRunner:
             self._note(call, result)
             self.stop = stop
             yield CallFinished(step=call.step, result=result, site=call.site)
+        for told in self._left_out():
+            yield told
 
     async def _in_time(self, awaited: Awaitable[T]) -> T:
         meter = self._calling.meter

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from agent.execution.approval import IntendedCall
 from agent.execution.provenance import Fixed, put_in
@@ -57,12 +57,17 @@ def kept_of(tool: ToolDoc) -> JsonObject:
 
 
 def asked_tool(asked: Input) -> ToolDoc | None:
-    """The tool of a question as far as its arguments go, as it was when it was asked; None where that was not kept."""
+    """The tool of a question as far as its arguments go, as it was when it was asked; None where that was not kept, or cannot be
+    read any more.
+    """
     told = cast("dict[str, Any]", asked.question)
     if asked.kind != "call" or _PARAMETERS not in told:
         return None
     category, toolset, api = tool_id_parts(ToolId(told["tool"]))
-    parameters = tuple(Parameter.model_validate(one) for one in told[_PARAMETERS])
+    try:
+        parameters = tuple(Parameter.model_validate(one) for one in told[_PARAMETERS])
+    except ValidationError:
+        return None
     return ToolDoc(
         id=ToolId(told["tool"]), category=category, toolset=toolset, api=api, function=api, parameters=parameters
     )

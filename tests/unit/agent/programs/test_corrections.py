@@ -13,7 +13,7 @@ from agent.programs.limits import SandboxLimits
 from agent.programs.protocol import Sandbox
 from agent.programs.sandbox import MontySandbox
 from domain.errors import LeftOutError
-from domain.event import CallFinished, CallStarted, EventRecord, ProgramFailed
+from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
 from domain.plan import CORRECTED, StepResult
 from domain.tool import ToolDoc
@@ -119,3 +119,16 @@ async def test_broken_off_anywhere_nothing_is_made_twice(sandbox: Sandbox) -> No
         assert [(one.arguments, one.intended, one.status) for one in results(records)] == [
             (one.arguments, one.intended, one.status) for one in results(whole)
         ]
+
+
+async def test_an_answer_that_did_not_wait_for_what_was_left_out_stands(sandbox: Sandbox) -> None:
+    text = (
+        "import asyncio\ntry:\n    await asyncio.gather(add(name='a'), fail(name='x'))\n"
+        "except ToolError:\n    told = 'it failed'\ntold"
+    )
+    work = Work(sandbox, Host(), approver=Corrects(out=frozenset({"a"})))
+    records = await work.records(text)
+    assert [one.left_out for one in results(records)].count(True) == 1
+    end = records[-1].event
+    assert isinstance(end, ProgramEnded)
+    assert end.answer == '"it failed"'
