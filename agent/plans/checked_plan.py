@@ -10,6 +10,7 @@ from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
 from agent.plans.parameters import parameter_of, read_values
+from agent.plans.plan_text import unseen_signs
 from agent.programs.annotations import Definitions, annotation
 from agent.programs.checking import Fault, Known, faults_of_tree, faults_of_types, put_right
 from agent.programs.earlier import EARLIER
@@ -74,11 +75,12 @@ async def checked(
     told = dict(values or {})
     plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=told)
     readable = await asyncio.to_thread(read, text, LONGEST_PLAN)
+    unseen = [PlanComplaint(said, line, column) for line, column, said in unseen_signs(text[:LONGEST_PLAN])]
     above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
     if isinstance(readable, Unreadable):
         line = readable.line + above if readable.line else 0
         complaint = PlanComplaint(readable.complaint, line, readable.column)
-        return CheckedPlan(plan, (complaint, *_of_inputs(inputs, told, frozenset(inputs), tools)))
+        return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
     checking = _Checking(there, inputs, tools)
     text, tree, whence = put_right(*readable, checking.known, answers=False)
     faults = [*checking.faults(tree, len(given)), *_gone(tree, tools, there)]
@@ -92,7 +94,7 @@ async def checked(
         arguments={name: dict(one.arguments) for name, one in functions.items()},
         stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
     )
-    complaints = [_complaint(readable[0], fault, whence, above) for fault in faults]
+    complaints = unseen + [_complaint(readable[0], fault, whence, above) for fault in faults]
     complaints += _of_inputs(inputs, told, names, tools)
     complaints.sort(key=lambda one: (one.line, one.column))
     return CheckedPlan(plan.model_copy(update={"program": program}), tuple(complaints[:MOST_COMPLAINTS]))
