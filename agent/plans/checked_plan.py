@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
+from agent.plans.input_schemas import fault_of_schema
 from agent.plans.parameters import parameter_of, read_values
 from agent.plans.plan_text import unseen_signs
 from agent.programs.annotations import Definitions, annotation
@@ -197,6 +198,8 @@ def _of_inputs(
             yield PlanComplaint(f"{told} is the name of something else: choose another one.", input=name)
         elif name not in names:
             yield PlanComplaint(f"The text does not use the input {told}: use it, or take it out.", input=name)
+        if wrong := fault_of_schema(inputs[name]):
+            yield PlanComplaint(f"The JSON Schema of {told} cannot be used: {wrong}", input=name)
     defaults = {name: schema["default"] for name, schema in inputs.items() if "default" in schema}
     for name in values.keys() - inputs.keys():
         yield PlanComplaint(f"There is no input {clean(name, 80)} for the value that is given for it.", input=name)

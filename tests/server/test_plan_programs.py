@@ -193,3 +193,24 @@ async def test_what_was_approved_is_the_program_that_was_checked(world: World) -
     )
     assert list(kept["reach"]) == [LIST.id]
     await editor.send("GET", "/plan", status=404)
+
+
+async def test_the_version_that_was_read_is_what_is_approved_once(editor: Editor) -> None:
+    await editor.send("PUT", "/plan", {"version": 0, "program": PROGRAM})
+    stale = await editor.send("POST", "/inputs/plan-1", {"decision": "allow", "version": 0}, 409)
+    assert "version 1, not 0" in stale["detail"]
+    await editor.send("POST", "/inputs/plan-1", {"decision": "deny", "version": 1}, 400)
+    await editor.send("POST", "/inputs/plan-1", {"decision": "allow", "version": 1})
+    for decision in ("allow", "deny"):
+        again = await editor.send("POST", "/inputs/plan-1", {"decision": decision}, 409)
+        assert again["detail"] == "this was answered already"
+
+
+async def test_an_input_without_a_value_is_told(editor: Editor) -> None:
+    told = await editor.send("POST", "/plan/check", {"text": BIGGEST, "inputs": INPUTS})
+    assert [(one["input"], "has no value" in one["message"]) for one in told["complaints"]] == [("country", True)]
+    default = {"country": {"type": "string", "default": "Caldera"}}
+    assert (await editor.send("POST", "/plan/check", {"text": BIGGEST, "inputs": default}))["complaints"] == []
+    await editor.send("PUT", "/plan", {"version": 0, "program": PROGRAM | {"values": {}}})
+    refused = await editor.send("POST", "/inputs/plan-1", {"decision": "allow"}, 400)
+    assert [one["place"] for one in refused["errors"]] == ["program.inputs.country"]

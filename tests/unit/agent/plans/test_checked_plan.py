@@ -130,6 +130,8 @@ async def test_what_is_put_right_is_told_where_it_was_written(sandbox: MontySand
             "The default of who does not fit",
         ),
         ({"who": {"type": "string"}}, {"who": ["a"]}, "who", "The value of who does not fit"),
+        ({"who": {"type": "bogus"}}, {}, "who", "The JSON Schema of who cannot be used: type: 'bogus'"),
+        ({"who": {"$ref": "http://example.org/a"}}, {}, "who", "references are not followed (http://example.org/a)"),
         ({"who": {"type": "string"}}, {"whom": "a"}, "whom", "There is no input whom"),
         ({f"i{n}": {} for n in range(MOST_INPUTS)} | {"who": {}}, {}, "", "at most 50 inputs"),
     ),
