@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import keyword
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -79,8 +80,13 @@ async def checked(
     unseen = [PlanComplaint(said, line, column) for line, column, said in unseen_signs(text[:LONGEST_PLAN])]
     above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
     if isinstance(readable, Unreadable):
+        words = set(re.findall(r"\w+", text))
+        there = {name: tool for name, tool in tools.items() if name in words}
+        plan = plan.model_copy(update={"program": plan.program.model_copy(update={"tools": there})})
         line = readable.line + above if readable.line else 0
-        complaint = PlanComplaint(readable.complaint, line, readable.column)
+        complaint = PlanComplaint(
+            readable.complaint.replace(f"Line {readable.line} ", "This ", 1), line, readable.column
+        )
         return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
     checking = _Checking(there, inputs, tools)
     text, tree, whence = put_right(*readable, checking.known, answers=False)
