@@ -18,8 +18,8 @@ _REFERENCES = frozenset({"$dynamicRef", "$ref"})
 def fault_of_schema(schema: JsonObject) -> str:
     """A sentence; empty where nothing is wrong with it."""
     try:
-        meta = cast(Any, Draft202012Validator)(Draft202012Validator.META_SCHEMA)
-        wrong = best_match(meta.iter_errors(schema))
+        meta = cast("Any", Draft202012Validator)(Draft202012Validator.META_SCHEMA)
+        wrong = cast("Any", best_match(meta.iter_errors(schema)))
         named = next(_references(schema), "")
     except RecursionError:
         return "it is nested too deeply: write it more simply."
