@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
 from pydantic.types import JsonValue
 
 from agent.text import clean
