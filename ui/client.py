@@ -115,12 +115,16 @@ class Client:
         always: bool = False,
         said: str | int | None = None,
         corrections: Sequence[JsonObject] = (),
+        version: int | None = None,
     ) -> None:
         """Say ``allow`` or ``deny`` to a call or a plan; what became of a call whose end is not known: ``happened``,
         ``did_not_happen`` or ``leave``. ``always``, with ``allow``: this tool need not ask again. ``corrections``, with ``allow``: other values for
         some of its calls, or that they are left out. ``answer`` with what is ``said``: a text, or the place of a choice, from 0.
+        ``version``, with ``allow``: of the plan that was read.
         """
         besides: JsonObject = {} if said is None else {"answer": said}
+        if version is not None:
+            besides["version"] = version
         if corrections:
             besides["corrections"] = [*corrections]
         self.send("POST", f"/runs/{run}/inputs/{question}", json={"decision": decision, "always": always, **besides})

@@ -3,13 +3,16 @@
 import ast
 import asyncio
 import keyword
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
+from agent.plans.input_schemas import fault_of_schema
 from agent.plans.parameters import parameter_of, read_values
+from agent.plans.plan_text import unseen_signs
 from agent.programs.annotations import Definitions, annotation
 from agent.programs.checking import Fault, Known, faults_of_tree, faults_of_types, put_right
 from agent.programs.earlier import EARLIER
@@ -74,11 +77,17 @@ async def checked(
     told = dict(values or {})
     plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=told)
     readable = await asyncio.to_thread(read, text, LONGEST_PLAN)
+    unseen = [PlanComplaint(said, line, column) for line, column, said in unseen_signs(text[:LONGEST_PLAN])]
     above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
     if isinstance(readable, Unreadable):
+        words = set(re.findall(r"\w+", text))
+        there = {name: tool for name, tool in tools.items() if name in words}
+        plan = plan.model_copy(update={"program": plan.program.model_copy(update={"tools": there})})
         line = readable.line + above if readable.line else 0
-        complaint = PlanComplaint(readable.complaint, line, readable.column)
-        return CheckedPlan(plan, (complaint, *_of_inputs(inputs, told, frozenset(inputs), tools)))
+        complaint = PlanComplaint(
+            readable.complaint.replace(f"Line {readable.line} ", "This ", 1), line, readable.column
+        )
+        return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
     checking = _Checking(there, inputs, tools)
     text, tree, whence = put_right(*readable, checking.known, answers=False)
     faults = [*checking.faults(tree, len(given)), *_gone(tree, tools, there)]
@@ -92,7 +101,7 @@ async def checked(
         arguments={name: dict(one.arguments) for name, one in functions.items()},
         stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
     )
-    complaints = [_complaint(readable[0], fault, whence, above) for fault in faults]
+    complaints = unseen + [_complaint(readable[0], fault, whence, above) for fault in faults]
     complaints += _of_inputs(inputs, told, names, tools)
     complaints.sort(key=lambda one: (one.line, one.column))
     return CheckedPlan(plan.model_copy(update={"program": program}), tuple(complaints[:MOST_COMPLAINTS]))
@@ -195,6 +204,8 @@ def _of_inputs(
             yield PlanComplaint(f"{told} is the name of something else: choose another one.", input=name)
         elif name not in names:
             yield PlanComplaint(f"The text does not use the input {told}: use it, or take it out.", input=name)
+        if wrong := fault_of_schema(inputs[name]):
+            yield PlanComplaint(f"The JSON Schema of {told} cannot be used: {wrong}", input=name)
     defaults = {name: schema["default"] for name, schema in inputs.items() if "default" in schema}
     for name in values.keys() - inputs.keys():
         yield PlanComplaint(f"There is no input {clean(name, 80)} for the value that is given for it.", input=name)

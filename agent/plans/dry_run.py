@@ -119,6 +119,7 @@ class _Going:
         self._text: WatchedText = watched(plan.program.text)
         self._held = _holders(plan.program.text)
         self._lines: dict[int, TriedLine] = {}
+        self._told = 0
         self._calls: list[TriedCall] = []
         self._given = tuple(
             (around.docs[tool], result or _result(around.docs[tool], {}, around.docs[tool].example_response or ""))
@@ -171,6 +172,9 @@ class _Going:
         match stop:
             case Returned(value):
                 return claim_of(value)
+            case Broken("RuntimeError", lost=True) if self._lines and self._told > len(self._calls):
+                often = max(self._lines.values(), key=lambda one: one.times)
+                self._stop(f"line {often.line} was gone through too often: {often.times:,} times", often.line)
             case Broken(kind, message, line):
                 self._stop(f"it would break off: {kind}: {message}", self._text.line(line))
             case Looking():
@@ -186,6 +190,7 @@ class _Going:
     def _at_line(self, line: int, names: JsonObject) -> None:
         told = self._lines.setdefault(line, TriedLine(line))
         told.times += 1
+        self._told += 1
         told.values |= {name: sample(value, _VALUE) for name, value in names.items()}
 
     async def _answer(self, call: PendingCall) -> JsonValue | Failure:

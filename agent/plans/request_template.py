@@ -72,6 +72,11 @@ def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonO
     return _NAMED.sub(words, text)
 
 
+def named_in(text: str) -> list[str]:
+    """The names that stand in it, each once, in order; other braces, as of JSON, are words."""
+    return [name for name in dict.fromkeys(_NAMED.findall(text)) if name.isidentifier()]
+
+
 def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
     """A list by its items; one of the values that are allowed, as ``full_time``, without its underscores."""
     match value:

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StrictInt, StringConstraints
 
 from agent.asking import LONGEST_ANSWER, UserQuestion
 from agent.execution.validation import schema_of
-from domain.errors import NotFoundError, UsageError
+from domain.errors import ConflictError, NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.origin import AskedCall, ValueKind, ValueOrigin
 from domain.plan_document import PlanDocument
@@ -51,9 +51,17 @@ class DecisionBody(BaseModel):
         description="happened: it counts as made. did_not_happen: it is made again, once. leave: it stays unknown. "
         "deny of a question: it is not answered.",
     )
-    answer: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ANSWER)] | int | None = Field(
+    answer: (
+        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=LONGEST_ANSWER)] | StrictInt | None
+    ) = Field(
         default=None,
         description="With answer: what is said to the question, or the place of one of its choices, from 0.",
+    )
+    version: int | None = Field(
+        default=None,
+        ge=0,
+        le=2**31 - 1,
+        description="With allow of a plan: the version that was read; where it is another by now, that is told (409). Without it: the plan as it stands.",
     )
     always: bool = Field(
         default=False,
@@ -115,8 +123,12 @@ async def answer(
         raise UsageError("only a call that is allowed can be allowed always")
     if body.corrections and (body.decision != "allow" or kind != "call"):
         raise UsageError("only a call that is allowed can be corrected")
+    if body.version is not None and (body.decision != "allow" or kind != "plan"):
+        raise UsageError("only a plan that is allowed has a version")
     if kind == "plan" and body.decision == "allow":
-        answered = _shown(await approved(services, run_id, input_id, user.id))
+        if asked.answered_at is not None:
+            raise ConflictError("this was answered already")
+        answered = _shown(await approved(services, run_id, input_id, user.id, body.version))
     else:
         said = await _said(asked, body)
         answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, said))

@@ -10,7 +10,7 @@ from agent.plans.checked_plan import PlanComplaint
 from agent.plans.cost_estimate import Price, expected
 from agent.plans.dry_run import Surroundings, TriedCall, TriedLine, tried
 from agent.programs.verdict import Claim
-from domain.errors import NotFoundError
+from domain.errors import ConflictError, NotFoundError
 from domain.plan_document import PlanDocument
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
@@ -140,11 +140,15 @@ def _price(settings: Settings) -> Price | None:
     return None if prompt is None or completion is None else Price(prompt, completion)
 
 
-async def approved(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
-    """Have a plan carried out as it stands. ``UsageError`` with what is wrong with it, while anything is."""
+async def approved(services: Services, run_id: str, input_id: str, user_id: str, version: int | None = None) -> Input:
+    """Have a plan carried out as it stands. ``UsageError`` with what is wrong with it, while anything is; ``ConflictError``: it is at another version
+    than the one that its user has read.
+    """
     found = await open_plan(services.storage, run_id, user_id)
     if found.input != input_id:
         raise NotFoundError("the run does not wait with this plan")
+    if version is not None and found.version != version:
+        raise ConflictError(f"the plan is at version {found.version}, not {version}; read it again")
     told, functions = await _read(services, found)
     told.refuse()
     called = set(told.runs.program.tools.values())

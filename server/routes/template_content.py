@@ -11,7 +11,7 @@ from agent.plans.from_run import Offered
 from agent.plans.inputs import input_names_shown, shown_inputs, with_inputs, with_values
 from agent.plans.kept import kept
 from agent.plans.lifting import lifted, schema_of_value
-from agent.plans.request_template import Words, said, spoken
+from agent.plans.request_template import Words, named_in, said, spoken
 from agent.plans.said_words import words_of as words_in
 from agent.programs import text_names
 from domain.errors import UsageError
@@ -50,9 +50,10 @@ async def content(
         case ProgramPlan():
             if places:
                 raise UsageError("the inputs of a program are its parameters: give it those that it is to have")
-            return _content(source.model_copy(update={"values": {}}), request)
+            return _content(source.model_copy(update={"values": {}}), _known_names(request, source))
         case PlanDocument():
-            return _content((await _of_steps(source, places, services, None, []))[0], request)
+            plan = (await _of_steps(source, places, services, None, []))[0]
+            return _content(plan, _known_names(request, plan))
         case Run() as run:
             made = await drawn_from(run, services)
             by_steps = any(one.step for one in places.values()) or not (made.plan.inputs or made.document is None)
@@ -60,7 +61,17 @@ async def content(
                 plan, words = await _of_steps(made.document, places, services, made.document, made.offered)
             else:
                 plan, words = await _of_program(made, run, places, services)
-            return _content(plan, request or spoken(run.request, words), run.id)
+            return _content(plan, _known_names(request, plan) or spoken(run.request, words), run.id)
+
+
+def _known_names(request: str, plan: ProgramPlan) -> str:
+    """The request. ``UsageError`` where it names what no value would be put in for."""
+    known = shown_inputs(plan)
+    unknown = [name for name in named_in(request) if name not in known]
+    if unknown:
+        said = f"{', '.join(f'{{{name[:80]}}}' for name in unknown[:10])}: there is no such parameter; there are {', '.join(known) or 'none'}"
+        raise UsageError(f"the request names what the template does not have. {said}", (("request", said),))
+    return request
 
 
 def _content(plan: ProgramPlan, request: str, run_id: str | None = None) -> TemplateContent:

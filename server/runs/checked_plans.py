@@ -1,12 +1,14 @@
 """A plan that waits, as the program that it is: its steps compiled, its text checked, and what is wrong with either."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.plans.checked_plan import CheckedPlan, PlanComplaint, checked
 from agent.plans.compiling import as_document, speaks
 from agent.plans.validation import PlanProblem, Surroundings, problems
+from agent.text import clean
 from domain.errors import NotLinearError, UsageError
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
@@ -43,6 +45,7 @@ async def as_program(agents: Agents, plan: OpenPlan, functions: PlanFunctions, d
     if isinstance(plan.plan, PlanDocument):
         return await asyncio.to_thread(_of_steps, plan, plan.plan, functions, depth)
     found = await check(agents, plan.plan, plan, functions)
+    found = replace(found, complaints=(*found.complaints, *_lacking(plan.plan)))
     shown = plan.plan.model_copy(
         update={"program": found.plan.program.model_copy(update={"text": plan.plan.program.text})}
     )
@@ -64,6 +67,13 @@ async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions:
         plan.given,
         values=written.values,
     )
+
+
+def _lacking(plan: ProgramPlan) -> Iterator[PlanComplaint]:
+    """Inputs that a run of it would find without a value."""
+    for name, schema in plan.inputs.items():
+        if name not in plan.values and "default" not in schema:
+            yield PlanComplaint(f"The input {clean(name, 80)} has no value: give it one.", input=name)
 
 
 def _of_steps(plan: OpenPlan, document: PlanDocument, functions: PlanFunctions, depth: int) -> PlanAsProgram:

@@ -193,3 +193,47 @@ async def test_what_was_approved_is_the_program_that_was_checked(world: World) -
     )
     assert list(kept["reach"]) == [LIST.id]
     await editor.send("GET", "/plan", status=404)
+
+
+async def test_the_version_that_was_read_is_what_is_approved_once(editor: Editor) -> None:
+    await editor.send("PUT", "/plan", {"version": 0, "program": PROGRAM})
+    stale = await editor.send("POST", "/inputs/plan-1", {"decision": "allow", "version": 0}, 409)
+    assert "version 1, not 0" in stale["detail"]
+    await editor.send("POST", "/inputs/plan-1", {"decision": "deny", "version": 1}, 400)
+    await editor.send("POST", "/inputs/plan-1", {"decision": "allow", "version": 1})
+    for decision in ("allow", "deny"):
+        again = await editor.send("POST", "/inputs/plan-1", {"decision": decision}, 409)
+        assert again["detail"] == "this was answered already"
+
+
+async def test_an_input_without_a_value_is_told(editor: Editor) -> None:
+    told = await editor.send("POST", "/plan/check", {"text": BIGGEST, "inputs": INPUTS})
+    assert [(one["input"], "has no value" in one["message"]) for one in told["complaints"]] == [("country", True)]
+    default = {"country": {"type": "string", "default": "Caldera"}}
+    assert (await editor.send("POST", "/plan/check", {"text": BIGGEST, "inputs": default}))["complaints"] == []
+    await editor.send("PUT", "/plan", {"version": 0, "program": PROGRAM | {"values": {}}})
+    refused = await editor.send("POST", "/inputs/plan-1", {"decision": "allow"}, 400)
+    assert [one["place"] for one in refused["errors"]] == ["program.inputs.country"]
+
+
+async def test_what_is_no_python_yet_takes_no_proposals_away(editor: Editor) -> None:
+    before = await editor.send("GET", "/plan")
+    text = 'x = await find_city(city="Tarn")\ny = ('
+    shown = await editor.send("PUT", "/plan", {"version": 0, "program": {"text": text}})
+    (complaint,) = shown["program"]["complaints"]
+    assert (complaint["line"], complaint["message"].startswith("This is no Python")) == (2, True)
+    assert [one["name"] for one in shown["program"]["functions"] if one["used"]] == ["find_city"]
+    offered = [{one["tool"] for one in plan["suggestions"] if one["after"] is None} for plan in (before, shown)]
+    assert offered[0] == offered[1] != set()
+
+
+async def test_a_loop_without_an_end_is_told_by_its_line(editor: Editor) -> None:
+    text = 'n = 0\nwhile True:\n    n = n + 1\nawait find_city(city="Tarn")'
+    await editor.send("PUT", "/plan", {"version": 0, "program": {"text": text}})
+    dry = await editor.send("POST", "/plan/dry-run")
+    assert "was gone through too often" in dry["stopped"], dry["stopped"]
+    assert dry["stopped_line"] in (2, 3)
+
+
+async def test_an_answer_is_a_text_or_a_number(editor: Editor) -> None:
+    await editor.send("POST", "/inputs/plan-1", {"decision": "answer", "answer": True}, 422)

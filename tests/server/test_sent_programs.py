@@ -35,3 +35,16 @@ async def test_what_means_something_already_is_no_tool(world: World, name: str) 
     refused = await made(world, {"text": f'await {name}(to="Tarn")', "tools": {name: SEND.id}}, 400)
     assert refused["errors"][0]["place"] == f"program.tools.{name}"
     assert LIST.id not in refused["detail"]
+
+
+async def test_a_request_names_inputs_that_there_are(world: World) -> None:
+    program = {
+        "text": "await find_city(city=town)",
+        "tools": {"find_city": FIND.id},
+        "inputs": {"town": {"type": "string"}},
+    }
+    refused = await made(world, program, 400, request="in {citties}?")
+    assert [one["place"] for one in refused["errors"]] == ["request"]
+    assert "{citties}" in refused["detail"]
+    kept = await made(world, program, 201, request="in {town}, as {1: 2}?")
+    assert kept["content"]["request"] == "in {town}, as {1: 2}?"

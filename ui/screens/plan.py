@@ -164,7 +164,8 @@ def _destination(draft: Draft, *, as_steps: bool) -> Destination:
 
 def _answer(draft: Draft, decision: str) -> None:
     try:
-        draft.client.answer(draft.run, draft.plan.input, decision)
+        version = draft.plan.version if decision == "allow" else None
+        draft.client.answer(draft.run, draft.plan.input, decision, version=version)
     except ServerError as error:
         draft.again()
         draft.told = str(error)

@@ -96,6 +96,17 @@ async def test_what_is_wrong_is_told_with_its_place(
     assert (found.line, found.column) == (line, column)
 
 
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200b", "\x1b", "\ufeff", "\U000e0041"])
+async def test_signs_that_are_not_seen_are_told_with_their_place(sandbox: MontySandbox, sign: str) -> None:
+    text = f'await search(name="a")\nx = "é{sign}b"  # {sign}'
+    told = (await said(sandbox, text)).complaints
+    assert [(one.line, one.column) for one in told] == [(2, 7), (2, 14)], told
+    assert all(f"U+{ord(sign):04X}" in one.message for one in told)
+    escaped = sign.encode("unicode_escape").decode()
+    joined = f'await search(name="{escaped}", limit=len("می\u200cخواهم 👨\u200d👩"))'
+    assert (await said(sandbox, joined)).complaints == ()
+
+
 async def test_what_is_put_right_is_told_where_it_was_written(sandbox: MontySandbox) -> None:
     text = (
         "found = (\n    1\n)\n\nmore = await asyncio.gather(info(person_id=1))\nawait info(person_id=found,\n  more=1)"
@@ -119,6 +130,8 @@ async def test_what_is_put_right_is_told_where_it_was_written(sandbox: MontySand
             "The default of who does not fit",
         ),
         ({"who": {"type": "string"}}, {"who": ["a"]}, "who", "The value of who does not fit"),
+        ({"who": {"type": "bogus"}}, {}, "who", "The JSON Schema of who cannot be used: type: 'bogus'"),
+        ({"who": {"$ref": "http://example.org/a"}}, {}, "who", "references are not followed (http://example.org/a)"),
         ({"who": {"type": "string"}}, {"whom": "a"}, "whom", "There is no input whom"),
         ({f"i{n}": {} for n in range(MOST_INPUTS)} | {"who": {}}, {}, "", "at most 50 inputs"),
     ),

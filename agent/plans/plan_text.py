@@ -1,0 +1,25 @@
+"""What is wrong with the signs of a text that people read before they approve it: it must be read as it runs."""
+
+import re
+from collections.abc import Iterator
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Controls, signs without a width, those that turn the direction of what follows, tags. Joiners are letters' in many scripts."""
+_MOST = 20
+
+
+def unseen_signs(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each such sign, as far as there are not too many: its line and column, from 1, and what is to be done."""
+    lines = re.split("\r\n|\r|\n", text)
+    found = ((number, hit) for number, line in enumerate(lines, start=1) for hit in _UNSEEN.finditer(line))
+    for _, (line, hit) in zip(range(_MOST), found, strict=False):
+        code = ord(hit[0])
+        escape = f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+        yield (
+            line,
+            hit.start() + 1,
+            f"A sign that is not seen, or that turns what is read (U+{code:04X}): write it as {escape} in a text, or take it out.",
+        )
