@@ -51,9 +51,9 @@ class AskedCalls:
     def prompt(self) -> str:
         """The keys."""
         if not self.several:
-            return "yes (y), no (n), correct a value (its number), all calls of this tool in this run (a): "
+            return "yes (y), no (n), correct a value (its number; 2= leaves value 2 out), all calls of this tool in this run (a): "
         return (
-            "yes to all that are not skipped (y), no to all (n), correct a value (as 2.1), skip a call (as s2), "
+            "yes to all that are not skipped (y), no to all (n), correct a value (as 2.1; 2.1= leaves it out), skip a call (as s2), "
             "yes and all later calls of this tool in this run (a): "
         )
 
@@ -79,12 +79,12 @@ class AskedCalls:
         if found is None or (self.several and found[1] is None):
             return None
         at, number = int(found[1] or 1) - 1, int(found[2]) - 1
-        names = list(self.arguments(at)) if 0 <= at < len(self.calls) else []
+        names = list(self.calls[at].arguments) if 0 <= at < len(self.calls) else []
         return (at, names[number], found[3]) if 0 <= number < len(names) else None
 
     def correct(self, at: int, name: str, typed: str) -> str:
-        """Put a value in the place of another; what is wrong with it, where it does not fit."""
-        made, complaints = corrected(self.calls[at].tool, self.arguments(at), {name: typed})
+        """Put a value in the place of another, nothing: leave it out; what is wrong with that, where it does not fit."""
+        made, complaints = corrected(self.calls[at].tool, self.arguments(at), {name: typed or None})
         if complaints:
             return clean(" ".join(said for _, said in complaints), 400)
         self.changes[at] = made
@@ -172,17 +172,21 @@ class TerminalApprover:
                 self._say(f"Call {at + 1} is {'skipped' if at in calls.skipped else 'made after all'}.")
             elif (found := calls.value(line)) is not None:
                 await self._correct(calls, *found)
+            elif line.strip():
+                self._say(f"Nothing was done: {clean(line.strip(), 80)} is none of these, or has no such number.")
 
     async def _correct(self, calls: AskedCalls, at: int, name: str, typed: str | None) -> None:
         if typed is None:
-            now, hint = _whole(calls.arguments(at)[name]), calls.hint(at, name)
+            now, hint = _whole(calls.arguments(at).get(name)), calls.hint(at, name)
             self._console.print(f"{clean(name, 80)} ({hint}), now {now}; Enter leaves it: ", end="", markup=False)
             typed = (await next_line()).strip()
-        if not typed:
-            return
-        wrong = calls.correct(at, name, typed)
+            if not typed:
+                return
+        skipped = at in calls.skipped
+        wrong = calls.correct(at, name, typed.strip())
         number = f"Call {at + 1}: " if calls.several else ""
-        self._say(f"Not changed: {wrong}" if wrong else f"{number}{calls.summary(at)}")
+        again = " It is made after all." if skipped else ""
+        self._say(f"Not changed: {wrong}" if wrong else f"{number}{calls.summary(at)}{again}")
 
     def _say(self, text: str) -> None:
         self._console.print(Text(f"  {text}", "yellow"), soft_wrap=True)

@@ -19,15 +19,16 @@ class TerminalAsker:
         self._turn = turn
 
     async def answer(self, question: UserQuestion) -> str | None:
-        """The choice of the number that is typed, or the text; None for an empty line, or where the terminal is closed."""
+        """The choice that is typed, or whose number is, or the text; None for an empty line, or where the terminal is closed."""
         async with self._turn:
             self._console.print(Text(f"\n{question.framed}", "bold yellow"), soft_wrap=True)
             for number, choice in enumerate(question.choices, start=1):
                 self._console.print(Text(f"  {number}. {choice}"), soft_wrap=True)
-            how = "a number or your own words" if question.choices else "your answer"
-            self._console.print(f"{how}; an empty line leaves it open: ", end="", markup=False)
+            how = "a choice, its number, or your own words" if question.choices else "your answer"
             termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+            self._console.print(f"{how}; an empty line leaves it open: ", end="", markup=False)
             said = (await next_line()).strip()
-        if said.isdecimal() and 1 <= int(said) <= len(question.choices):
+        named = question.chosen(said)
+        if named not in question.choices and said.isdecimal() and 1 <= int(said) <= len(question.choices):
             return question.choices[int(said) - 1]
-        return said or None
+        return named or None

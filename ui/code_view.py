@@ -12,6 +12,7 @@ from functools import lru_cache
 from html import escape
 
 from ui.calls import SAID, SIGNS, CallState
+from ui.program_lines import lines_of
 from ui.texts import visible
 
 _MOST = 600
@@ -58,7 +59,7 @@ def _row(number: int, line: str, state: CallState | None, note: str) -> str:
 @lru_cache(maxsize=256)
 def _coloured(text: str, called: tuple[str, ...]) -> tuple[str, ...]:
     """Its lines as HTML; without colours where it cannot be read as Python."""
-    plain = text.rstrip().splitlines()
+    plain = lines_of(text)
     kinds: list[list[tuple[int, int, str]]] = [[] for _ in plain]
     try:
         for token in tokenize.generate_tokens(io.StringIO("\n".join(plain) + "\n").readline):

@@ -1,17 +1,25 @@
 """The text of a program as the page reads it: its lines, its statements, and the calls that stand in it. Nothing is run."""
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from domain.tool import ToolId
 
 _LOOK = "look"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TOO_LONG = 100_000
+_ENDS = re.compile("\r\n|\r|\n")
+"""What ends a line in Python; ``str.splitlines`` also parts at signs that may stand within one."""
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Its lines as Python counts them, without their ends and what is empty behind them."""
+    return tuple(_ENDS.split(text.rstrip()))
 
 
 @dataclass(frozen=True)
@@ -45,12 +53,14 @@ class ProgramLines:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """Without their ends."""
-        return tuple(self.text.rstrip().splitlines())
+        return lines_of(self.text)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where each line begins, in UTF-8 bytes."""
-        return (0, *accumulate(len(line) + 1 for line in self.text.encode().split(b"\n")))
+        ends = [found.end() for found in _ENDS.finditer(self.text)] + [len(self.text) + 1]
+        pieces = (self.text[begin:end] for begin, end in pairwise([0, *ends]))
+        return tuple(accumulate((len(piece.encode()) for piece in pieces), initial=0))
 
     def line_of(self, place: int) -> int:
         """The line, from 1, that a place is on."""

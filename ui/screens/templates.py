@@ -11,7 +11,7 @@ from ui.problems import ServerError
 from ui.reruns import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
 from ui.screens.fields import field
 from ui.screens.questions import told
-from ui.texts import unmarked
+from ui.texts import unmarked, visible
 from ui.walk_graph import tool_name
 
 
@@ -51,7 +51,7 @@ def _about(found: WholeTemplate) -> None:
             st.text(line)
     elif content.program is not None:
         st.caption(f"Version {content.version} is this program:")
-        st.code(content.program.program.text, language="python")
+        st.code(visible(content.program.program.text), language="python")
     if found.content.request:
         st.caption("Asks: " + unmarked(found.content.request))
 

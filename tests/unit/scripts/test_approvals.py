@@ -186,6 +186,8 @@ async def test_of_a_batch_one_is_corrected_and_one_skipped_and_one_answer_is_for
         {"title": "Book 4", "count": 4},
     ]
     told = typist.getvalue()
+    assert "Nothing was done: s9" in told
+    assert "Nothing was done: 2 is none of these" in told
     assert "Call 3 is skipped." in told
     assert "Call 4 is made after all." in told
     assert "skip a call (as s2)" in told
@@ -208,3 +210,20 @@ async def test_what_it_will_do_is_said_first(typist: Typist) -> None:
     assert lines[1] == "Remove 1"
     assert lines[2].endswith("It can be taken back.")
     assert lines[3].startswith('1. title = "Book 1"')
+
+
+async def test_who_corrects_a_call_that_is_skipped_is_told_that_it_is_made(typist: Typist) -> None:
+    approver, calls = asking(typist), numbers(1, 2)
+    typist.answers = ["s2\n", "2.2=7\n", "y\n"]
+    assert [await made_with(approver, one) for one in calls] == [
+        {"title": "Book 1", "count": 1},
+        {"title": "Book 2", "count": 7},
+    ]
+    assert "It is made after all." in " ".join(typist.getvalue().split())
+
+
+async def test_a_value_that_may_be_left_out_is_left_out_and_comes_back(typist: Typist) -> None:
+    approver, (one,) = asking(typist), numbers(1)
+    typist.answers = ["1=\n", "2=\n", "2=5\n", "2 =\n", "y\n"]
+    assert await made_with(approver, one) == {"title": "Book 1"}
+    assert "Not changed: title" in " ".join(typist.getvalue().split())

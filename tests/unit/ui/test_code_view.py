@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
+from domain.tool import ToolId
 from ui.calls import SAID
 from ui.code_view import code_html
+from ui.program_lines import lines_of, program_lines
 from ui.texts import visible
 
 
@@ -44,3 +48,22 @@ def test_a_long_text_and_a_long_line_are_cut_and_say_so() -> None:
 def test_what_is_written_in_other_scripts_stays_as_it_is() -> None:
     for text in ("今天　很冷", "می‌خواهم", "1\u202f950 €", "👩‍🚀\n\tend"):
         assert visible(text) == text
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x0c", "\x85", "\x1c"])
+def test_signs_within_a_line_part_no_lines(sign: str) -> None:
+    text = f'a = "x{sign}y"\nb = 2\n'
+    assert lines_of(text) == (f'a = "x{sign}y"', "b = 2")
+    shown = re.findall("<li.*?</li>", code_html(text, {2: "done"}, {}))
+    assert len(shown) == 2
+    assert "fp-number" in shown[0]
+    assert 'class="fp-done"' in shown[1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_call_is_on_the_line_that_python_counts(end: str) -> None:
+    text = end.join(['a = "é\u2028"', "", "b = f()", "f()"])
+    read = program_lines(text, {"f": ToolId("a/b/f")})
+    assert [one.line for one in read.calls] == [3, 4]
+    assert [read.line_of(one.place) for one in read.calls] == [3, 4]
+    assert len(read.lines) == 4
