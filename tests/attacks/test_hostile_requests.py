@@ -35,7 +35,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def ended(client: httpx.AsyncClient, run: str, headers: dict[str, str]) -> None:
     """To its end; what it asks back is left open."""
     while (status := (await client.get(run, headers=headers)).json()["status"]) != "finished":
-        for one in (await client.get(f"{run}/inputs", headers=headers)).json() if status == "waiting" else []:
+        asked: list[dict[str, str | None]] = (await client.get(f"{run}/inputs", headers=headers)).json()
+        for one in asked if status == "waiting" else []:
             if one["decision"] is None:
                 await client.post(f"{run}/inputs/{one['id']}", json={"decision": "deny"}, headers=headers)
         await asyncio.sleep(0.05)

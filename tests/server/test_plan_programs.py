@@ -211,7 +211,7 @@ async def test_an_input_without_a_value_is_told(editor: Editor) -> None:
     assert [(one["input"], "has no value" in one["message"]) for one in told["complaints"]] == [("country", True)]
     default = {"country": {"type": "string", "default": "Caldera"}}
     assert (await editor.send("POST", "/plan/check", {"text": BIGGEST, "inputs": default}))["complaints"] == []
-    await editor.send("PUT", "/plan", {"version": 0, "program": PROGRAM | {"values": {}}})
+    await editor.send("PUT", "/plan", {"version": 0, "program": {**PROGRAM, "values": dict[str, str]()}})
     refused = await editor.send("POST", "/inputs/plan-1", {"decision": "allow"}, 400)
     assert [one["place"] for one in refused["errors"]] == ["program.inputs.country"]
 

@@ -48,4 +48,4 @@ def test_a_text_twice_as_long_is_at_most_a_little_more_than_four_times_the_work(
 def test_constants_of_a_tainted_text_are_nobodys_word(tainted: bool, expected: set[str]) -> None:
     program = Program(text='await pay(to="evil", note=note)', tools={"pay": ToolId("c/s/pay")}, tainted=tainted)
     plan = ProgramPlan(program=program, inputs={"note": {"type": "string"}}, values={"note": "mine"})
-    assert {value for _, _, value in fixed_values(plan)} == expected
+    assert {str(value) for _, _, value in fixed_values(plan)} == expected

@@ -16,7 +16,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.executor import CallResult, Executor
 from agent.execution.provenance import Provenance, Voices
 from agent.policy.protocol import Cost
-from agent.programs.protocol import Broken, LeftOpen, Looking, Returned, Sandbox
+from agent.programs.protocol import Answered, Broken, LeftOpen, Looking, Returned, Sandbox
 from agent.programs.running import Calling, ProgramRunner, StepCount
 from agent.resume import Past
 from agent.scheduler import closing
@@ -166,7 +166,7 @@ class Work:
         self.turns += 1
 
 
-def _end(number: int, stop: Looking | Returned | Broken | LeftOpen | None) -> ProgramEnded | ProgramFailed:
+def _end(number: int, stop: Looking | Returned | Broken | LeftOpen | Answered | None) -> ProgramEnded | ProgramFailed:
     match stop:
         case Returned(value):
             return ProgramEnded(number=number, answered="yes", answer=json.dumps(value), verdict="yes")
