@@ -6,6 +6,7 @@ import os
 import pty
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from rich.console import Console
@@ -27,6 +28,11 @@ class Typist(io.StringIO):
         return super().write(text)
 
 
+def opened(terminal: int) -> TextIO:
+    """A terminal to read what is typed there."""
+    return Path(os.ttyname(terminal)).open(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [("3", "3"), ("5", "5"), ("2", "2"), ("1", "2"), ("4", "4"), ("three", "three"), ("", None)],
@@ -35,7 +41,7 @@ async def test_a_choice_that_is_a_number_is_taken_at_its_word(
     monkeypatch: pytest.MonkeyPatch, typed: str, answer: str | None
 ) -> None:
     ours, theirs = pty.openpty()
-    with Path(os.ttyname(theirs)).open(encoding="utf-8") as terminal:
+    with opened(theirs) as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
         asker = TerminalAsker(Console(file=Typist(ours, typed), width=120), asyncio.Lock())
         assert await asker.answer(UserQuestion("q", "How many nights?", ("2", "3", "5"))) == answer
