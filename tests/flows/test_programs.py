@@ -1,11 +1,10 @@
 """Requests that are served by programs: at once, after complaints, errors and looks, with a wider offer, by the walk, or not at all."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent.asking import UserQuestion
 from agent.budget import Budget
 from agent.conversation import earlier_run
 from agent.execution.approvers import DenyChanges
@@ -129,39 +128,6 @@ async def test_a_cell_over_a_wider_offer_may_look(tmp_path: Path) -> None:
         records = await made.told(WEATHER)
     assert len(the(records, ProgramLooked)) == 1
     assert (end(records).outcome, end(records).answer) == ("answered", ANSWER)
-
-
-@dataclass
-class Answers:
-    """A user who says this, whatever is asked."""
-
-    words: str
-    asked: int = 0
-
-    async def answer(self, question: UserQuestion) -> str | None:
-        self.asked += 1
-        return self.words
-
-
-async def test_what_a_user_answers_in_their_own_words_goes_back_to_the_author(tmp_path: Path) -> None:
-    asks = 'city = await ask("Which city?", choices=["Rome", "Oslo"])\nplace = (await search_places(city=city))["results"][0]'
-    async with world(tmp_path, executor := calls(), code(asks, DAYS, SAID), RIGHT) as made:
-        made.deps = replace(made.deps, asker=(user := Answers("The one in France, Paris.")))
-        records = await made.told("What is the weather forecast there?")
-    assert (user.asked, end(records).outcome) == (1, "answered")
-    assert len(executor.made) == 2
-    assert "The one in France, Paris." in made.server.requests[1].messages[-1]["content"]
-    (looked,) = the(records, ProgramLooked)
-    assert isinstance(looked, ProgramLooked)
-    assert looked.shown == "Which city? -> The one in France, Paris."
-
-
-async def test_a_choice_is_gone_on_with_at_once(tmp_path: Path) -> None:
-    asks = 'city = await ask("Which city?", choices=["Paris", "Oslo"])\nplace = (await search_places(city=city))["results"][0]'
-    async with world(tmp_path, calls(), code(asks, DAYS, SAID)) as made:
-        made.deps = replace(made.deps, asker=Answers("Paris"))
-        records = await made.told("What is the weather forecast there?")
-    assert (end(records).outcome, made.brain.asked) == ("answered", ["program"])
 
 
 async def test_a_program_that_says_no_is_believed(tmp_path: Path) -> None:
