@@ -61,7 +61,8 @@ class SubtaskRun(SubtaskOutcome):
         self._turns = shared.turns
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
         self._asking = shared.asking
-        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, self._past.answered)
+        chosen = shared.deps.planner != "retrieve"
+        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, self._past.answered, chosen=chosen)
         policy = DecidingAsBefore(self._asks, self._past, self._references.own_binding)
         self._deps = replace(shared.deps, policy=policy)
         self._request = subtask.description

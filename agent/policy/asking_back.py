@@ -32,10 +32,19 @@ class AskingBack(Delegating):
     """One subtask's. Each parameter of a tool is asked for once, and of several that want the same kind of thing the first. ``events``: what was asked and is still to be told."""
 
     def __init__(
-        self, policy: Policy, asking: Asking, subtask: int, recorded: Callable[[str], QuestionAnswered | None]
+        self,
+        policy: Policy,
+        asking: Asking,
+        subtask: int,
+        recorded: Callable[[str], QuestionAnswered | None],
+        *,
+        chosen: bool = True,
     ) -> None:
-        """``recorded``: what became of a question, where it was asked before the run was broken off."""
+        """``recorded``: what became of a question, where it was asked before the run was broken off. ``chosen``: whether the tools were; one that was only
+        found, and may be of no use, is worth no question.
+        """
         super().__init__(policy)
+        self._may_ask = chosen and asking.somebody
         self._asking = asking
         self._subtask = subtask
         self._recorded = recorded
@@ -51,7 +60,7 @@ class AskingBack(Delegating):
         """The policy's move; where it lacks a value for one that would serve, and its user tells it, that one."""
         choice = await self._policy.choose(situation)
         lacking = choice.lacking
-        if lacking is None or not self._asking.somebody:
+        if lacking is None or not self._may_ask:
             return choice
         parameter = lacking.parameter
         if choice.action != "give_up" and _wanted(lacking.tool, parameter) not in self._answers:
@@ -64,7 +73,7 @@ class AskingBack(Delegating):
         """The policy's values, with those that its user tells."""
         found = await self._policy.arguments(question)
         open_ones = [one for one in question.tool.parameters if one.name in found.missing]
-        if not open_ones or not self._asking.somebody or not all(map(can_be_told, open_ones)):
+        if not open_ones or not self._may_ask or not all(map(can_be_told, open_ones)):
             return found
         said: JsonObject = {}
         for one in open_ones:
