@@ -41,11 +41,12 @@ def page(server: str, password: str, run: str) -> None:
                 break
         return told
 
-    client = log_in(opened(server), "ada", password)
-    story = run_state(read_so_far())
-    (waits,) = client.open_questions(run)
-    draw(story, around(client, run, story, client.asked(run)))
-    plan(client, run, waits, story)
+    with opened(server) as http:
+        client = log_in(http, "ada", password)
+        story = run_state(read_so_far())
+        (waits,) = client.open_questions(run)
+        draw(story, around(client, run, story, client.asked(run)))
+        plan(client, run, waits, story)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ async def test_a_model_that_talks_nonsense_is_valid_for_nothing() -> None:
 
 async def test_a_model_whose_programs_are_cut_off_is_told_so_and_what_else_serves() -> None:
     def long(request: ChatRequest) -> Reply | str:
-        planning = str(request.messages[0]["content"]).startswith(("You write one", "You answer"))
+        planning = str(request.messages[0]["content"]).startswith(("Write one short", "You write one"))
         return good(request) if not planning else Says("```python\nx = 1", finish="length")
 
     async with model_server(long) as server:
