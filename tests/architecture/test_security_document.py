@@ -9,7 +9,7 @@ from tests.architecture.source_tree import ROOT
 DOCUMENT = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 HEAD = ["threat", "what holds it", "test"]
 NAMED = re.compile(
-    r"`((?:\.ci|agent|docker|docs|domain|graph|offline|playground|retriever|scripts|server|tests|ui|wiring)/[^`\s]*)`"
+    r"`((?:\.ci|agent|docker|docs|domain|graph|offline|playground|retriever|scripts|server|synthesis|tests|ui|wiring)/[^`\s]*)`"
 )
 
 

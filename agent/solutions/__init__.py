@@ -1,0 +1,1 @@
+"""Solutions: what was worked out once, taken again with new values."""

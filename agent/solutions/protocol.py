@@ -1,0 +1,98 @@
+"""What the parts of solutions tell each other: what is near a request, what its author is asked, and what comes back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.model import JsonObject
+from domain.solution import Solution
+from domain.tool import ToolId
+
+
+@dataclass(frozen=True, slots=True)
+class NearSolution:
+    """A solution that may be taken for a request, with the pattern that is nearest to it. ``likeness``: as for memories, in [-1, 1]."""
+
+    solution: Solution
+    pattern: str
+    likeness: float
+
+
+class Solutions(Protocol):
+    """The library as runs and surfaces use it: solutions of one owner with those that all share."""
+
+    async def near(self, request: str, k: int) -> list[NearSolution]:
+        """The most telling solutions for a request, best first: likeness, weighted by how they have done.
+
+        Those that are suspended, whose tools are gone or have drifted, or whose answer to such a request was marked wrong are left out.
+        """
+        ...
+
+    async def add(self, solutions: Sequence[Solution]) -> list[str]:
+        """Keep them, and make them found; one that is nearly equal to a kept one becomes its further patterns. The ids they are kept under."""
+        ...
+
+    async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
+        """By id, of this owner or shared."""
+        ...
+
+    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "") -> None:
+        """What became of a run that took it. ``wrong``: the request, where a user marked its answer as wrong."""
+        ...
+
+    async def suspend(self, solution: str, why: str) -> None:
+        """Take it no more until it is checked again."""
+        ...
+
+    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+        """Those that call one of these tools."""
+        ...
+
+    async def forget(self, ids: Iterable[str]) -> None:
+        """For good."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FillQuestion:
+    """One small question: does a solution serve a request, and with which values? ``known``: values that are plain already.
+
+    ``pattern``: what the solution serves, its inputs in braces. ``inputs``: their JSON Schemas.
+    """
+
+    request: str
+    pattern: str
+    inputs: Mapping[str, JsonObject]
+    today: str
+    known: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence."""
+
+    fits: bool
+    values: JsonObject
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionQuestion:
+    """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
+
+    ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits.
+    """
+
+    request: str
+    solutions: Sequence[NearSolution]
+    functions: Sequence[str]
+    today: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSolution:
+    """``place``: in ``solutions``; None where none of them fits. ``path``: then the functions to call, in order, or nothing."""
+
+    place: int | None
+    path: tuple[str, ...] = ()
+    reason: str = ""

@@ -1,0 +1,1 @@
+"""Made from the graph: solutions, and the questions that they answer."""
