@@ -1,6 +1,7 @@
 """What every test gets: a clean environment, no network but loopback, a guard on the event loop, hypothesis profiles."""
 
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -37,6 +38,12 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:  # pyrig
 def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     """What pytest-socket leaves open: name look-ups, datagrams and ``connect_ex``."""
     guarded_sockets(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _main_module_stays(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """A page under test puts its script in the place of ``__main__``, which every process that a later test spawns would run."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(autouse=True)
