@@ -55,7 +55,7 @@ class EarlierResults:
 class Asked:
     """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more.
 
-    ``known``: how such requests were served. ``tries``: how many texts may come to nothing; 0: as many as are usual.
+    ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
     """
 
     request: str
@@ -63,7 +63,7 @@ class Asked:
     earlier: EarlierResults = field(default_factory=EarlierResults)
     wider: bool = False
     known: Known = NOTHING
-    tries: int = 0
+    thrice: bool = False
 
     @property
     def tainted(self) -> bool:

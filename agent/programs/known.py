@@ -53,9 +53,8 @@ def _called_as(text: str, names: Mapping[str, str]) -> str:
     """A text whose functions go by the names that they have in an offer; where none has another, as it stands."""
     if all(name == other for name, other in names.items()):
         return text
-    lines = [line.encode() for line in text.split("\n")]
-    used = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and node.id in names]
-    for node in sorted(used, key=lambda one: (one.lineno, one.col_offset), reverse=True):
-        line, start = lines[node.lineno - 1], node.col_offset
-        lines[node.lineno - 1] = line[:start] + names[node.id].encode() + line[start + len(node.id.encode()) :]
-    return b"\n".join(lines).decode()
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
