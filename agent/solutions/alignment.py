@@ -59,7 +59,9 @@ def fixed_words(pattern: str) -> int:
 
 def literals(pattern: str) -> str:
     """What a pattern says beside its inputs."""
-    return " ".join(_HOLE.sub(lambda hit: " " if hit[1].isidentifier() else f" {hit[1].replace('|', ' ')} ", pattern).split())
+    return " ".join(
+        _HOLE.sub(lambda hit: " " if hit[1].isidentifier() else f" {hit[1].replace('|', ' ')} ", pattern).split()
+    )
 
 
 def _begun_otherwise(request: str) -> str:
