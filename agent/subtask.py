@@ -35,9 +35,11 @@ from agent.run_context import Shared, leave_of
 from agent.scheduler import closing
 from agent.search.state import Path
 from agent.search.walk import walk_deps
+from agent.solutions.choosing import Chosen, choose
 from agent.step_notes import why
 from agent.subtask_outcome import SubtaskOutcome
 from agent.subtask_progress import Progress
+from agent.text import clean
 from domain.errors import UsageError
 from domain.event import CallFinished, CallStarted, Event, PathEnded, PlanReady, ProgramEnded, ReflectionMade
 from domain.model import JsonObject
@@ -140,18 +142,29 @@ class SubtaskRun(SubtaskOutcome):
             else:
                 offered = await offered_tools(self._request, offers, self.evidence)
         yield considered(offered, self.evidence)
-        serving = self._serving(wider=True)
-        async with closing(serving.events(offered)) as events:
+        chosen = Chosen(None, self._to_serve(wider=True), offered)
+        if self._deps.planner == "solution":
+            with self.progress.spends("plan"):
+                chosen = await choose(chosen.asked, offered, self._deps, self.evidence, self._past)
+        if chosen.told is not None:
+            yield chosen.told
+        serving = self._serving(chosen.asked)
+        async with closing(serving.events(chosen.tools)) as events:
             async for event in events:
                 yield self._references.told(event)
-        if not serving.over:
+        if chosen.binding and not serving.over:
+            yield PathEnded(path=(), how="gave_up", reason=f"no program came to an end: {clean(serving.failure, 300)}")
+        elif not serving.over:
             async with closing(self._find_out()) as events:
                 async for event in events:
                     yield event
 
-    def _serving(self, *, wider: bool) -> Serving:
-        """What writes and runs a program; earlier results are names of it."""
-        asked = Asked(self._request, self._today, self._earlier_results, wider=wider)
+    def _to_serve(self, *, wider: bool) -> Asked:
+        """What a program is written for; earlier results are names of it."""
+        return Asked(self._request, self._today, self._earlier_results, wider=wider)
+
+    def _serving(self, asked: Asked) -> Serving:
+        """What writes and runs a program."""
         return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past, self._questions)
 
     @property
@@ -232,7 +245,7 @@ class SubtaskRun(SubtaskOutcome):
                     yield event
             return
         if self._deps.writes_programs:
-            serving = self._serving(wider=False)
+            serving = self._serving(self._to_serve(wider=False))
             async with closing(serving.events(self.evidence.docs(tuple(dict.fromkeys(ended.path))))) as events:
                 async for event in events:
                     yield self._references.told(event)

@@ -8,6 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.conversation import CUT, Earlier
 from agent.policy.protocol import Results
+from agent.programs.known import NOTHING, Known
 from agent.programs.looks import shown
 from agent.programs.names import identifier
 from agent.text import clean
@@ -52,12 +53,22 @@ class EarlierResults:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
+    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more.
+
+    ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
+    """
 
     request: str
     today: str
     earlier: EarlierResults = field(default_factory=EarlierResults)
     wider: bool = False
+    known: Known = NOTHING
+    thrice: bool = False
+
+    @property
+    def tainted(self) -> bool:
+        """Whether its author is shown what is no word of its user."""
+        return self.earlier.foreign or self.known.tainted
 
 
 @dataclass(slots=True)

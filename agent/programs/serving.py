@@ -99,6 +99,7 @@ class Serving:
         self._standing: list[int] = []
         self._repairs = 0
         self._lost = False
+        self._unwritten = ""
         self.over = False
 
     async def events(self, tools: Sequence[ToolDoc]) -> AsyncIterator[Event]:
@@ -206,6 +207,7 @@ class Serving:
                 case None:
                     with self._progress.spends("write"):
                         text, why = await self._asked_for()
+                    self._unwritten = why
                     if not text:
                         if why and self._deps.policy.writes:  # one that writes no more tells that itself
                             yield ProgramRefused(text="", complaints=(why,))
@@ -219,11 +221,14 @@ class Serving:
                     return
             if not complaints:
                 foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
-                tainted = self._asked.earlier.foreign or foreign
+                tainted = self._asked.tainted or foreign
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
                 return
             yield ProgramRefused(text=text, complaints=complaints)
             self._attempts.append(Attempt(text, told_complaints(complaints)))
+            self._repairs += self._asked.thrice
+            if self._repairs > REPAIRS:
+                return
 
     async def _asked_for(self) -> tuple[str, str]:
         """What the author writes; empty where it may not be asked, or writes nothing, then with why."""
@@ -237,6 +242,7 @@ class Serving:
                 earlier=self._asked.earlier.text,
                 attempts=tuple(self._attempts),
                 unknown=self._functions.unknown,
+                known=self._asked.known,
                 answers=tuple(one for one in self._calling.asking.answered if not one.unanswered),
             )
         )
@@ -389,6 +395,11 @@ class Serving:
         """The texts that the session ran, those whose names do not hold as empty ones: a call is told by how many texts before it stands."""
         standing = {one.text for one in self._attempts if one.stands}
         return [one.text if one.text in standing else "" for one in self._fed]
+
+    @property
+    def failure(self) -> str:
+        """What the last text came to nothing for; why none was written where there was none."""
+        return self._attempts[-1].told if self._attempts else self._unwritten
 
     @property
     def _stood(self) -> int:

@@ -80,13 +80,15 @@ class Filled:
 class SolutionQuestion:
     """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
 
-    ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits.
+    ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits. ``earlier``: what the
+    request goes on from, as authors of programs are shown it.
     """
 
     request: str
     solutions: Sequence[NearSolution]
     functions: Sequence[str]
     today: str
+    earlier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
