@@ -30,6 +30,7 @@ from server.routes import (
     templates,
     usage,
     users,
+    verdicts,
 )
 from server.served_hosts import ServedHosts
 from server.services import open_services
@@ -89,6 +90,7 @@ def create_app(
         documents,
         inputs,
         plans,
+        verdicts,
         templates,
         taken_templates,
     ):

@@ -221,6 +221,8 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/runs/{run_id}/plan/check"): Access(401, 404, 404, 404, 404, {"text": "1"}, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/document"): own(409, a_question),
+    # It has not ended; tests/flows/test_server_verdicts.py is about those that have.
+    ("PUT", "/api/v1/runs/{run_id}/verdict"): own(409, a_question, {"verdict": "wrong"}),
     ("POST", "/api/v1/runs/{run_id}/rerun"): own(202, an_ended_run, {}),
     ("GET", "/api/v1/templates"): for_oneself(200),
     ("POST", "/api/v1/templates"): for_oneself(201, A_TEMPLATE),
