@@ -90,7 +90,11 @@ def _is_day(text: str) -> bool:
 
 def _member(text: str, allowed: list[JsonValue]) -> JsonValue:
     """The one of the values that are allowed; None where it is none of them, or they are lists."""
-    same = [one for one in allowed if isinstance(one, str | int | float) and str(one).replace("_", " ").casefold() == text.casefold()]
+    same = [
+        one
+        for one in allowed
+        if isinstance(one, str | int | float) and str(one).replace("_", " ").casefold() == text.casefold()
+    ]
     return same[0] if len(same) == 1 else None
 
 
