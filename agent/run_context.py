@@ -70,7 +70,6 @@ class RunDeps:
     flows: FlowStore | None = None
     reader: RequestReader = field(default_factory=PlainReader)
     offers: Offers | None = None
-    solutions: Solutions | None = None
     sandbox: Sandbox | None = None
     offer_tokens: int = 1000
     recalled: int = 8
