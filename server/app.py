@@ -26,6 +26,7 @@ from server.routes import (
     plans,
     run_calls,
     runs,
+    solutions,
     taken_templates,
     templates,
     usage,
@@ -93,6 +94,7 @@ def create_app(
         verdicts,
         templates,
         taken_templates,
+        solutions,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)

@@ -19,6 +19,8 @@ WORN_OUT = 3
 """So many failures more than successes, and a solution is suspended."""
 _APART = 0.02
 """So much nearer a request must be to what a solution serves than to what it answered wrongly."""
+DOUBTED = 3
+"""So many owners have said that an answer of it was wrong, and a shared solution is suspended for all."""
 _LOOKED_AT = 12
 """So many times as many patterns are taken from the encoder's order, for the words to choose from."""
 _PATTERNS = 40
@@ -97,7 +99,8 @@ class SolutionLibrary:
         """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
 
         ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back. What one owner
-        says is wrong of a shared solution is that owner's alone: it is kept with the own copy.
+        says is wrong of a shared solution is that owner's alone: it is kept with the own copy, and the shared one only loses what the run had
+        counted for it. One that several owners have said it of is suspended.
         """
         kept = (await self.get([solution])).get(solution)
         if kept is None:
@@ -105,16 +108,50 @@ class SolutionLibrary:
         mine = owned_by(program_of(solution), self._owner)
 
         def change(one: str, there: Solution | None) -> Solution | None:
-            if one == solution and there is not None:
-                there = counted(there, _key(run), good=good)
-            if one != mine or not (wrong or right):
-                return there
+            if one == solution != mine and there is not None and wrong:
+                return without(there, _key(run))
+            if one != mine:
+                return counted(there, _key(run), good=good) if there is not None else None
+            if not (wrong or right):
+                return counted(there, _key(run), good=good) if there is not None and one == solution else None
             there = there or (_own_copy(kept, mine, self._owner) if wrong else None)
-            return _marked(there, wrong, right) if there is not None else None
+            return _marked(counted(there, _key(run), good=good), wrong, right) if there is not None else None
 
         written = await self._store.change(list(dict.fromkeys((solution, mine))), change)
         if mine in written and mine != solution:
             await self._embed([written[mine]])
+            if wrong:
+                await self._doubt(solution)
+
+    async def share(self, solution: str) -> str:
+        """An own one becomes one that all share, without the requests and the runs of its owner; the id that it is kept under.
+
+        The own one stays where its owner has said of requests that its answer to them was wrong.
+        """
+        kept = (await self.get([solution])).get(solution)
+        if kept is None or not kept.owner:
+            return solution
+        bare: dict[str, object] = {"owner": "", "runs": (), "wrong": (), "verdicts": {}, "suspended": ""}
+        (shared,) = await self.add([kept.model_copy(update=bare)])
+        if not kept.wrong:
+            await self.forget([solution])
+        return shared
+
+    async def take_up(self, solution: str) -> None:
+        """It was checked again: what it is taken with from now on are its tools as they are, and what it has done counts from here."""
+        kept = (await self.get([solution])).get(solution)
+        if kept is None:
+            return
+        prints = fingerprints(kept.plan.program, await self._documents.get_tools(kept.path))
+        anew = {"suspended": "", "fingerprints": prints, "good": 0, "bad": 0, "verdicts": {}}
+        await self._store.change([solution], lambda _, there: there and there.model_copy(update=anew))
+
+    async def _doubt(self, shared: str) -> None:
+        """Suspend what so many owners have said a wrong answer of."""
+        copies = await self._store.of_program(program_of(shared))
+        doubting = sum(bool(one.owner and one.wrong) for one in copies)
+        if doubting >= DOUBTED:
+            await self.suspend(shared, f"{doubting} users have said that an answer of it was wrong")
 
     async def suspend(self, solution: str, why: str) -> None:
         """Take it no more until it is checked again."""
@@ -263,6 +300,16 @@ def counted(solution: Solution, run: str, *, good: bool) -> Solution:
     if not good and not made.suspended and made.bad - made.good >= WORN_OUT:
         return made.model_copy(update={"suspended": f"it has failed {made.bad} times, and served {made.good} times"})
     return made
+
+
+def without(solution: Solution, run: str) -> Solution:
+    """As if a run had not counted for it."""
+    before = solution.verdicts.get(run)
+    if before is None:
+        return solution
+    verdicts = {one: said for one, said in solution.verdicts.items() if one != run}
+    counts = {"good": solution.good - before, "bad": solution.bad - (not before), "verdicts": verdicts}
+    return solution.model_copy(update=counts)
 
 
 def _best_of_each(found: Iterable[NearPattern], known: Mapping[str, Solution], request: str) -> list[NearSolution]:
