@@ -16,7 +16,7 @@ from domain.memory import memory_id
 from domain.model import Model
 from domain.recalled import MemoryRecalled
 from domain.taken import SolutionTaken
-from domain.tool import FINISH, ToolId
+from domain.tool import FINISH
 from domain.trajectory import Solved
 from domain.verdict import Verdict
 from graph.facts import LiveBatch
@@ -24,7 +24,7 @@ from graph.weights import DEFAULTS, WeightParameters
 
 
 class Judged(Model):
-    """What a verdict on a run is about. ``tools``: those that it called. ``taken``: solutions that it took. ``followed``: memories of its user's own
+    """What a verdict on a run is about. ``solutions``: those that it took or was kept as. ``followed``: memories of its user's own
     whose path served it; those that all share are judged by what runs come to, not by one user's word. ``solved``: what it was remembered by.
     """
 
@@ -32,8 +32,7 @@ class Judged(Model):
     request: str
     answered: bool
     at: datetime
-    tools: tuple[ToolId, ...] = ()
-    taken: tuple[str, ...] = ()
+    solutions: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()
     solved: tuple[Solved, ...] = ()
     learned: WeightsLearned | None = None
@@ -61,14 +60,13 @@ def judged_of(records: Sequence[EventRecord], owner: str) -> Judged:
     """What there is to be judged of a run of ``owner``'s that has ended, out of all of its events."""
     transcript = Transcript.of(records)
     end, learned = transcript.end, [one.event for one in records if isinstance(one.event, WeightsLearned)]
-    called = [result.tool for one in transcript.walked for result in (*one.steps.values(), *one.failed)]
+    taken = [record.event.solution for record in records if isinstance(record.event, SolutionTaken)]
     return Judged(
         run=records[0].run,
         request=transcript.request,
         answered=end is not None and end.outcome == "answered",
         at=records[0].at,
-        tools=tuple(dict.fromkeys(called)),
-        taken=tuple(dict.fromkeys(one.event.solution for one in records if isinstance(one.event, SolutionTaken))),
+        solutions=tuple(dict.fromkeys([*taken, *(one for event in learned for one in event.solutions)])),
         followed=tuple(_own_followed(records, learned, owner)),
         solved=tuple(solved(records, transcript)),
         learned=learned[-1] if learned else None,
@@ -95,8 +93,7 @@ async def judge(of: Judged, before: Verdict | None, verdict: Verdict | None, tol
 
 async def _judge_solutions(of: Judged, verdict: Verdict | None, solutions: Solutions) -> None:
     good = of.answered if verdict is None else verdict == "right"
-    left = [one.id for one in await solutions.on_path(of.tools) if of.run in one.runs] if of.tools else []
-    for one in dict.fromkeys((*of.taken, *left)):
+    for one in of.solutions:
         if verdict == "wrong":
             await solutions.judge(one, good=False, run=of.run, wrong=of.request)
         else:

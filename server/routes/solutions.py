@@ -22,6 +22,7 @@ from server.routes.kept_solutions import SolutionBody, checked_again, made
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.template_content import put_in
 from server.routes.texts import Plain, RowId, ShortText, ToolName
+from server.routes.tools import meant
 from server.runs.conversation_context import by_another
 from server.runs.given_plans import settings_with
 from server.services import Services
@@ -82,13 +83,13 @@ async def solutions(
     after: Annotated[str, Query(max_length=120, description="Only those after this id; for pages."), Plain] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> list[ShownSolution]:
-    library = await _library(services, user)
+    library, called = await _library(services, user), set(meant(tool or ""))
     if request:
         near = await library.near(request, limit)
-        fits = [one for one in near if tool is None or tool in one.solution.path]
+        fits = [one for one in near if tool is None or not called.isdisjoint(one.solution.path)]
         return [_shown(one.solution, user).model_copy(update={"likeness": one.likeness}) for one in fits]
     if tool is not None:
-        found = [one for one in await library.on_path([ToolId(tool)]) if one.id > after]
+        found = [one for one in await library.on_path(called) if one.id > after]
         return [_shown(one, user) for one in found[:limit]]
     page: list[ShownSolution] = []
     async for one in library.all():
@@ -154,7 +155,7 @@ async def run_solution(
     check_choices("program" if body.policy == "llm" else "dfs", body.policy, body.model, services)
     own = [name for shown, name in input_names_shown(plan).items() if shown in body.values]
     others = {} if found.owner == user.id else await asyncio.to_thread(by_another, plan, own)
-    settings = {**settings_with(plan), **others}
+    settings: JsonObject = {**settings_with(plan), **others, "solution": found.id}
     choices = RunChoices(planner="dfs", policy=body.policy, model=body.model, settings=settings)
     return await begun(caller, body.conversation_id, request, choices, services)
 

@@ -67,6 +67,9 @@ async def _count(run: Run, verdict: Verdict | None, services: Services) -> None:
         return
     container, owner = await services.agents.container(), run.user_id
     of = await asyncio.to_thread(judged_of, records, owner)
+    by_hand = run.settings.get("solution")
+    if isinstance(by_hand, str):
+        of = of.model_copy(update={"solutions": (*of.solutions, by_hand)})
     memory = LongTermMemory(await container.memories(), container.embedder(), owner)
     told = Told(container.graph, memory, await container.solutions(owner), container.weights)
     await judge(of, run.verdict, verdict, told, run.verdict_changes + 1)
