@@ -131,8 +131,8 @@ async def check_solution(solution_id: SolutionId, user: CurrentUser, services: C
     return await _whole(solution_id, user, services)
 
 
-@router.post("/{solution_id}/share", summary="Let all users share it", responses=problems(403, 404))
-async def share_solution(solution_id: SolutionId, user: CurrentAdmin, services: CurrentServices) -> WholeSolution:
+@router.post("/{solution_id}/promote", summary="Let all users share it", responses=problems(403, 404))
+async def promote_solution(solution_id: SolutionId, user: CurrentAdmin, services: CurrentServices) -> WholeSolution:
     """One's own: its program and patterns are there for all, its runs and requests are not."""
     library = await _library(services, user)
     await _found(solution_id, library)

@@ -1,7 +1,7 @@
 """A user says that an answer was right or wrong: what was wrong is not given again, to nobody else's loss, and a word can be taken back. Over HTTP."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def place(playground: str, tmp_path: Path) -> Place:
 
 
 @contextmanager
-def served(place: Place, home: Path, *texts: str) -> Iterator[tuple[Client, Brain]]:
+def served(place: Place, home: Path, *texts: str) -> Generator[tuple[Client, Brain]]:
     """Somebody at a server whose model writes these programs, one after the other, and says of no solution that it serves."""
     brain = Brain(program=list(texts), fill=[{"reason": "it asks for something else", "fits": False, "values": {}}])
     with (
@@ -161,7 +161,7 @@ def _shared(home: Path, who: Client, solution: str) -> str:
     """By an administrator, who has become one."""
     with closing(sqlite3.connect(home / "rows.db")) as rows, rows:
         rows.execute("UPDATE users SET role = 'admin' WHERE name = 'ada'")
-    answer = who.call("POST", f"/solutions/{solution}/share")
+    answer = who.call("POST", f"/solutions/{solution}/promote")
     assert answer.status_code == 200, answer.text
     assert answer.json()["own"] is False
     return answer.json()["id"]

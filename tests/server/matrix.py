@@ -268,7 +268,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/solutions/{solution_id}"): own(204, a_solution),
     ("POST", "/api/v1/solutions/{solution_id}/check"): own(200, a_solution),
     # An administrator shares what is the administrator's.
-    ("POST", "/api/v1/solutions/{solution_id}/share"): for_admins(404, a_solution),
+    ("POST", "/api/v1/solutions/{solution_id}/promote"): for_admins(404, a_solution),
     ("POST", "/api/v1/solutions/{solution_id}/runs"): own(404, a_solution, {"conversation_id": NO_ID}),
 }
 OTHERS = "/api/v1/templates/{template_id}"
@@ -289,6 +289,6 @@ ALSO: list[tuple[str, str, Access]] = [
     ("GET", SOLUTION, Access(401, 200, 200, 200, 200, None, a_shared_solution)),
     ("DELETE", SOLUTION, for_admins(204, a_shared_solution)),
     ("POST", f"{SOLUTION}/check", for_admins(200, a_shared_solution)),
-    ("POST", f"{SOLUTION}/share", for_admins(200, a_shared_solution)),
+    ("POST", f"{SOLUTION}/promote", for_admins(200, a_shared_solution)),
 ]
 """The same operations about other things, where that makes a difference."""
