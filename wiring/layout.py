@@ -43,6 +43,10 @@ class StoreFolder:
         return self.root / "patterns.db"
 
     @property
+    def asked(self) -> Path:
+        return self.root / "asked.jsonl"
+
+    @property
     def flows(self) -> Path:
         return self.root / "flows.db"
 

@@ -12,6 +12,7 @@ from agent.execution.validation import value_schema
 from agent.programs.reading import called
 from domain.model import JsonObject
 from domain.program import Program
+from domain.solution import Solution
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.lenient_json import read_value
 
@@ -41,6 +42,12 @@ def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolI
             mine = given.setdefault(program.tools[function], set())
             mine |= {names.get(one.arg, one.arg) for one in node.keywords if one.arg}
     return {tool: _fingerprint(docs[tool], names, words) for tool, names in given.items() if tool in docs}
+
+
+def drifted(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
+    """Its tools whose signatures are not those that it was checked against."""
+    now = fingerprints(solution.plan.program, docs)
+    return [tool for tool, known in solution.fingerprints.items() if now.get(tool, known) != known]
 
 
 def _fingerprint(doc: ToolDoc, given: set[str], words: frozenset[str]) -> str:

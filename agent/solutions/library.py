@@ -1,32 +1,28 @@
 """The library of solutions (SoAy's, Wang et al. 2024, section 4.1): found by how requests are worded, judged by what became of them."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Protocol
 
 from agent.memory.similarity import LEAST, likeness, pattern, telling
-from agent.solutions.drift import fingerprints
-from agent.solutions.identity import as_in, owned_by, solution_id
+from agent.solutions.drift import drifted, fingerprints
+from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy, run_key, standing, without
+from agent.solutions.identity import owned_by, solution_id
 from agent.solutions.patterns import as_asked, worded
 from agent.solutions.protocol import NearSolution
+from agent.solutions.sharing import common_to, shareable
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
 from retriever.index import Embedder
 
 NEAR = 0.35
 """Likeness below which a solution is not worth showing."""
-WORN_OUT = 3
-"""So many failures more than successes, and a solution is suspended."""
 _APART = 0.02
 """So much nearer a request must be to what a solution serves than to what it answered wrongly."""
+DOUBTED = 3
+"""So many owners have said that an answer of it was wrong, and a shared solution is suspended for all."""
 _LOOKED_AT = 12
 """So many times as many patterns are taken from the encoder's order, for the words to choose from."""
-_PATTERNS = 40
-"""Of one solution; a request that is near to none of so many is hardly nearer to one more."""
-_RUNS = 20
-_VERDICTS = 200
 _EMBEDDED = 256
-_PROVEN = {"mined": 0, "run": 1, "template": 2, "person": 3}
 
 
 class Documents(Protocol):
@@ -87,7 +83,7 @@ class SolutionLibrary:
         return ids
 
     async def _keep(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
-        made = [await self._made(one) for one in solutions]
+        made = [await self._made(one, one.owner or self._owner) for one in solutions]
         new: dict[str, list[Solution]] = {}
         for one in made:
             new.setdefault(one.id, []).append(one)
@@ -114,8 +110,8 @@ class SolutionLibrary:
         """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
 
         ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back. What one owner
-        says is wrong of a shared solution is that owner's alone: it is kept with the own copy. What becomes of an own copy counts for the
-        shared one as well.
+        says is wrong of a shared solution is that owner's alone: it is kept with the own copy, and the shared one only loses what the run had
+        counted for it. One that several owners have said it of is suspended. What serves as an own copy has served for all.
         """
         kept = (await self.get([solution])).get(solution)
         if kept is None:
@@ -123,17 +119,71 @@ class SolutionLibrary:
         mine = owned_by(program_of(solution), self._owner)
 
         def change(one: str, there: Solution | None) -> Solution | None:
-            if one in (solution, program_of(solution)) and there is not None:
-                there = counted(there, _key(run), good=good)
-            if one != mine or not (wrong or right):
-                return there
-            there = there or (_own_copy(kept, mine, self._owner) if wrong else None)
-            return _marked(there, wrong, right) if there is not None else None
+            if one == mine and (wrong or right or one == solution):
+                there = there or (own_copy(kept, mine, self._owner) if wrong else None)
+                return marked(counted(there, run_key(run), good=good), wrong, right) if there is not None else None
+            if one == mine or there is None:
+                return None
+            return without(there, run_key(run)) if wrong else counted(there, run_key(run), good=good)
 
         touched = list(dict.fromkeys((solution, program_of(solution), mine)))
         written = await self._store.change(touched, change)
         if mine in written and mine != solution:
             await self._embed([written[mine]])
+            if wrong:
+                await self._doubt(solution)
+        if good and mine == solution:
+            await self._share_if_due(solution)
+
+    async def share(self, solution: str) -> str:
+        """An own one becomes one that all share, without what is its owner's alone (:mod:`agent.solutions.sharing`); the id that it is kept under.
+
+        The own one stays where its owner has said of requests that its answer to them was wrong.
+
+        Raises:
+            ConflictError: it cannot be shared; the message says why.
+        """
+        kept = (await self.get([solution])).get(solution)
+        if kept is None or not kept.owner:
+            return solution
+        shared = await self._put_shared(shareable(kept))
+        if not kept.wrong:
+            await self.forget([solution])
+        return shared
+
+    async def _share_if_due(self, solution: str) -> None:
+        """Share what so many owners have come to, each alone, that it is nobody's own any more."""
+        fellows = await self._store.of_program(program_of(solution))
+        if not self._owner or any(not one.owner for one in fellows):
+            return
+        docs = await self._documents.get_tools({tool for one in fellows for tool in one.path})
+        if (common := common_to(fellows, docs)) is not None:
+            await self._put_shared(common)
+
+    async def _put_shared(self, shared: Solution) -> str:
+        whole = await self._made(shared, "")
+
+        def change(_: str, there: Solution | None) -> Solution | None:
+            return merged(there, whole) if there is not None else whole
+
+        await self._embed(list((await self._store.change([whole.id], change)).values()))
+        return whole.id
+
+    async def take_up(self, solution: str) -> None:
+        """It was checked again: what it is taken with from now on are its tools as they are, and what it has done counts from here."""
+        kept = (await self.get([solution])).get(solution)
+        if kept is None:
+            return
+        prints = fingerprints(kept.plan.program, await self._documents.get_tools(kept.path))
+        anew = {"suspended": "", "fingerprints": prints, "good": 0, "bad": 0, "verdicts": {}}
+        await self._store.change([solution], lambda _, there: there and there.model_copy(update=anew))
+
+    async def _doubt(self, shared: str) -> None:
+        """Suspend what so many owners have said a wrong answer of."""
+        copies = await self._store.of_program(program_of(shared))
+        doubting = sum(bool(one.owner and one.wrong) for one in copies)
+        if doubting >= DOUBTED:
+            await self.suspend(shared, f"{doubting} users have said that an answer of it was wrong")
 
     async def suspend(self, solution: str, why: str) -> None:
         """Take it no more until it is checked again."""
@@ -209,15 +259,14 @@ class SolutionLibrary:
                 kept.append(one)
         return kept
 
-    async def _made(self, given: Solution) -> Solution:
-        """As it is kept."""
+    async def _made(self, given: Solution, owner: str) -> Solution:
+        """As it is kept for an owner."""
         program = given.plan.program.model_copy(update={"stubs": ""})
         plan = given.plan.model_copy(update={"program": program, "values": {}})
         prints = given.fingerprints or fingerprints(program, await self._documents.get_tools(given.path))
-        patterns = tuple(dict.fromkeys(given.patterns))[:_PATTERNS]
-        whose = given.owner or self._owner
+        patterns = tuple(dict.fromkeys(given.patterns))[:PATTERNS]
         own = {"plan": plan, "fingerprints": prints, "patterns": patterns}
-        return given.model_copy(update={**own, "id": solution_id(whose, plan), "owner": whose})
+        return given.model_copy(update={**own, "id": solution_id(owner, plan), "owner": owner})
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:
         """Put the vectors of those whose patterns this encoder has not all seen; how many there were."""
@@ -229,60 +278,6 @@ class SolutionLibrary:
         for one in new:
             await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
         return len(new)
-
-
-def standing(solution: Solution) -> float:
-    """How far it is to be trusted, in (0, 1]: the share of good uses, that which it was made for one of them."""
-    return (solution.good + 1) / (solution.good + solution.bad + 1)
-
-
-def drifted(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
-    """Its tools whose signatures are not those that it was checked against."""
-    now = fingerprints(solution.plan.program, docs)
-    return [tool for tool, known in solution.fingerprints.items() if now.get(tool, known) != known]
-
-
-def merged(kept: Solution, new: Solution) -> Solution:
-    """A solution with what another that is the same program adds to it; a run that wrote it again has been served by it.
-
-    One that was suspended because its tools had drifted, and was made again for what they are now, may be taken again.
-    """
-    fresh = bool(new.fingerprints) and new.fingerprints != kept.fingerprints
-    patterns = tuple(dict.fromkeys((*kept.patterns, *as_in(kept, new))))
-    again = new.runs[-1] if new.origin == "run" and new.runs and new.runs[-1] not in kept.runs else ""
-    served = counted(kept, _key(again), good=True) if again else kept
-    return served.model_copy(
-        update={
-            "patterns": patterns[:_PATTERNS],
-            "origin": max(kept.origin, new.origin, key=_PROVEN.__getitem__),
-            "outputs": kept.outputs or new.outputs,
-            "fingerprints": {**kept.fingerprints, **new.fingerprints},
-            "good": served.good + new.good,
-            "bad": served.bad + new.bad,
-            "wrong": tuple(dict.fromkeys((*kept.wrong, *new.wrong))),
-            "suspended": "" if fresh else kept.suspended,
-            "runs": tuple(dict.fromkeys((*kept.runs, *new.runs)))[-_RUNS:],
-        }
-    )
-
-
-def counted(solution: Solution, run: str, *, good: bool) -> Solution:
-    """With one more success or failure, once a run; suspended where it has failed too often. ``run`` empty: counted whatever came before."""
-    before = solution.verdicts.get(run) if run else None
-    if before is good:
-        return solution
-    undone = int(before is not None)
-    update: dict[str, object] = {
-        "good": solution.good + (1 if good else -undone),
-        "bad": solution.bad + (-undone if good else 1),
-    }
-    if run:
-        verdicts = {**{one: said for one, said in solution.verdicts.items() if one != run}, run: good}
-        update["verdicts"] = dict(list(verdicts.items())[-_VERDICTS:])
-    made = solution.model_copy(update=update)
-    if not good and not made.suspended and made.bad - made.good >= WORN_OUT:
-        return made.model_copy(update={"suspended": f"it has failed {made.bad} times, and served {made.good} times"})
-    return made
 
 
 def _best_of_each(found: Iterable[NearPattern], known: Mapping[str, Solution], request: str) -> list[NearSolution]:
@@ -308,26 +303,3 @@ def _refused(own: Solution | None) -> bool:
 
 def _rank(near: NearSolution) -> tuple[float, int, str]:
     return (-near.likeness * standing(near.solution), -near.solution.good, near.solution.id)
-
-
-def _own_copy(shared: Solution, name: str, owner: str) -> Solution:
-    """A shared solution as an owner's own, of which nothing is known yet."""
-    blank = Solution(
-        id=name,
-        owner=owner,
-        plan=shared.plan,
-        patterns=shared.patterns,
-        path=shared.path,
-        origin=shared.origin,
-        at=shared.at,
-    )
-    return blank.model_copy(update={"outputs": shared.outputs, "fingerprints": shared.fingerprints})
-
-
-def _marked(solution: Solution, wrong: str, right: str) -> Solution:
-    said = tuple(one for one in solution.wrong if one not in (wrong, right))
-    return solution.model_copy(update={"wrong": (*said, wrong) if wrong else said})
-
-
-def _key(run: str) -> str:
-    return blake2b(run.encode(), digest_size=8).hexdigest() if run else ""

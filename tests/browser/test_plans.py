@@ -140,8 +140,12 @@ def test_steps_and_code_are_one_plan_and_values_are_picked_from_responses(page: 
     page.get_by_text(re.compile(r"^1\. .*line 1")).click()
     takes_a_value(page, "Take a value of answer 1")
     presses(page, "Put it at the cursor")
-    expect(text).to_have_value(re.compile(r"_answer\["))
+    # The text itself names what was picked from: it is the insertion that is waited for, and that the server has seen it.
+    expect(text).not_to_have_value(changed)
+    told = page.get_by_role("button", name=re.compile("^Line [0-9]: This is no Python"))
+    expect(told).to_be_visible()
     text.fill(changed)
+    expect(told).to_have_count(0)
     page.get_by_text("Steps", exact=True).click()
     expect(page.get_by_label("Value of year")).to_have_value("2025")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.solutions.library import WORN_OUT, SolutionLibrary
+from agent.solutions.evidence import WORN_OUT
+from agent.solutions.library import SolutionLibrary
 from domain.program import ProgramPlan
 from domain.solution import Solution
 from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
@@ -141,11 +142,12 @@ async def test_an_answer_that_was_wrong_is_not_given_again(shelf: Shelf) -> None
 
 async def test_what_one_owner_says_is_wrong_of_a_shared_one_is_that_owners_alone(shelf: Shelf) -> None:
     (name,) = await shelf.of().add([solution(COLLEAGUES, WHO)])
+    await shelf.of("ann").judge(name, good=True, run="r1")
     await shelf.of("ann").judge(name, good=False, run="r1", wrong=ASKED)
     assert await shelf.of("ann").near(ASKED, 5) == []
     assert [one.solution.id for one in await shelf.of("bob").near(ASKED, 5)] == [name]
     shared = await shelf.one(name)
-    assert (shared.bad, shared.wrong) == (1, ())
+    assert (shared.good, shared.bad, shared.wrong) == (0, 0, ())  # it has not served, and is not spoiled for all
     assert "r1" not in shared.model_dump_json()
     await shelf.of("ann").judge(name, good=True, run="r1", right=ASKED)
     assert len(await shelf.of("ann").near(ASKED, 5)) == 1
