@@ -207,15 +207,30 @@ class SolutionLibrary:
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make what this encoder has not seen found, of all owners; the number of solutions. Interrupted, it goes on where it was."""
-        done, page = 0, list[Solution]()
+        done = 0
+        async for page in self._pages():
+            done += await self._embed(page)
+            if progress:
+                progress(done)
+        return done
+
+    async def unseen(self) -> tuple[int, list[str]]:
+        """How many solutions there are, of all owners, and those of them that this encoder has not seen all patterns of."""
+        count, found = 0, list[str]()
+        async for page in self._pages():
+            count += len(page)
+            found += [one.id for one in await self._new(page)]
+        return count, found
+
+    async def _pages(self) -> AsyncIterator[list[Solution]]:
+        page: list[Solution] = []
         async for one in self._store.all():
             page.append(one)
             if len(page) == _EMBEDDED:
-                done += await self._embed(page)
+                yield page
                 page = []
-                if progress:
-                    progress(done)
-        return done + await self._embed(page)
+        if page:
+            yield page
 
     def _sees(self, solution: Solution) -> bool:
         return solution.owner in ("", self._owner)
@@ -270,14 +285,17 @@ class SolutionLibrary:
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:
         """Put the vectors of those whose patterns this encoder has not all seen; how many there were."""
-        identity = self._embedder.identity
-        seen = await self._index.known([one.id for one in solutions], identity)
-        new = [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
+        identity, new = self._embedder.identity, await self._new(solutions)
         texts = [as_asked(text, one.plan.inputs) for one in new for text in one.patterns]
         vectors = iter((await self._embedder.embed(texts, "query")).tolist() if texts else [])
         for one in new:
             await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
         return len(new)
+
+    async def _new(self, solutions: Sequence[Solution]) -> list[Solution]:
+        """Those whose patterns this encoder has not all seen."""
+        seen = await self._index.known([one.id for one in solutions], self._embedder.identity)
+        return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
 
 
 def _best_of_each(found: Iterable[NearPattern], known: Mapping[str, Solution], request: str) -> list[NearSolution]:

@@ -2,7 +2,7 @@
 
 An administrator shares what a person has read. Nobody reads what is shared because several owners came to it, each alone: the program is the
 same for all of them, so that its constants are nobody's own; of what may differ between them, only those words stay that the documents
-of its tools or several owners have.
+of its tools have, or as many owners.
 """
 
 import ast
@@ -110,13 +110,13 @@ def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 
 
 def _said_by_several(solutions: Sequence[Solution]) -> AbstractSet[str]:
-    """The words that at least two owners have in their texts or patterns."""
+    """The words that so many owners have in their texts or patterns."""
     by_owner: dict[str, set[str]] = {}
     for one in solutions:
         told = (*one.patterns, ast.unparse(ast.parse(one.plan.program.text)), *one.plan.inputs)
         by_owner.setdefault(one.owner, set()).update(word for text in told for word in _words(text))
     counted = Counter(word for words in by_owner.values() for word in words)
-    return {word for word, owners in counted.items() if owners > 1}
+    return {word for word, owners in counted.items() if owners >= OWNERS}
 
 
 def _documented(docs: Iterable[ToolDoc]) -> AbstractSet[str]:

@@ -4,11 +4,13 @@ import pytest
 
 from agent.solutions.evidence import WORN_OUT
 from agent.solutions.library import SolutionLibrary
+from domain.errors import UnavailableError
 from domain.program import ProgramPlan
 from domain.solution import Solution
 from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution
+from wiring.within_reach import OutOfReach
 
 ASKED = "Who are the colleagues of Tom Riddle?"
 WHO, MANY = "Who are the colleagues of {name}?", "How many papers has {name} written?"
@@ -184,3 +186,23 @@ async def test_a_text_that_is_no_program_is_only_itself(shelf: Shelf) -> None:
     first, second = await shelf.of().add([broken, broken])
     assert first == second
     assert len(await shelf.of().near(ASKED, 5)) == 1
+
+
+async def test_what_cannot_be_found_yet_is_told(shelf: Shelf) -> None:
+    await shelf.of().add([solution(COLLEAGUES, WHO)])
+    given = solution(COUNT, MANY, owner="ann")
+    await shelf.store.put([given.model_copy(update={"id": "x"})])
+    assert await shelf.of().unseen() == (2, ["x"])
+    await shelf.of().embed()
+    assert await shelf.of().unseen() == (2, [])
+
+
+async def test_what_is_out_of_reach_says_so() -> None:
+    nowhere = OutOfReach(UnavailableError("the disk is gone"))
+    library = SolutionLibrary(nowhere, nowhere, BundledEmbedder(), "ann", Catalogue())
+    with pytest.raises(UnavailableError, match="the disk is gone"):
+        await library.near(ASKED, 3)
+    with pytest.raises(UnavailableError, match="the disk is gone"):
+        await library.add([solution(COLLEAGUES, WHO)])
+    with pytest.raises(UnavailableError, match="the disk is gone"):
+        await library.judge("x", good=True)
