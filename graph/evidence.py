@@ -175,10 +175,12 @@ def walks_of(batch: LiveBatch) -> dict[ToolId, Walks]:
 def _worth(batch: LiveBatch) -> dict[ToolId, float]:
     """What one walk to each tool was worth to the run, in [-1, 1]; 1 where the run says nothing of it.
 
-    -1: none of its calls went well. Else its mean score, which in a run that came to ``FINISH`` is never below 0.
+    -1: none of its calls went well. Else its mean score, which in a run that came to ``FINISH`` is never below 0. A ``FINISH`` that is itself
+    scored below 0 takes a run back: its user says that the answer was wrong.
     """
-    served = any(target == FINISH for _, target in batch.transitions)
-    worth: dict[ToolId, float] = {}
+    taken_back = any(tool == FINISH and score < 0 for tool, score in batch.scores)
+    served = not taken_back and any(target == FINISH for _, target in batch.transitions)
+    worth: dict[ToolId, float] = {FINISH: -1.0} if taken_back else {}
     for tool, lesson in batch.lessons().items():
         if lesson.outcomes and "ok" not in lesson.outcomes:
             worth[tool] = -1.0

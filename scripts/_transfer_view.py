@@ -46,4 +46,5 @@ def said(counts: "Counts") -> str:
     """The sizes of an export, for people."""
     text = f"{counts.documents:,} documents, {counts.nodes:,} nodes, {counts.edges:,} edges, {counts.keys:,} keys"
     text += f", {counts.memories:,} memories" if counts.memories else ""
+    text += f", {counts.solutions:,} solutions" if counts.solutions else ""
     return f"{text}, {counts.calls:,} recorded calls" if counts.batches else text

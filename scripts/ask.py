@@ -70,7 +70,7 @@ def main(
         changes: Changes = "yes" if yes else "dry run" if dry_run else "ask"
         learns = learn and not dry_run
         asking = _ask(request, store, policy, planner, executor, tuple(calls or ()), show, changes, learn=learns)
-        transcript = asyncio.run(asking)
+        transcript, run = asyncio.run(asking)
     except (UsageError, UnavailableError, BrokenInputError) as error:
         print(error, file=sys.stderr)
         raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
@@ -80,7 +80,9 @@ def main(
     if json:
         from orjson import OPT_INDENT_2, dumps
 
-        print(dumps(transcript.to_json(), option=OPT_INDENT_2).decode())
+        print(dumps({**transcript.to_json(), "run": run}, option=OPT_INDENT_2).decode())
+    else:
+        print(f"run {run}: right or wrong? python scripts/solutions.py judge {run} right|wrong", file=sys.stderr)
     raise typer.Exit(_EXITS.get(transcript.end.outcome, 1) if transcript.end else 1)
 
 
@@ -102,10 +104,13 @@ async def _ask(
     changes: "Changes",
     *,
     learn: bool,
-) -> "Transcript":
+) -> "tuple[Transcript, str]":
+    """What became of it, and its id."""
     from _terminal_user import approver, asker
 
     from agent.transcript import Transcript
+    from domain.event import EventRecord
+    from wiring.asked_runs import keep_run
     from wiring.container import open_container
     from wiring.executors import replay_of
     from wiring.links import link_news
@@ -118,16 +123,17 @@ async def _ask(
         approves = approver(changes, executor, turn)
         deps = await run_deps(container, policy, caller or executor, planner, approver=approves)
         deps = replace(deps, asker=asker(turn))
-        transcript = Transcript()
+        transcript, records = Transcript(), list[EventRecord]()
         learns = learn and container.settings.learn
         async for record in run_and_learn(request, deps, budget_of(container), learn=learns):
             transcript.add(record)
+            records.append(record)
             if show:
                 async with turn:  # nothing is written below an open question
                     show(record.event)
         if learns:
             await link_news(container)
-        return transcript
+        return transcript, await keep_run(container, records)
 
 
 if __name__ == "__main__":

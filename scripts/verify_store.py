@@ -51,6 +51,7 @@ def _figures(found: "Verified") -> dict[str, Any]:
         "encoder": found.encoder,
         "points": None if comparison is None else comparison.points,
         **{name: _counted(differences) for name, differences in indexes.items()},
+        "solutions": {"count": found.solutions, "unseen": {"count": len(found.unseen), "first": found.unseen[:SHOWN]}},
         "embedded": found.embedded,
     }
 
@@ -72,6 +73,8 @@ def _show(found: "Verified", figures: dict[str, Any]) -> None:
         if part := figures.get(name):
             kinds = ", ".join(f"{part[kind]['count']:,} {kind}" for kind in ("missing", "changed", "orphans"))
             lines.append(f"{name}: {part['indexed']:,} indexed; {kinds}")
+    if found.solutions:
+        lines.append(f"solutions: {found.solutions:,}; {len(found.unseen):,} without vectors of all their patterns")
     if found.embedded is not None:
         lines.append(f"repaired: {found.embedded:,} tools embedded")
     lines.append("no difference" if found.equal else "the indexes differ from the graph: --repair makes them equal")

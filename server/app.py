@@ -26,10 +26,12 @@ from server.routes import (
     plans,
     run_calls,
     runs,
+    solutions,
     taken_templates,
     templates,
     usage,
     users,
+    verdicts,
 )
 from server.served_hosts import ServedHosts
 from server.services import open_services
@@ -89,8 +91,10 @@ def create_app(
         documents,
         inputs,
         plans,
+        verdicts,
         templates,
         taken_templates,
+        solutions,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)

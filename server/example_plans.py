@@ -64,3 +64,22 @@ VERSION: Example = {
     "created_at": AT,
 }
 VERSION_BODY: Example = {"run_id": RUN, "parameters": {"country": {"input": "country"}}}
+SOLUTION: Example = {
+    "id": "5f0c6d1f2b9e4a7788990011.a1b2c3d4e5f6",
+    "patterns": ["Which public holidays does {country} have in 2026?"],
+    "path": ["places/search/country_code", "calendar/days/list_holidays"],
+    "origin": "run",
+    "own": True,
+    "good": 3,
+    "bad": 0,
+    "suspended": "",
+    "likeness": None,
+    "at": AT,
+}
+WHOLE_SOLUTION: Example = {
+    "program": PROGRAM,
+    "parameters": {"country": {"type": "string"}},
+    "wrong": [],
+    "runs": [RUN],
+    "drift": [],
+}

@@ -2,7 +2,21 @@
 
 from typing import Any
 
-from server.example_plans import AT, LATER, PLAN, PROGRAM, RUN, TEMPLATE, TEXT, UNTIL, VERSION, VERSION_BODY, Example
+from server.example_plans import (
+    AT,
+    LATER,
+    PLAN,
+    PROGRAM,
+    RUN,
+    SOLUTION,
+    TEMPLATE,
+    TEXT,
+    UNTIL,
+    VERSION,
+    VERSION_BODY,
+    WHOLE_SOLUTION,
+    Example,
+)
 
 _ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
@@ -57,6 +71,8 @@ _SHOWN_RUN: Example = {
     "started_at": AT,
     "finished_at": LATER,
     "cancel_at": None,
+    "verdict": None,
+    "verdict_note": "",
     "last_event": 12,
 }
 _MESSAGE: Example = {
@@ -282,6 +298,11 @@ EXAMPLES: dict[str, Example] = {
     },
     "TemplateChange": {"shared": True},
     "TemplateRunBody": {"conversation_id": _TALK, "parameters": {"country": "Rioverde"}},
+    "VerdictBody": {"verdict": "wrong", "note": "It counted the regional ones, too."},
+    "ShownSolution": SOLUTION,
+    "WholeSolution": SOLUTION | WHOLE_SOLUTION,
+    "SolutionBody": {"run_id": RUN, "parameters": {"country": {"input": "country"}}},
+    "SolutionRunBody": {"conversation_id": _TALK, "values": {"country": "Rioverde"}},
     "Export": {
         "conversation": _CONVERSATION,
         "messages": [_MESSAGE],

@@ -98,6 +98,10 @@ class Client:
         """End a run; what it found stays."""
         self.send("POST", f"/runs/{run}/cancel")
 
+    def judge(self, run: str, verdict: str | None) -> None:
+        """Say that its answer is ``right`` or ``wrong``; None takes that back."""
+        self.send("PUT", f"/runs/{run}/verdict", json={"verdict": verdict})
+
     def asked(self, run: str) -> list[Asked]:
         """What a run asks and has asked, with what was answered."""
         return read_all(Asked, self.send("GET", f"/runs/{run}/inputs"))

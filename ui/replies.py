@@ -73,7 +73,7 @@ class Used(BaseModel):
 
 
 class Run(BaseModel):
-    """A run as it stands. ``last_event``: the number of the last one that is stored."""
+    """A run as it stands. ``last_event``: the number of the last one that is stored. ``verdict``: what its user says of the answer: ``right`` or ``wrong``."""
 
     id: str
     request: str
@@ -88,6 +88,7 @@ class Run(BaseModel):
     cancel_at: datetime | None = None
     finished_at: datetime | None = None
     last_event: int = 0
+    verdict: str | None = None
 
     @property
     def made_as(self) -> str:

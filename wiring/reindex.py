@@ -84,6 +84,7 @@ async def reindex(
             )
         report = await index_tools(container.graph.documents(), embedder, both.new, lexical, progress)
         await (await container.memory()).embed()
+        await (await container.solutions()).embed()
         compared = await _compared(container, both, known, lexical, judging)
         refused = _refused(both, compared, trial)
         dropped = () if refused else await _switched(container, place, lexical, keep_former=keep_former)

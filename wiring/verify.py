@@ -20,18 +20,21 @@ if TYPE_CHECKING:
 class Verified:
     """``comparison`` is None where the vectors are those of another encoder, as ``encoder`` then says.
 
-    ``embedded``: what a repair embedded, None without one; the rest is as it was found *after* it.
+    ``embedded``: what a repair embedded, None without one; the rest is as it was found *after* it. ``unseen``: those of the ``solutions``
+    that are not found, since their patterns have no vectors of the encoder.
     """
 
     graph: GraphStatistics
     comparison: "Comparison | None"
     encoder: str
     embedded: int | None
+    solutions: int = 0
+    unseen: tuple[str, ...] = ()
 
     @property
     def equal(self) -> bool:
-        """Whether every document is indexed as it is, and nothing else is."""
-        return self.comparison is not None and self.comparison.equal
+        """Whether every document is indexed as it is, and nothing else is, and every solution can be found."""
+        return self.comparison is not None and self.comparison.equal and not self.unseen
 
 
 async def verify(
@@ -61,7 +64,18 @@ async def verify(
         if mend:
             await asyncio.to_thread(shutil.rmtree, _aside(container.folder.vectors), ignore_errors=True)
         embedder, _, _ = await container.retrieval()
-        return Verified(await container.graph.statistics(), comparison, embedder.identity, embedded)
+        solutions, unseen = await _solutions(container, mend=mend)
+        graph = await container.graph.statistics()
+        return Verified(graph, comparison, embedder.identity, embedded, solutions, tuple(unseen))
+
+
+async def _solutions(container: Container, *, mend: bool) -> tuple[int, list[str]]:
+    if not container.graph_on_server and not await asyncio.to_thread(container.folder.solutions.exists):
+        return 0, []
+    library = await container.solutions()
+    if mend:
+        await library.embed()
+    return await library.unseen()
 
 
 async def _compare(container: Container) -> "Comparison":

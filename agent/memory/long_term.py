@@ -93,6 +93,10 @@ class LongTermMemory:
         """What became of a run that took a memory's path; by the memory's id."""
         await self._store.judge(memory, good=good)
 
+    async def forget(self, memories: Iterable[str]) -> None:
+        """What was kept is recalled no more; by the memories' ids."""
+        await self._store.remove(memories)
+
 
 def standing(memory: Memory) -> float:
     """How far a memory's path is to be trusted, in (0, 1]: the share of good uses, its own run one of them."""
@@ -117,6 +121,5 @@ def _memory(owner: str, solved: Solved) -> Memory:
         pattern=asked,
         path=solved.path,
         bindings=solved.bindings,
-        program=solved.program,
         at=datetime.now(UTC),
     )

@@ -19,6 +19,7 @@ from server.routes.choices import check_choices
 from server.routes.documents import own as own_run
 from server.routes.given_documents import GivenDocument
 from server.routes.given_programs import GivenWholeProgram
+from server.routes.kept_solutions import offered
 from server.routes.read_versions import read_version
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.taken_templates import seen, version_to_run
@@ -117,6 +118,7 @@ class WholeTemplate(ShownTemplate):
 async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentServices) -> WholeTemplate:
     made = await _content(body, user.id, services)
     added = await services.storage.templates.add(user.id, body.name, made, description=body.description)
+    await offered(made, user.id, services)
     return await _whole(added.id, user, services)
 
 
@@ -161,7 +163,9 @@ async def add_version(
     if found is None or found[0].user_id != user.id:
         raise _none()
     made = await _content(body, user.id, services)
-    return await _version(await services.storage.templates.add_version(template_id, user.id, made), services)
+    added = await services.storage.templates.add_version(template_id, user.id, made)
+    await offered(made, user.id, services)
+    return await _version(added, services)
 
 
 @router.patch("/{template_id}", summary="Describe a template, or share it", responses=problems(403, 404))

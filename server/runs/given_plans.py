@@ -17,7 +17,7 @@ Documents = Callable[[Iterable[ToolId]], Awaitable[Mapping[ToolId, ToolDoc]]]
 
 def settings_with(plan: ProgramPlan, run: Run | None = None) -> JsonObject:
     """The settings of a run that carries a plan out; the rest as another run had them."""
-    dropped = ("stop_at_plan", _PLAN, _STEPS)
+    dropped = ("stop_at_plan", "solution", _PLAN, _STEPS)
     others = {name: value for name, value in (run.settings if run else {}).items() if name not in dropped}
     return {**others, _PLAN: kept(plan)}
 

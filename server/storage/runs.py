@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
 from domain.event import Outcome
 from domain.model import JsonObject, Model
+from domain.verdict import Verdict
 from server.storage.clock import Clock
 from server.storage.conversations import said
 from server.storage.daily_usage import Used, count
@@ -56,10 +57,15 @@ class Run(RunChoices):
     session_id: str | None = None
     worker: str | None
     lease_until: datetime | None
+    verdict: Verdict | None = None
+    verdict_note: str = ""
+    verdict_changes: int = 0
 
 
 class ListedRun(Model):
-    """A run without what may be long: its settings, which may hold a plan, and its plan as it was edited."""
+    """A run without what may be long: its settings, which may hold a plan, and its plan as it was edited. ``verdict``: what its user says of the
+    answer.
+    """
 
     id: str
     conversation_id: str
@@ -77,6 +83,8 @@ class ListedRun(Model):
     started_at: datetime | None
     finished_at: datetime | None
     cancel_at: datetime | None
+    verdict: Verdict | None = None
+    verdict_note: str = ""
 
 
 _LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
@@ -191,6 +199,20 @@ class Runs:
             if row.status != "finished":
                 row.cancel_at = row.cancel_at or at
                 row.status = "queued" if row.status == "waiting" else row.status
+            return run_of(row)
+
+    async def set_verdict(self, run: Run, verdict: Verdict | None, note: str) -> Run:
+        """What its user says of the answer, in place of what ``run`` has.
+
+        Raises:
+            NotFoundError: this user has no such run. ConflictError: something else was said meanwhile.
+        """
+        async with self._database.writing() as session:
+            row = await self._locked(session, run.id, run.user_id)
+            if row.verdict_changes != run.verdict_changes:
+                raise ConflictError("something else was said of this answer at the same time; read the run again")
+            row.verdict, row.verdict_note = verdict, note
+            row.verdict_changes += 1
             return run_of(row)
 
     async def set_plan(self, run_id: str, user_id: str, plan: JsonObject, version: int, asked: str = "") -> Run:

@@ -6,10 +6,13 @@ it belongs to ``user``. Where an operation speaks of the caller's own things, an
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import JsonValue
 
+from domain.program import Program, ProgramPlan
+from domain.solution import Solution
 from server.storage.allowed_tools import Reach
 from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
@@ -105,6 +108,27 @@ async def _template_of(who: str, world: World, *, shared: bool = False) -> Mappi
     return {"template_id": made.id}
 
 
+async def a_solution(world: World) -> Mapping[str, str]:
+    """The user's."""
+    return await _solution_of(world, world.people["user"].id)
+
+
+async def a_shared_solution(world: World) -> Mapping[str, str]:
+    return await _solution_of(world, "")
+
+
+async def _solution_of(world: World, owner: str) -> Mapping[str, str]:
+    await with_store(world)
+    container = await world.services.agents.container()
+    program = Program(text="answer = 6 * 7\nanswer", tools={})
+    one = Solution(
+        id="new", owner=owner, plan=ProgramPlan(program=program), patterns=("What is six times seven?",), path=(),
+        origin="person", at=datetime.now(UTC),
+    )  # fmt: skip
+    (kept,) = await (await container.solutions(owner)).add([one])
+    return {"solution_id": kept}
+
+
 async def a_question(world: World) -> Mapping[str, str]:
     """Of a run that has not ended and is in nobody's hands."""
     storage, user = world.services.storage, world.people["user"].id
@@ -160,6 +184,7 @@ def for_admins(status: int, things: Things = none, body: Any = None) -> Access:
 
 NO_ID = "00000000-0000-0000-0000-000000000000"
 A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"tool": "a/b/c"}]}}
+A_SOLUTION: dict[str, Any] = {"program": {"text": "6 * 7"}, "patterns": ["What is six times seven?"]}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -221,6 +246,8 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/runs/{run_id}/plan/check"): Access(401, 404, 404, 404, 404, {"text": "1"}, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/document"): own(409, a_question),
+    # It has not ended; tests/flows/test_server_verdicts.py is about those that have.
+    ("PUT", "/api/v1/runs/{run_id}/verdict"): own(409, a_question, {"verdict": "wrong"}),
     ("POST", "/api/v1/runs/{run_id}/rerun"): own(202, an_ended_run, {}),
     ("GET", "/api/v1/templates"): for_oneself(200),
     ("POST", "/api/v1/templates"): for_oneself(201, A_TEMPLATE),
@@ -235,8 +262,17 @@ EXPECTED: dict[tuple[str, str], Access] = {
     # One's own needs no taking.
     ("PUT", "/api/v1/templates/{template_id}/taken"): own(409, a_template, {"version": 1}),
     ("POST", "/api/v1/templates/{template_id}/runs"): own(404, a_template, {"conversation_id": NO_ID}),
+    ("GET", "/api/v1/solutions"): Access(401, 200, 200, 200, 200, None, a_store),
+    ("POST", "/api/v1/solutions"): Access(401, 201, 201, 201, 201, A_SOLUTION, a_store),
+    ("GET", "/api/v1/solutions/{solution_id}"): own(200, a_solution),
+    ("DELETE", "/api/v1/solutions/{solution_id}"): own(204, a_solution),
+    ("POST", "/api/v1/solutions/{solution_id}/check"): own(200, a_solution),
+    # An administrator shares what is the administrator's.
+    ("POST", "/api/v1/solutions/{solution_id}/promote"): for_admins(404, a_solution),
+    ("POST", "/api/v1/solutions/{solution_id}/runs"): own(404, a_solution, {"conversation_id": NO_ID}),
 }
 OTHERS = "/api/v1/templates/{template_id}"
+SOLUTION = "/api/v1/solutions/{solution_id}"
 END = {"shared": False}
 ALSO: list[tuple[str, str, Access]] = [
     ("GET", OTHERS, Access(401, 200, 200, 200, 200, None, a_shared_template)),
@@ -250,5 +286,9 @@ ALSO: list[tuple[str, str, Access]] = [
     ("PUT", f"{OTHERS}/taken", Access(401, 204, 204, 409, 204, {"version": 1}, a_shared_template)),
     ("GET", f"{OTHERS}/differences", Access(401, 200, 200, 200, 200, None, a_shared_template)),
     ("DELETE", OTHERS, Access(401, 204, 404, 404, 204, None, a_template_that_is_shared_no_more)),
+    ("GET", SOLUTION, Access(401, 200, 200, 200, 200, None, a_shared_solution)),
+    ("DELETE", SOLUTION, for_admins(204, a_shared_solution)),
+    ("POST", f"{SOLUTION}/check", for_admins(200, a_shared_solution)),
+    ("POST", f"{SOLUTION}/promote", for_admins(200, a_shared_solution)),
 ]
 """The same operations about other things, where that makes a difference."""

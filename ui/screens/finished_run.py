@@ -14,6 +14,7 @@ from ui.replies import Run
 from ui.reruns import Done, Offered, done, rerun, rerun_text, rerun_with, save
 from ui.screens.fields import field
 from ui.screens.questions import told
+from ui.screens.verdict import verdict, verdict_told
 from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
@@ -26,12 +27,14 @@ def after(client: Client, run: Run) -> None:
     if not client.can(_RERUN):
         return
     with st.container(horizontal=True, gap="small"):
+        verdict(client, run)
         if st.button("Run again", key=f"again-{run.id}", icon=":material/replay:", type="tertiary"):
             _anew(lambda: rerun(client, run.id), run)
         if run.outcome in ("answered", "partly"):
             _opens("Run again with changes", "edit", "changes", run)
             if client.can("/templates"):
                 _opens("Save as template", "bookmark_add", "template", run)
+    verdict_told(run)
     panel = st.session_state.get(_key(run))
     if panel:
         _panel(client, run, panel)

@@ -14,6 +14,7 @@ class RunRow(Row):
 
     ``not_before``: put back because a store was out of reach, it is not taken until then; ``tried_until``: when it is given up.
     ``session_id``: in which it was asked for; ``cancel_why``: why it is to be ended, where its user did not ask for that.
+    ``verdict``: what its user says of the answer, with ``verdict_note``; ``verdict_changes`` counts how often that was said.
     ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost, once it has ended.
     """
 
@@ -57,6 +58,9 @@ class RunRow(Row):
     lease_until: Mapped[datetime | None]
     not_before: Mapped[datetime | None]
     tried_until: Mapped[datetime | None]
+    verdict: Mapped[str | None]
+    verdict_note: Mapped[str] = mapped_column(default="", server_default="")
+    verdict_changes: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class EventRow(Row):

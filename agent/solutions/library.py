@@ -1,0 +1,323 @@
+"""The library of solutions (SoAy's, Wang et al. 2024, section 4.1): found by how requests are worded, judged by what became of them."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from agent.memory.similarity import LEAST, likeness, pattern, telling
+from agent.solutions.drift import drifted, fingerprints
+from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy, run_key, standing, without
+from agent.solutions.identity import owned_by, solution_id
+from agent.solutions.patterns import as_asked, worded
+from agent.solutions.protocol import NearSolution
+from agent.solutions.sharing import common_to, shareable
+from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
+from domain.tool import ToolDoc, ToolId
+from retriever.index import Embedder
+
+NEAR = 0.35
+"""Likeness below which a solution is not worth showing."""
+_APART = 0.02
+"""So much nearer a request must be to what a solution serves than to what it answered wrongly."""
+DOUBTED = 3
+"""So many owners have said that an answer of it was wrong, and a shared solution is suspended for all."""
+_LOOKED_AT = 12
+"""So many times as many patterns are taken from the encoder's order, for the words to choose from."""
+_EMBEDDED = 256
+
+
+class Documents(Protocol):
+    """What the library needs of a graph: the documents of tools."""
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
+        """Of those that have one."""
+        ...
+
+
+class SolutionLibrary:
+    """The solutions of one owner, with those that all share. An empty owner: the shared ones alone, and whoever keeps them."""
+
+    def __init__(
+        self, store: SolutionStore, index: PatternIndex, embedder: Embedder, owner: str, documents: Documents
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._owner = owner
+        self._documents = documents
+
+    @property
+    def owner(self) -> str:
+        """Whose own ones it keeps."""
+        return self._owner
+
+    async def near(self, request: str, k: int) -> list[NearSolution]:
+        """As :class:`agent.solutions.protocol.Solutions` says; of the same program the own solution goes before the shared one."""
+        asked = pattern(request)
+        if len(telling(asked)) < LEAST or k < 1:
+            return []
+        vector = (await self._embedder.embed([asked], "query"))[0].tolist()
+        found = await self._index.near(vector, self._embedder.identity, self._owner, _LOOKED_AT * k)
+        known = await self._known({one.solution for one in found})
+        mine = {one: known.get(owned_by(program_of(one), self._owner)) for one in known}
+        best = _best_of_each([one for one in found if not _refused(mine.get(one.solution))], known, request)
+        wrong = await self._wrong(asked, vector, [known[one.solution.id] for one in best], known)
+        told = [
+            one
+            for one in best
+            if one.likeness >= NEAR and one.likeness > wrong.get(program_of(one.solution.id), -1.0) + _APART
+        ]
+        return await self._with_their_tools(told, k)
+
+    async def add(self, solutions: Sequence[Solution]) -> list[str]:
+        """As :class:`agent.solutions.protocol.Solutions` says. The ids that they come with do not count; nor do values and stubs.
+
+        What an owner adds to a shared one is that owner's own.
+        """
+        ids, written = await self._keep(solutions)
+        await self._embed(written)
+        return ids
+
+    async def keep(self, solutions: Sequence[Solution]) -> list[str]:
+        """As :meth:`add`, but for that they are found once they are embedded (:meth:`embed`)."""
+        ids, _ = await self._keep(solutions)
+        return ids
+
+    async def _keep(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
+        made = [await self._made(one, one.owner or self._owner) for one in solutions]
+        new: dict[str, list[Solution]] = {}
+        for one in made:
+            new.setdefault(one.id, []).append(one)
+
+        def change(solution: str, kept: Solution | None) -> Solution | None:
+            for one in new[solution]:
+                kept = merged(kept, one) if kept else one
+            return kept
+
+        written = await self._store.change(list(new), change)
+        return [one.id for one in made], list(written.values())
+
+    async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
+        """By id, of this owner or shared."""
+        return {one: kept for one, kept in (await self._store.get(ids)).items() if self._sees(kept)}
+
+    async def all(self) -> AsyncIterator[Solution]:
+        """Those of this owner and the shared ones, ordered by id, streamed."""
+        async for one in self._store.all():
+            if self._sees(one):
+                yield one
+
+    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
+        """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
+
+        ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back. What one owner
+        says is wrong of a shared solution is that owner's alone: it is kept with the own copy, and the shared one only loses what the run had
+        counted for it. One that several owners have said it of is suspended. What serves as an own copy has served for all.
+        """
+        kept = (await self.get([solution])).get(solution)
+        if kept is None:
+            return
+        mine = owned_by(program_of(solution), self._owner)
+
+        def change(one: str, there: Solution | None) -> Solution | None:
+            if one == mine and (wrong or right or one == solution):
+                there = there or (own_copy(kept, mine, self._owner) if wrong else None)
+                return marked(counted(there, run_key(run), good=good), wrong, right) if there is not None else None
+            if one == mine or there is None:
+                return None
+            return without(there, run_key(run)) if wrong else counted(there, run_key(run), good=good)
+
+        touched = list(dict.fromkeys((solution, program_of(solution), mine)))
+        written = await self._store.change(touched, change)
+        if mine in written and mine != solution:
+            await self._embed([written[mine]])
+            if wrong:
+                await self._doubt(solution)
+        if good and mine == solution:
+            await self._share_if_due(solution)
+
+    async def share(self, solution: str) -> str:
+        """An own one becomes one that all share, without what is its owner's alone (:mod:`agent.solutions.sharing`); the id that it is kept under.
+
+        The own one stays where its owner has said of requests that its answer to them was wrong.
+
+        Raises:
+            ConflictError: it cannot be shared; the message says why.
+        """
+        kept = (await self.get([solution])).get(solution)
+        if kept is None or not kept.owner:
+            return solution
+        shared = await self._put_shared(shareable(kept))
+        if not kept.wrong:
+            await self.forget([solution])
+        return shared
+
+    async def _share_if_due(self, solution: str) -> None:
+        """Share what so many owners have come to, each alone, that it is nobody's own any more."""
+        fellows = await self._store.of_program(program_of(solution))
+        if not self._owner or any(not one.owner for one in fellows):
+            return
+        docs = await self._documents.get_tools({tool for one in fellows for tool in one.path})
+        if (common := common_to(fellows, docs)) is not None:
+            await self._put_shared(common)
+
+    async def _put_shared(self, shared: Solution) -> str:
+        whole = await self._made(shared, "")
+
+        def change(_: str, there: Solution | None) -> Solution | None:
+            return merged(there, whole) if there is not None else whole
+
+        await self._embed(list((await self._store.change([whole.id], change)).values()))
+        return whole.id
+
+    async def take_up(self, solution: str) -> None:
+        """It was checked again: what it is taken with from now on are its tools as they are, and what it has done counts from here."""
+        kept = (await self.get([solution])).get(solution)
+        if kept is None:
+            return
+        prints = fingerprints(kept.plan.program, await self._documents.get_tools(kept.path))
+        anew = {"suspended": "", "fingerprints": prints, "good": 0, "bad": 0, "verdicts": {}}
+        await self._store.change([solution], lambda _, there: there and there.model_copy(update=anew))
+
+    async def _doubt(self, shared: str) -> None:
+        """Suspend what so many owners have said a wrong answer of."""
+        copies = await self._store.of_program(program_of(shared))
+        doubting = sum(bool(one.owner and one.wrong) for one in copies)
+        if doubting >= DOUBTED:
+            await self.suspend(shared, f"{doubting} users have said that an answer of it was wrong")
+
+    async def suspend(self, solution: str, why: str) -> None:
+        """Take it no more until it is checked again."""
+
+        def change(_: str, there: Solution | None) -> Solution | None:
+            return there.model_copy(update={"suspended": why}) if there is not None else None
+
+        await self._store.change([solution], change)
+
+    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+        """Those of this owner and the shared ones that call one of these tools."""
+        return [one for one in await self._store.on_path(tools) if self._sees(one)]
+
+    async def forget(self, ids: Iterable[str]) -> None:
+        """For good: an owner's own ones; by whoever keeps the shared ones, all."""
+        there = await self._store.get(ids)
+        gone = [one for one, kept in there.items() if kept.owner == self._owner or not self._owner]
+        if gone:
+            await self._store.remove(gone)
+            await self._index.remove(gone)
+
+    async def embed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make what this encoder has not seen found, of all owners; the number of solutions. Interrupted, it goes on where it was."""
+        done = 0
+        async for page in self._pages():
+            done += await self._embed(page)
+            if progress:
+                progress(done)
+        return done
+
+    async def unseen(self) -> tuple[int, list[str]]:
+        """How many solutions there are, of all owners, and those of them that this encoder has not seen all patterns of."""
+        count, found = 0, list[str]()
+        async for page in self._pages():
+            count += len(page)
+            found += [one.id for one in await self._new(page)]
+        return count, found
+
+    async def _pages(self) -> AsyncIterator[list[Solution]]:
+        page: list[Solution] = []
+        async for one in self._store.all():
+            page.append(one)
+            if len(page) == _EMBEDDED:
+                yield page
+                page = []
+        if page:
+            yield page
+
+    def _sees(self, solution: Solution) -> bool:
+        return solution.owner in ("", self._owner)
+
+    async def _known(self, ids: Iterable[str]) -> dict[str, Solution]:
+        """These, and what the owner has said of the shared ones among them."""
+        wanted = set(ids)
+        own = {owned_by(program_of(one), self._owner) for one in wanted}
+        return await self._store.get(sorted(wanted | own))
+
+    async def _wrong(
+        self, asked: str, vector: Sequence[float], near: Sequence[Solution], known: Mapping[str, Solution]
+    ) -> dict[str, float]:
+        """By program, how like the request is to one whose answer by it was marked as wrong."""
+        marked: dict[str, list[str]] = {}
+        for one in near:
+            own = known.get(owned_by(program_of(one.id), self._owner))
+            said = (*one.wrong, *(own.wrong if own else ()))
+            if said:
+                marked[program_of(one.id)] = [pattern(text) for text in said]
+        texts = list(dict.fromkeys(text for said in marked.values() for text in said))
+        if not texts:
+            return {}
+        cosines = dict(zip(texts, (await self._embedder.embed(texts, "query") @ vector).tolist(), strict=True))
+        return {program: max(likeness(cosines[text], asked, text) for text in said) for program, said in marked.items()}
+
+    async def _with_their_tools(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
+        """The first whose tools are there as they were; one whose tools have drifted is suspended."""
+        ranked = sorted(near, key=_rank)
+        docs = await self._documents.get_tools({tool for one in ranked for tool in one.solution.path})
+        kept: list[NearSolution] = []
+        for one in ranked:
+            if len(kept) == k:
+                break
+            if not all(tool in docs for tool in one.solution.path):
+                continue
+            changed = drifted(one.solution, docs)
+            if changed:
+                await self.suspend(one.solution.id, f"changed since it was checked: {', '.join(changed)}")
+            else:
+                kept.append(one)
+        return kept
+
+    async def _made(self, given: Solution, owner: str) -> Solution:
+        """As it is kept for an owner."""
+        program = given.plan.program.model_copy(update={"stubs": ""})
+        plan = given.plan.model_copy(update={"program": program, "values": {}})
+        prints = given.fingerprints or fingerprints(program, await self._documents.get_tools(given.path))
+        patterns = tuple(dict.fromkeys(given.patterns))[:PATTERNS]
+        own = {"plan": plan, "fingerprints": prints, "patterns": patterns}
+        return given.model_copy(update={**own, "id": solution_id(owner, plan), "owner": owner})
+
+    async def _embed(self, solutions: Sequence[Solution]) -> int:
+        """Put the vectors of those whose patterns this encoder has not all seen; how many there were."""
+        identity, new = self._embedder.identity, await self._new(solutions)
+        texts = [as_asked(text, one.plan.inputs) for one in new for text in one.patterns]
+        vectors = iter((await self._embedder.embed(texts, "query")).tolist() if texts else [])
+        for one in new:
+            await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
+        return len(new)
+
+    async def _new(self, solutions: Sequence[Solution]) -> list[Solution]:
+        """Those whose patterns this encoder has not all seen."""
+        seen = await self._index.known([one.id for one in solutions], self._embedder.identity)
+        return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
+
+
+def _best_of_each(found: Iterable[NearPattern], known: Mapping[str, Solution], request: str) -> list[NearSolution]:
+    """Each program that may be taken, with the pattern that is nearest; the own solution before the shared one."""
+    best: dict[str, NearSolution] = {}
+    for one in found:
+        kept = known.get(one.solution)
+        if kept is None or one.number >= len(kept.patterns) or kept.suspended:
+            continue
+        text = kept.patterns[one.number]
+        asked = worded(text, request, kept.plan.inputs)
+        near = NearSolution(kept, text, likeness(one.similarity, asked, as_asked(text, kept.plan.inputs)))
+        other = best.get(program_of(one.solution))
+        if other is None or (near.likeness, kept.owner) > (other.likeness, other.solution.owner):
+            best[program_of(one.solution)] = near
+    return list(best.values())
+
+
+def _refused(own: Solution | None) -> bool:
+    """Whether the owner's own copy of a program is not to be taken: nor is the shared one."""
+    return own is not None and bool(own.suspended)
+
+
+def _rank(near: NearSolution) -> tuple[float, int, str]:
+    return (-near.likeness * standing(near.solution), -near.solution.good, near.solution.id)

@@ -1,0 +1,191 @@
+"""What of an owner's solution all may share: a program and wordings that hold nothing of one user.
+
+An administrator shares what a person has read. Nobody reads what is shared because several owners came to it, each alone: the program is the
+same for all of them, so that its constants are nobody's own; of what may differ between them, only those words stay that the documents
+of its tools have, or as many owners.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from agent.memory.similarity import pattern, telling
+from agent.programs.equality import ANSWER
+from agent.programs.names import FOUND
+from agent.programs.reading import bound_names
+from agent.solutions.identity import as_in
+from domain.errors import ConflictError
+from domain.program import ProgramPlan
+from domain.solution import Solution
+from domain.tool import ToolDoc, ToolId
+
+OWNERS = 3
+"""So many owners must have come to a program, each alone, before it is shared without a person's word."""
+USES = 3
+"""So often it must have served them since."""
+_NAMED = re.compile(r"\{(\w+)\}")
+_WORDS = re.compile(r"[^\W_]+")
+_PARTS = re.compile(r"[^\W_]+|[\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def shareable(solution: Solution) -> Solution:
+    """An owner's solution as one that all share, by an administrator's word: without runs, verdicts, comments, and patterns that hold a value.
+
+    Raises:
+        ConflictError: its text was written after foreign data was shown, or each of its patterns holds a value; the message says what to do.
+    """
+    if solution.plan.program.tainted:
+        raise ConflictError(
+            "its program was written after what tools had answered was shown to its author: write it anew, and share that"
+        )
+    patterns = tuple(text for text in solution.patterns if not _holds_a_value(text))
+    if not patterns:
+        raise ConflictError(
+            "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
+        )
+    text = ast.unparse(ast.parse(solution.plan.program.text))
+    return _bare(solution, _with_text(solution.plan, text), patterns)
+
+
+def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
+    """What owners who came to the same program, each alone, may share with all; None where they are too few, or too little of it is common.
+
+    A program that may change something is shared by an administrator alone.
+    """
+    trusted = [one for one in fellows if _trusted(one)]
+    owners = {one.owner for one in trusted}
+    if len(owners) < OWNERS or sum(one.good for one in trusted) < USES:
+        return None
+    if not all(tool in docs and docs[tool].safe for one in trusted for tool in one.path):
+        return None
+    public = _said_by_several(trusted) | _documented(docs.values())
+    bare = {one.id: _without_own_words(one.plan, public) for one in trusted}
+
+    def own_words(one: Solution) -> tuple[int, int]:
+        names = bare[one.id][1]
+        return len(names.keys() & one.plan.inputs.keys()), len(names)
+
+    first = min(trusted, key=lambda one: (own_words(one), -one.good, one.id))
+    texts = [text for one in trusted for text in as_in(first, one)]
+    patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= public)
+    if not patterns:
+        return None
+    plan, names = bare[first.id]
+    renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
+    return _bare(first, plan, renamed).model_copy(
+        update={"good": sum(one.good for one in trusted), "bad": sum(one.bad for one in trusted)}
+    )
+
+
+def _trusted(solution: Solution) -> bool:
+    """Whether it speaks for its program: made of a run of an owner's or by a person, and it has not failed since more often than served."""
+    own = bool(solution.owner) and solution.origin != "mined" and not solution.plan.program.tainted
+    return own and not solution.suspended and not solution.wrong and solution.good >= solution.bad
+
+
+def _holds_a_value(text: str) -> bool:
+    return "<" in pattern(_NAMED.sub("it", text))
+
+
+def _bare(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> Solution:
+    """The solution with nothing of its runs."""
+    return Solution(
+        id="",
+        plan=plan,
+        patterns=patterns,
+        path=solution.path,
+        origin=solution.origin,
+        outputs=solution.outputs,
+        good=solution.good,
+        bad=solution.bad,
+        at=solution.at,
+    )
+
+
+def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
+    return ProgramPlan(program=plan.program.model_copy(update={"text": text, "stubs": ""}), inputs=plan.inputs)
+
+
+def _said_by_several(solutions: Sequence[Solution]) -> AbstractSet[str]:
+    """The words that so many owners have in their texts or patterns."""
+    by_owner: dict[str, set[str]] = {}
+    for one in solutions:
+        told = (*one.patterns, ast.unparse(ast.parse(one.plan.program.text)), *one.plan.inputs)
+        by_owner.setdefault(one.owner, set()).update(word for text in told for word in _words(text))
+    counted = Counter(word for words in by_owner.values() for word in words)
+    return {word for word, owners in counted.items() if owners >= OWNERS}
+
+
+def _documented(docs: Iterable[ToolDoc]) -> AbstractSet[str]:
+    return {word for doc in docs for word in _words(doc.model_dump_json(exclude={"learnt_response"}))}
+
+
+def _words(text: str) -> Iterator[str]:
+    for part in (text, _CAMEL.sub(" ", text)):
+        yield from (word.casefold() for word in _WORDS.findall(part))
+        yield from telling(part)
+
+
+def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
+    """The plan with other names for what only its author calls so, its answer without words that are only its author's, and the names of its inputs."""
+    tree = ast.parse(plan.program.text)
+    bound = bound_names(tree)
+    kept = {*plan.program.tools, *FOUND}
+    names: dict[str, str] = {}
+    for name in [*plan.inputs, *sorted(bound - plan.inputs.keys() - kept)]:
+        if not set(_words(name)) <= public:
+            taken = {*names.values(), *bound, *plan.inputs, *kept}
+            names[name] = next(new for number in range(1, len(taken) + 2) if (new := f"value_{number}") not in taken)
+    text = ast.unparse(_OfAll(names, public).visit(tree))
+    inputs = {names.get(name, name): schema for name, schema in plan.inputs.items()}
+    return _with_text(plan.model_copy(update={"inputs": inputs}), text), names
+
+
+class _OfAll(ast.NodeTransformer):
+    """Puts names in the place of others, and takes words out of what an answer says around its values."""
+
+    def __init__(self, names: Mapping[str, str], public: AbstractSet[str]) -> None:
+        self._names = names
+        self._public = public
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.arg, node.annotation = self._names.get(node.arg, node.arg), None
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id in self._names:
+            for one in node.keywords:
+                one.arg = self._names.get(one.arg, one.arg) if one.arg else None
+        return self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.name = self._names.get(node.name, node.name)
+        return self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        node.name = self._names.get(node.name, node.name)
+        return self.generic_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        node.name = self._names.get(node.name, node.name) if node.name else None
+        return self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == ANSWER and isinstance(value, ast.JoinedStr):
+                for one in value.values:
+                    if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                        one.value = self._said(one.value)
+        return self.generic_visit(node)
+
+    def _said(self, text: str) -> str:
+        """What is left of words around values: those that are not of one owner alone, with the marks between."""
+        parts = _PARTS.findall(text)
+        return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in self._public)

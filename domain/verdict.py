@@ -1,0 +1,5 @@
+"""What a user says of an answer."""
+
+from typing import Literal
+
+Verdict = Literal["right", "wrong"]

@@ -1,0 +1,143 @@
+"""What owners share: by an administrator's word, or once several have come to it alone; and nothing of any one of them."""
+
+from typing import Any
+
+import pytest
+
+from agent.solutions.library import SolutionLibrary
+from domain.errors import ConflictError
+from domain.solution import Solution
+from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from retriever.embedders.bundled import BundledEmbedder
+from tests.unit.agent.solutions.tools_of_scholars import COUNT, PERSON, Catalogue, solution
+
+MANY = "How many papers has {name} written?"
+ASKED = "How many papers has Tom Riddle written?"
+OWNERS = ("ann", "bob", "eve")
+CHANGING = Catalogue()
+CHANGING.docs[PERSON] = CHANGING.docs[PERSON].model_copy(update={"marked": "changes"})
+
+
+class Shelf:
+    """A store of solutions with the libraries of its owners."""
+
+    def __init__(self, catalogue: Catalogue | None = None) -> None:
+        self.store, self.index, self.embedder = MemorySolutions(), MemoryPatterns(), BundledEmbedder()
+        self.catalogue = catalogue or Catalogue()
+
+    def of(self, owner: str = "") -> SolutionLibrary:
+        """One owner's library."""
+        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue)
+
+    async def shared(self) -> list[Solution]:
+        """What all see."""
+        return [one async for one in self.of().all()]
+
+    async def served(self, owner: str, given: Solution) -> None:
+        """An owner's solution, which has served once since."""
+        (name,) = await self.of(owner).add([given.model_copy(update={"owner": owner})])
+        await self.of(owner).judge(name, good=True, run=f"{owner}'s run")
+
+
+async def test_what_several_owners_came_to_is_shared() -> None:
+    shelf = Shelf()
+    for number, owner in enumerate(OWNERS):
+        assert await shelf.shared() == []
+        await shelf.served(owner, solution(COUNT, MANY, runs=(f"run {number}",)))
+    (one,) = await shelf.shared()
+    assert (one.patterns, one.good, one.runs, one.verdicts) == ((MANY,), 3, (), {})
+    assert [near.solution.id for near in await shelf.of("dan").near(ASKED, 3)] == [one.id]
+    await shelf.of("ann").judge(f"{one.id}", good=True, run="one more")
+    assert [kept.good for kept in await shelf.shared()] == [4]
+
+
+async def test_nothing_of_one_owner_alone_goes_with_it() -> None:
+    shelf = Shelf()
+    texts = [
+        COUNT.replace("papers = ", "zanzibar = ").replace("{len(papers)} papers", "project falcon has {len(zanzibar)} papers"),
+        COUNT.replace("people", "hush_hush") + "  # for the gala",
+        COUNT.replace("(name=name", "(name=boss"),
+    ]  # fmt: skip
+    asked = [MANY, "How many papers has {name} of project falcon written?", MANY.replace("{name}", "{boss}")]
+    for owner, text, pattern in zip(OWNERS, texts, asked, strict=True):
+        inputs = ("boss",) if "boss" in text else ("name",)
+        await shelf.served(owner, solution(text, pattern, owner=owner, inputs=inputs, wrong=()))
+    (one,) = await shelf.shared()
+    told = one.model_dump_json()
+    assert one.patterns == (MANY,)
+    assert not [
+        word
+        for word in ("zanzibar", "falcon", "hush", "gala", "boss", "ann")
+        if f'"{word}' in told or f" {word}" in told
+    ]
+    assert "papers" in one.plan.program.text
+    assert list(one.plan.inputs) == ["name"]
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("of too few owners", {"owners": ("ann", "bob", "bob")}),
+        ("one of which was wrong", {"wrong": ("How many?",)}),
+        ("one of which failed more often than it served", {"bad": 3}),
+        ("one of which was written after foreign data was shown", {"tainted": True}),
+        ("one of which nobody has run", {"origin": "mined"}),
+        ("with another constant", {"text": COUNT.replace("[0]", "[1]")}),
+        ("that may change something", {"catalogue": CHANGING}),
+    ],
+)
+async def test_it_is_not_shared(what: str, change: dict[str, Any]) -> None:
+    owners = change.pop("owners", OWNERS)
+    shelf = Shelf(change.pop("catalogue", None))
+    text, tainted = str(change.pop("text", COUNT)), bool(change.pop("tainted", False))
+    for number, owner in enumerate(owners):
+        last = number == len(OWNERS) - 1
+        given = solution(text if last else COUNT, MANY, **(change if last else {}))
+        program = given.plan.program.model_copy(update={"tainted": tainted and last})
+        plan = given.plan.model_copy(update={"program": program})
+        await shelf.served(owner, given.model_copy(update={"plan": plan, "suspended": ""}))
+    assert await shelf.shared() == [], what
+
+
+async def test_an_administrator_shares_what_is_no_value_of_its_owner() -> None:
+    shelf = Shelf()
+    library = shelf.of("ann")
+    (name,) = await library.add(
+        [solution(COUNT + "  # Tom's", MANY, "Count papers of Tom Riddle for {name}", runs=("r",))]
+    )
+    shared = await library.share(name)
+    (one,) = await shelf.shared()
+    assert (one.id, one.patterns, one.runs) == (shared, (MANY,), ())
+    assert "Tom" not in one.model_dump_json()
+
+
+async def test_an_administrator_is_told_why_it_cannot_be_shared() -> None:
+    library = Shelf().of("ann")
+    given = solution(COUNT, "Count papers of Tom Riddle for {name}")
+    (name,) = await library.add([given])
+    with pytest.raises(ConflictError, match="holds a value"):
+        await library.share(name)
+    program = given.plan.program.model_copy(update={"tainted": True, "text": COUNT + "\n"})
+    (name,) = (
+        await Shelf()
+        .of("ann")
+        .add([given.model_copy(update={"plan": given.plan.model_copy(update={"program": program})})])
+    )
+    shelf = Shelf()
+    library = shelf.of("bob")
+    tainted = given.model_copy(update={"plan": given.plan.model_copy(update={"program": program}), "patterns": (MANY,)})
+    (name,) = await library.add([tainted])
+    with pytest.raises(ConflictError, match="write it anew"):
+        await library.share(name)
+    assert await shelf.shared() == []
+
+
+async def test_what_an_owner_adds_to_a_shared_one_is_that_owners() -> None:
+    shelf = Shelf()
+    (shared,) = await shelf.of().add([solution(COUNT, MANY)])
+    kept = (await shelf.of("ann").get([shared]))[shared]
+    (own,) = await shelf.of("ann").add([kept.model_copy(update={"patterns": ("Papers by {name} for our gala",)})])
+    assert own != shared
+    assert [one.patterns for one in await shelf.shared()] == [(MANY,)]
+    (near, *_) = await shelf.of("ann").near("Papers by Tom Riddle for our gala", 3)
+    assert near.solution.id == own

@@ -1,0 +1,67 @@
+"""What was asked on the command line of late: enough of each run that its answer can be judged afterwards. A server keeps all of its runs in rows."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.learning.verdict import Judged, Told, judge, judged_of
+from agent.memory.long_term import LongTermMemory
+from domain.errors import UsageError
+from domain.event import EventRecord
+from domain.model import Model
+from domain.verdict import Verdict
+from wiring.container import Container
+
+_KEPT = 200
+"""The latest so many runs."""
+
+
+class AskedRun(Model):
+    """``changes``: how often its verdict was changed."""
+
+    judged: Judged
+    verdict: Verdict | None = None
+    changes: int = 0
+
+
+async def keep_run(container: Container, records: Sequence[EventRecord]) -> str:
+    """Note a run that has ended, and what it went by; its id."""
+    run = AskedRun(judged=judged_of(records, container.settings.owner))
+    await asyncio.to_thread(_put, container.folder.asked, run)
+    return run.judged.run
+
+
+async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:
+    """Let a user's word on the answer of a run count, as :func:`agent.learning.verdict.judge` says.
+
+    ``UsageError``: no such run is known any more.
+    """
+    known = await asyncio.to_thread(_read, container.folder.asked)
+    found = [one for one in known if run and one.judged.run.startswith(run)]
+    if len(found) != 1:
+        several = "several runs begin so" if found else f"no run of the latest {_KEPT} is called so"
+        raise UsageError(f"{several}: {run!r}; ask.py says a run's id at its end")
+    asked = found[0]
+    if asked.verdict == verdict:
+        return asked
+    owner = container.settings.owner
+    memory = LongTermMemory(await container.memories(), container.embedder(), owner)
+    told = Told(container.graph, memory, await container.solutions(owner), container.weights)
+    changed = asked.model_copy(update={"verdict": verdict, "changes": asked.changes + 1})
+    await judge(asked.judged, asked.verdict, verdict, told, changed.changes)
+    await asyncio.to_thread(_put, container.folder.asked, changed)
+    return changed
+
+
+def _read(file: Path) -> list[AskedRun]:
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    return [AskedRun.model_validate_json(line) for line in lines]
+
+
+def _put(file: Path, run: AskedRun) -> None:
+    """In the place of what was known of it. Written whole beside the file first, so that one that is cut short leaves it as it was."""
+    others = [one for one in _read(file) if one.judged.run != run.judged.run]
+    kept = [*others, run][-_KEPT:]
+    beside = file.with_suffix(".new")
+    beside.write_text("".join(f"{one.model_dump_json()}\n" for one in kept), encoding="utf-8")
+    beside.replace(file)
