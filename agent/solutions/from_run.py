@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from agent.execution.error_bodies import is_empty
 from agent.plans.lifting import Liftable, liftable, lifted
 from agent.plans.request_template import Words, spoken
 from agent.plans.said_words import within_word, words_of
@@ -43,7 +44,10 @@ _LONGEST_WORDING = 300
 
 @dataclass(slots=True)
 class TakenSolution:
-    """A solution that a subtask took, with what became of its program. ``cut_short``: a call came to nothing by no fault of the program's."""
+    """A solution that a subtask took, with what became of its program. ``cut_short``: a call came to nothing by no fault of the program's.
+
+    ``found_nothing``: one found nothing, as where there is no such thing.
+    """
 
     subtask: int
     told: SolutionTaken
@@ -52,6 +56,7 @@ class TakenSolution:
     failed: bool = False
     ended: ProgramEnded | None = None
     cut_short: bool = False
+    found_nothing: bool = False
     over: bool = field(default=False, repr=False)
 
 
@@ -80,6 +85,7 @@ def _follow(one: TakenSolution, record: EventRecord) -> None:
             one.ended = end
         case CallFinished(result=result):
             one.cut_short |= result.outcome in _CIRCUMSTANCE or result.status in ("skipped", "unknown")
+            one.found_nothing |= result.status == "ok" and is_empty(result.response)
         case _:
             return
 
@@ -92,12 +98,12 @@ def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[t
         if one.told.how == "chosen" or (one.ended is not None and one.ended.verdict == "yes"):
             if served:
                 yield one.told.solution, True
-        elif (
-            one.refused
-            or (one.failed and not one.cut_short)
-            or (one.ended is not None and (served or (one.ended.veto and not one.cut_short)))
-        ):
+        elif one.refused:
             yield one.told.solution, False
+        elif (one.failed or one.ended is not None) and not one.cut_short:
+            weak = one.failed or bool(one.ended and one.ended.veto)
+            if served or (weak and not one.found_nothing):
+                yield one.told.solution, False
 
 
 def worded_anew(one: TakenSolution, kept: Solution, request: str) -> Solution | None:
