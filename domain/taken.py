@@ -11,7 +11,7 @@ class SolutionTaken(Model):
     """A solution is taken for a request. ``solution``: its id; ``pattern``: what it serves, its inputs in braces; ``likeness`` of the request to that.
 
     ``values``: of its inputs. ``how``: they are plain in the request; a model was asked for them; or a model chose the solution, and writes a program of its own
-    after it. ``reason``: in its words.
+    after it. ``reason``: in its words. ``wordings``: further patterns that ask the same, as the model that was asked says.
     """
 
     kind: Literal["solution.taken"] = "solution.taken"
@@ -21,6 +21,7 @@ class SolutionTaken(Model):
     values: JsonObject = Field(default_factory=dict)
     how: Literal["plain", "asked", "chosen"]
     reason: str = ""
+    wordings: tuple[str, ...] = ()
 
 
 class NoSolution(Model):

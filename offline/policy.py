@@ -21,7 +21,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, SolutionQuestion
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from offline.change_words import unmet
@@ -32,6 +32,7 @@ from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
 from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
+from offline.solution_fill import fill
 from offline.template_answer import compose
 from offline.toolset_prior import kindred
 
@@ -116,6 +117,10 @@ class OfflinePolicy:
     async def whole_path(self, question: PathQuestion) -> WholePath:
         """The steps that ``choose`` would take over these candidates alone."""
         return await walked(question, self.choose)
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        """By the words that differ, and the types of the inputs."""
+        return fill(question)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         """The nearest, where it is nearly identical beside its values."""

@@ -64,7 +64,7 @@ def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonO
 
     @cache
     def words_of(name: str) -> str:
-        return _as_words(values[name], _allowed(schemas.get(name, {})))[:_LONGEST]
+        return _as_words(values[name], allowed_values(schemas.get(name, {})))[:_LONGEST]
 
     def words(hit: re.Match[str]) -> str:
         return words_of(hit[1]) if hit[1] in values else hit[0]
@@ -90,9 +90,9 @@ def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
             return json.dumps(value, ensure_ascii=False)
 
 
-def _allowed(schema: JsonObject) -> list[JsonValue]:
+def allowed_values(schema: JsonObject) -> list[JsonValue]:
     """The values that an enum allows, of a list's items as well."""
     own, inner, choices = schema.get("enum"), schema.get("items"), schema.get("anyOf")
     found = list(own) if isinstance(own, list) else []
     parts = [inner, *(choices if isinstance(choices, list) else ())]
-    return found + [value for part in parts if isinstance(part, dict) for value in _allowed(part)]
+    return found + [value for part in parts if isinstance(part, dict) for value in allowed_values(part)]

@@ -20,7 +20,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, SolutionQuestion
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from agent.text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -74,6 +74,10 @@ class FallbackPolicy:
     async def adopt(self, proposal: Proposal) -> Adoption:
         """The first policy's word, else the second's."""
         return await self._decided(lambda policy: policy.adopt(proposal))
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        """The first policy's word, else the second's."""
+        return await self._decided(lambda policy: policy.fill(question))
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         """The first policy's choice, else the second's."""

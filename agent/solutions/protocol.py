@@ -69,11 +69,15 @@ class FillQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence."""
+    """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence.
+
+    ``wordings``: further patterns that ask the same (:mod:`agent.solutions.alignment`), as far as who was asked knows any.
+    """
 
     fits: bool
     values: JsonObject
     why: str = ""
+    wordings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
