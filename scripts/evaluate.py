@@ -38,7 +38,9 @@ def answers(
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
-    planner: Annotated[str, typer.Option(help="How to plan: program, dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[
+        str, typer.Option(help="How to plan: program, solution, dfs, react, cot, basic or retrieve.")
+    ] = "dfs",
     address: Annotated[str, typer.Option(help="Where the playground runs.")] = "http://127.0.0.1:8765",
     playground: Annotated[
         bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")

@@ -19,11 +19,13 @@ _EARLIER = (
     "there: take values from `earlier[…]` rather than writing them; what it does not refer to is of no use."
 )
 _CHOSEN = (
-    "This program served requests of the kind that `for` names, with the inputs that stand in braces there. Write this request's own after it: the same calls, with this "
-    "request's values in the inputs' places, and whatever else this request asks: another field, a filter, a loop, a count."
+    "This program served requests of the kind that `for` names, with its inputs where that has braces. Write this request's own after it: the same calls, with this "
+    "request's values in place of the inputs, and whatever else this request asks: another field, a filter, a loop, a count. How to treat lists and answer is as said above, whatever it does."
 )
 _NEAR = "Programs that served requests like this one. Go by one where it does what this request asks, with this request's values in its inputs' places."
-_PATH = "Calls that may serve it, in this order; go by them as far as they do:"
+_PATH = (
+    "Calls that may serve it, in this order, by their names alone; go by them as far as the signatures bear them out:"
+)
 _TOLD_OF_INPUTS = frozenset({"type", "format", "enum", "items", "default", "examples"})
 _SCHEMA = 120
 _SERVES = 300

@@ -16,7 +16,7 @@ from agent.text import clean
 from domain.errors import FootpathError
 from domain.solution import Solution
 from domain.taken import NoSolution, SolutionTaken
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
 MOST = 20
 """Solutions that are shown."""
@@ -43,7 +43,7 @@ class Chosen:
 
 async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line) -> Chosen:
     """The choice for a request, that of the run's record where it holds one. ``offered``: the tools that are offered for it."""
-    told, solution = await _choice(asked, offered, deps, past)
+    told, solution = await _choice(asked, offered, deps, evidence, past)
     if isinstance(told, SolutionTaken) and solution is not None:
         ids = list(dict.fromkeys((*solution.path, *solution.plan.program.tools.values())))
         await evidence.read(ids)
@@ -56,7 +56,7 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
 
 
 async def _choice(
-    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, past: Line
+    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line
 ) -> tuple[SolutionTaken | NoSolution | None, Solution | None]:
     """The event of a choice, with the solution that it names."""
     match past.next:
@@ -71,7 +71,8 @@ async def _choice(
     if isinstance(near, NoSolution):
         return near, None
     names = tuple(name for name, _ in tool_names(offered))
-    question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text)
+    changing = await _changing(near, evidence)
+    question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text, changing)
     choice = await deps.policy.choose_solution(question)
     if choice.place is None:
         return NoSolution(shown=len(near), path=choice.path, reason=choice.reason), None
@@ -80,6 +81,13 @@ async def _choice(
         solution=one.solution.id, pattern=one.pattern, likeness=one.likeness, how="chosen", reason=choice.reason
     )
     return taken, one.solution
+
+
+async def _changing(near: Sequence[NearSolution], evidence: Evidence) -> frozenset[ToolId]:
+    """The tools of solutions that change something, or may."""
+    ids = list(dict.fromkeys(tool for one in near for tool in one.solution.path))
+    await evidence.read(ids)
+    return frozenset(tool for tool in ids if evidence.has(tool) and not evidence.doc(tool).safe)
 
 
 async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:

@@ -85,7 +85,7 @@ class SolutionQuestion:
     """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
 
     ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits. ``earlier``: what the
-    request goes on from, as authors of programs are shown it.
+    request goes on from, as authors of programs are shown it. ``changing``: tools of the solutions that change something.
     """
 
     request: str
@@ -93,6 +93,7 @@ class SolutionQuestion:
     functions: Sequence[str]
     today: str
     earlier: str = ""
+    changing: frozenset[ToolId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic.types import JsonValue
 
 from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramFailed, ProgramRefused, ProgramStarted
 from domain.taken import NoSolution, SolutionTaken
@@ -38,8 +39,12 @@ DAYS = 'days = (await get_daily_forecast(latitude=place["latitude"], longitude=p
 SAID = '{"answered": "yes", "answer": f"{days[0][\'temperature\']} degrees on {days[0][\'date\']}"}'
 RIGHT = code(PLACE, DAYS, SAID)
 WRONG = code(PLACE, DAYS, "[one for one in days if one['temperature'] > 100][0]")
-THE_FORECASTS = {"reason": "it finds a forecast", "number": 2, "path": []}
-NONE_FITS = {"reason": "none asks for a forecast", "number": None, "path": ["search_places", "get_daily_forecast"]}
+THE_FORECASTS: dict[str, JsonValue] = {"reason": "it finds a forecast", "number": 2, "path": []}
+NONE_FITS: dict[str, JsonValue] = {
+    "reason": "none asks for a forecast",
+    "number": None,
+    "path": ["search_places", "get_daily_forecast"],
+}
 
 
 def calls() -> ScriptedExecutor:
@@ -134,7 +139,7 @@ async def test_what_it_lacks_by_its_own_words_is_offered_once(tmp_path: Path) ->
     places = solution(
         "places", (GEOCODE,), TEXT.partition("\n")[0], "Where is {city}?", inputs={"city": {"type": "string"}}
     )
-    one = {"reason": "it finds the place", "number": 1, "path": []}
+    one: dict[str, JsonValue] = {"reason": "it finds the place", "number": 1, "path": []}
     async with choosing(tmp_path, calls(), lacking, rest, choice=one, shelf=Shelf([(places, 0.6)])) as (made, _):
         made.deps = replace(made.deps, offers=offers)
         records = await made.told(WEATHER)
@@ -177,7 +182,7 @@ async def test_what_is_written_after_a_tainted_solution_is_tainted(tmp_path: Pat
 
 
 async def test_a_choice_that_cannot_be_used_is_told_back_once_and_then_there_is_none(tmp_path: Path) -> None:
-    async with choosing(tmp_path, calls(), RIGHT, choice={"reason": "the third", "number": 3, "path": []}) as (made, _):
+    async with choosing(tmp_path, calls(), RIGHT, choice={**THE_FORECASTS, "number": 3}) as (made, _):
         records = await made.told(WEATHER)
     assert made.brain.asked == ["choose_solution", "choose_solution", "program"]
     (none,) = the(records, NoSolution)
