@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,9 @@ from domain.tool import ToolDoc, ToolId
 
 MOST = 20
 """Solutions that are shown."""
+_OF_ONE_PATH = 2
+"""So many of them call the same tools in the same order: another field of their answers is no other solution."""
+_LOOKED_AT = 4 * MOST
 SECONDS = 5.0
 """A library that takes longer than this is done without."""
 _log = logging.getLogger(__name__)
@@ -96,12 +100,23 @@ async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
         return NoSolution(shown=0, reason="there is no library of solutions")
     try:
         async with asyncio.timeout(SECONDS):
-            near = await deps.solutions.near(request, MOST)
+            near = await deps.solutions.near(request, _LOOKED_AT)
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
         return _without(f"{error.code}: {error}")
-    return near or NoSolution(shown=0, reason="the library has no solution that is near the request")
+    return _apart(near) or NoSolution(shown=0, reason="the library has no solution that is near the request")
+
+
+def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:
+    """The nearest, few of each path."""
+    paths = Counter[tuple[ToolId, ...]]()
+    kept: list[NearSolution] = []
+    for one in near:
+        paths[one.solution.path] += 1
+        if paths[one.solution.path] <= _OF_ONE_PATH:
+            kept.append(one)
+    return kept[:MOST]
 
 
 async def _kept(solution: str, deps: RunDeps) -> Solution | None:
