@@ -46,10 +46,10 @@ def known_program(solution: Solution, pattern: str, names: Mapping[str, ToolId])
     plan = solution.plan
     by_tool = {tool: name for name, tool in names.items()}
     called = {name: by_tool.get(tool, name) for name, tool in plan.program.tools.items()}
-    return KnownProgram(pattern, plan.inputs, _called_as(plan.program.text, called), plan.program.tainted)
+    return KnownProgram(pattern, plan.inputs, called_as(plan.program.text, called), plan.program.tainted)
 
 
-def _called_as(text: str, names: Mapping[str, str]) -> str:
+def called_as(text: str, names: Mapping[str, str]) -> str:
     """A text whose functions go by the names that they have in an offer; where none has another, as it stands."""
     if all(name == other for name, other in names.items()):
         return text

@@ -14,7 +14,7 @@ MARKS = r".,;:!?¡¿。，、；：！？…\"“”„«»‘’'「」『』�
 """What says nothing by itself: marks of sentences, quotation marks, blanks."""
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _PART = re.compile(rf"[{MARKS}]+|\w+|[^\w{MARKS}]+")
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》")
+QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》")
 _LONGEST = 600
 """Characters of a request or pattern that are compared."""
 _MOST_INPUTS = 6
@@ -40,7 +40,7 @@ def aligned(request: str, pattern: str) -> dict[str, SaidValue] | None:
     near, far = (form.fullmatch(request) or form.fullmatch(_begun_otherwise(request)) for form in forms)
     if near is None or far is None or near.regs != far.regs:
         return None
-    quotes = [(hit.span(), hit.span(hit.lastindex or 0)) for hit in _QUOTED.finditer(request)]
+    quotes = [(hit.span(), hit.span(hit.lastindex or 0)) for hit in QUOTED.finditer(request)]
     found = {name: _said(request, near.span(name), quotes) for name in near.groupdict()}
     known = {name: value for name, value in found.items() if value is not None}
     return known if len(known) == len(found) else None
