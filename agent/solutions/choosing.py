@@ -12,7 +12,7 @@ from agent.programs.known import Known, known_program
 from agent.programs.names import tool_names
 from agent.resume import Line
 from agent.run_context import RunDeps
-from agent.solutions.protocol import NearSolution, SolutionQuestion
+from agent.solutions.protocol import ANY, NearSolution, SolutionQuestion
 from agent.text import clean
 from domain.errors import FootpathError
 from domain.solution import Solution
@@ -100,12 +100,12 @@ async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
         return NoSolution(shown=0, reason="there is no library of solutions")
     try:
         async with asyncio.timeout(SECONDS):
-            near = await deps.solutions.near(request, _LOOKED_AT)
+            near = await deps.solutions.near(request, _LOOKED_AT, ANY)
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
         return _without(f"{error.code}: {error}")
-    return _apart(near) or NoSolution(shown=0, reason="the library has no solution that is near the request")
+    return _apart(near) or NoSolution(shown=0, reason="the library has no solution")
 
 
 def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:

@@ -8,6 +8,11 @@ from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
 
+NEAR = 0.35
+"""Likeness below which a solution is not worth showing."""
+ANY = -2.0
+"""As the least likeness: whatever there is, the nearest."""
+
 
 @dataclass(frozen=True, slots=True)
 class NearSolution:
@@ -21,8 +26,8 @@ class NearSolution:
 class Solutions(Protocol):
     """The library as runs and surfaces use it: solutions of one owner with those that all share."""
 
-    async def near(self, request: str, k: int) -> list[NearSolution]:
-        """The most telling solutions for a request, best first: likeness, weighted by how they have done.
+    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
+        """The most telling solutions for a request, best first: likeness, weighted by how they have done. ``least``: likeness below which none is worth a word.
 
         Those that are suspended, whose tools are gone or have drifted, or whose answer to such a request was marked wrong are left out.
         """

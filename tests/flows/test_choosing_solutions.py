@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from pydantic.types import JsonValue
 
+from agent.conversation import earlier_run
+from agent.plans.approval import PlanQuestion
 from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramFailed, ProgramRefused, ProgramStarted
+from domain.program import ProgramPlan
 from domain.taken import NoSolution, SolutionTaken
 from tests.flows.program_world import OffersAs, World, code, end, the, world
 from tests.flows.shelf import Shelf, solution
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.models.brain import Line
+from tests.models.openai_replies import Refuses
 
 WEATHER = "What is the weather forecast for Paris?"
 TEXT = """place = (await search_places(city=city))["results"][0]
@@ -196,3 +200,37 @@ async def test_a_verdict_is_as_of_any_program(tmp_path: Path) -> None:
         records = await made.told(WEATHER)
     assert [one.verdict for one in the(records, ProgramEnded) if isinstance(one, ProgramEnded)][-1] == "no"
     assert (end(records).outcome, executor.made) == ("gave_up", [])
+
+
+async def test_where_nobody_writes_any_more_the_walk_has_to_do(tmp_path: Path) -> None:
+    """A model that is lost after its choice: who stands in for it walks."""
+    async with choosing(tmp_path, calls(), Refuses(503)) as (made, _):
+        records = await made.told(WEATHER)
+    assert [one.event.kind for one in records].count("policy.fell_back") == 1
+    assert len(the(records, SolutionTaken)) == 1
+    assert len(the(records, CandidatesConsidered)) > 1
+    assert end(records).outcome == "answered"
+
+
+async def test_a_program_that_is_to_be_approved_first_is_shown_after_the_choice(tmp_path: Path) -> None:
+    shown: list[PlanQuestion] = []
+
+    async def approves(question: PlanQuestion) -> ProgramPlan:
+        shown.append(question)
+        return question.program
+
+    async with choosing(tmp_path, calls(), RIGHT) as (made, _):
+        made.deps = replace(made.deps, approves=approves)
+        records = await made.told(WEATHER)
+    (asked,) = shown
+    assert DAYS in asked.program.program.text
+    assert end(records).outcome == "answered"
+
+
+async def test_a_follow_up_is_chosen_for_with_what_it_goes_on_from(tmp_path: Path) -> None:
+    async with choosing(tmp_path, calls(), RIGHT) as (made, _):
+        first = await made.told(WEATHER)
+        await made.told("And tomorrow?", earlier=[earlier_run(first)])
+    asked = str(made.server.requests[2].messages[-1]["content"])
+    assert "[[earlier " in asked
+    assert WEATHER in asked
