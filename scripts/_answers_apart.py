@@ -190,11 +190,15 @@ async def _build_bare(address: str, store: Path) -> None:
 
 
 async def with_solutions(container: Container, store: Path) -> None:
-    """Keep all solutions of another store as if they were shared, those whose tools are here."""
+    """Keep all solutions of another store as if they were shared and checked here, those whose tools are here."""
     async with open_container(store=store) as other:
         known = [one async for one in (await other.solution_store()).all()]
     there = await container.graph.get_tools({tool for one in known for tool in one.path})
-    fit = [one.model_copy(update={"owner": ""}) for one in known if all(tool in there for tool in one.path)]
+    fit = [
+        one.model_copy(update={"owner": "", "fingerprints": {}})
+        for one in known
+        if all(tool in there for tool in one.path)
+    ]
     await (await container.solutions("")).add(fit)
 
 

@@ -20,7 +20,8 @@ _EARLIER = (
 )
 _CHOSEN = (
     "This program served requests of the kind that `for` names, with its inputs where that has braces. Write this request's own after it: the same calls, with this "
-    "request's values in place of the inputs, and whatever else this request asks: another field, a filter, a loop, a count. How to treat lists and answer is as said above, whatever it does."
+    "request's values in place of the inputs, without those that it does not give, and whatever else it asks: another field, a filter, a loop, a count. How to treat lists "
+    "and answer is as said above, whatever this one does."
 )
 _NEAR = "Programs that served requests like this one. Go by one where it does what this request asks, with this request's values in its inputs' places."
 _PATH = (
