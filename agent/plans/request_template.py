@@ -8,6 +8,7 @@ from functools import cache
 
 from pydantic.types import JsonValue
 
+from agent.plans.said_words import within_word
 from domain.model import JsonObject
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
@@ -47,7 +48,8 @@ def _places(words: str, text: str) -> Iterator[tuple[int, int]]:
     """Where words stand as whole words."""
     if words:
         own = words.replace("{", "(").replace("}", ")")
-        yield from (hit.span() for hit in re.finditer(rf"(?<!\w){re.escape(own)}(?!\w)", text))
+        hits = (hit.span() for hit in re.finditer(re.escape(own), text))
+        yield from (at for at in hits if not any(within_word(text, place) for place in at))
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:

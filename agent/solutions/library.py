@@ -47,6 +47,11 @@ class SolutionLibrary:
         self._owner = owner
         self._documents = documents
 
+    @property
+    def owner(self) -> str:
+        """Whose own ones it keeps."""
+        return self._owner
+
     async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
         """As :class:`agent.solutions.protocol.Solutions` says; of the same program the own solution goes before the shared one."""
         asked = pattern(request)

@@ -26,6 +26,11 @@ class NearSolution:
 class Solutions(Protocol):
     """The library as runs and surfaces use it: solutions of one owner with those that all share."""
 
+    @property
+    def owner(self) -> str:
+        """Whose own ones it keeps; empty: those that all share."""
+        ...
+
     async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
         """The most telling solutions for a request, best first: likeness, weighted by how they have done. ``least``: likeness below which none is worth a word.
 

@@ -38,6 +38,7 @@ class Shelf:
     asked: list[str] = field(default_factory=list[str])
     judged: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     suspended: list[str] = field(default_factory=list[str])
+    owner: str = ""
 
     async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
         self.asked.append(request)
