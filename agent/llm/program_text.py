@@ -9,6 +9,7 @@ from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
 from agent.programs.known import Known, KnownProgram
 from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
+from agent.solutions.alignment import as_read
 from agent.text import clean
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
@@ -64,7 +65,7 @@ def _known(known: Known, fence: Fence) -> str:
 
 def _program(one: KnownProgram) -> str:
     inputs = "".join(f"# {name}: {_schema(schema)}\n" for name, schema in one.inputs.items())
-    return f"# for: {clean(one.serves, _SERVES)}\n{inputs}{one.text[:_LONGEST]}"
+    return f"# for: {clean(as_read(one.serves), _SERVES)}\n{inputs}{one.text[:_LONGEST]}"
 
 
 def _schema(schema: JsonObject) -> str:

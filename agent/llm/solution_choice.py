@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
+from agent.solutions.alignment import as_read
 from agent.solutions.protocol import ChosenSolution, NearSolution, SolutionQuestion
 from agent.text import clean
 from domain.tool import ToolId
@@ -70,5 +71,5 @@ def _line(number: int, near: NearSolution, changing: Collection[ToolId]) -> str:
         if tool in names
     ]
     others = [one for one in solution.patterns if one != near.pattern]
-    serves = " / ".join(clean(one, _PATTERN) for one in [near.pattern, *others][:_PATTERNS])
+    serves = " / ".join(clean(as_read(one), _PATTERN) for one in [near.pattern, *others][:_PATTERNS])
     return f"{number}. {' -> '.join(path)}: {serves}"
