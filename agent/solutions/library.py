@@ -8,14 +8,12 @@ from agent.solutions.drift import drifted, fingerprints
 from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy, run_key, standing, without
 from agent.solutions.identity import owned_by, solution_id
 from agent.solutions.patterns import as_asked, worded
-from agent.solutions.protocol import NearSolution
+from agent.solutions.protocol import NEAR, NearSolution
 from agent.solutions.sharing import common_to, shareable
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
 from retriever.index import Embedder
 
-NEAR = 0.35
-"""Likeness below which a solution is not worth showing."""
 _APART = 0.02
 """So much nearer a request must be to what a solution serves than to what it answered wrongly."""
 DOUBTED = 3
@@ -50,7 +48,7 @@ class SolutionLibrary:
         """Whose own ones it keeps."""
         return self._owner
 
-    async def near(self, request: str, k: int) -> list[NearSolution]:
+    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
         """As :class:`agent.solutions.protocol.Solutions` says; of the same program the own solution goes before the shared one."""
         asked = pattern(request)
         if len(telling(asked)) < LEAST or k < 1:
@@ -64,7 +62,7 @@ class SolutionLibrary:
         told = [
             one
             for one in best
-            if one.likeness >= NEAR and one.likeness > wrong.get(program_of(one.solution.id), -1.0) + _APART
+            if one.likeness >= least and one.likeness > wrong.get(program_of(one.solution.id), -1.0) + _APART
         ]
         return await self._with_their_tools(told, k)
 
