@@ -67,12 +67,7 @@ def walks(tools: Iterable[ToolDoc], most_tools: int = MOST_TOOLS) -> Iterator[Wa
 
     The more tools of a service are given at once, the better: they tell each other's entities.
     """
-    ground = Ground(tools)
-    found = [Walk((head,)) for head in ground.heads()]
-    for length in range(1, most_tools + 1):
-        yield from found
-        if length < most_tools:
-            found = [longer for walk in found for longer in ground.onward(walk)]
+    return Ground(tools).walks(most_tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +127,14 @@ class Ground:
 
     def _field(self, feed: Feed) -> OutputField | None:
         return next((one for one in self.fields[feed.source] if one.path == feed.field), None)
+
+    def walks(self, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
+        """All valid and simple walks, in a stable order: the shorter first."""
+        found = [Walk((head,)) for head in self.heads()]
+        for length in range(1, most_tools + 1):
+            yield from found
+            if length < most_tools:
+                found = [longer for walk in found for longer in self.onward(walk)]
 
     def heads(self) -> list[ToolDoc]:
         """The tools that take what users say, in the order of their ids."""
