@@ -25,7 +25,23 @@ _PAGING = frozenset(
         "max", "maximum", "record", "row", "entry", "cursor", "url",
     }
 )  # fmt: skip
-_PAGED = frozenset({"page", "total", "count", "limit", "offset", "next", "previous", "prev", "more", "size", "hit", "cursor", "returned"})
+_PAGED = frozenset(
+    {
+        "page",
+        "total",
+        "count",
+        "limit",
+        "offset",
+        "next",
+        "previous",
+        "prev",
+        "more",
+        "size",
+        "hit",
+        "cursor",
+        "returned",
+    }
+)
 _ENVELOPE = frozenset(
     {
         "status", "success", "successful", "error", "errors", "message", "code", "ok", "version", "timestamp", "request", "took", "copyright",
@@ -58,13 +74,12 @@ def telling(walk: Walk, given: Iterable[Parameter], ground: Ground) -> tuple[Out
     asked = [one for tool, one in walk.asked if tool == tail.id] + [one for one in tail.parameters if one.name in fed]
     asked += given if len(walk.tools) == 1 else ()
     echoes = {thing(words(one.wire_name)) for one in asked}
-    known = _known(walk, ground)
     hits = _are_hits(walk, main, ground)
+    if hits:
+        echoes |= ground.known_by_id(walk.into(tail.id))
+    known = _Known(walk, main, ground, hits=hits)
     return tuple(
-        one
-        for one in fields
-        if not (holder_of(one.path) in main and words(one.name) in echoes)
-        and not (("[]" not in one.path or hits or holder_of(one.path) not in main) and _key(one, main, walk, ground) in known)
+        one for one in fields if not (holder_of(one.path) in main and words(one.name) in echoes) and not known.has(one)
     )
 
 
@@ -110,40 +125,53 @@ def _main(fields: Iterable[OutputField]) -> frozenset[str]:
 def _are_hits(walk: Walk, main: Collection[str], ground: Ground) -> bool:
     """Whether the last tool looked for the thing that was found before: what it lists repeats what it was asked with."""
     asked = {words(feed.parameter) for feed in walk.into(walk.tail.id)}
+    asked = {named for named in asked if named[-1] not in IDENTITY}
     fields = ground.fields[walk.tail.id]
     return bool(asked) and asked <= {words(one.name) for one in fields if holder_of(one.path) in main}
 
 
-def _known(walk: Walk, ground: Ground) -> set[Key]:
-    """What the tools before the last have told of the things that the walk goes through."""
-    return {key for feed in walk.feeds for key in _told_beside(feed, walk, ground)}
+class _Known:
+    """What the tools before the last have told: of the thing that the last was asked about, and of those on the way to it."""
+
+    def __init__(self, walk: Walk, main: Collection[str], ground: Ground, *, hits: bool) -> None:
+        into = walk.into(walk.tail.id)
+        self._main, self._hits = main, hits
+        self._thing = {words(one.name) for feed in into for one in _beside(feed, ground)}
+        self._others = {key for feed in walk.feeds for key in _of_others(feed, ground)}
+        self._entity = _entity(into[0], ground) if into else frozenset[str]()
+
+    def has(self, field: OutputField) -> bool:
+        """Whether a field of the last answer tells what is known."""
+        holder = holder_of(field.path)
+        if not self._entity:
+            return False
+        if holder in self._main and (len(self._main) == 1 or not holder or "[]" in holder):
+            of_thing = self._hits or "[]" not in holder
+            return of_thing and words(field.name) in self._thing
+        outer = next((one for one in self._main if holder != one and _is_inside(field.path, one)), "")
+        if "[]" in outer and not self._hits:
+            return False
+        key = _plain(words(field.path[len(outer) :]))
+        return key in self._others or key in {_plain(self._entity.union(named)) for named in self._thing}
 
 
-def _told_beside(feed: Feed, walk: Walk, ground: Ground) -> Iterable[Key]:
-    """What stands beside the field that feeds, of the same thing and of those in the same item of its list."""
-    source = ground.tools[feed.source]
+def _beside(feed: Feed, ground: Ground) -> Iterable[OutputField]:
+    """The fields of the object whose field feeds."""
+    return (one for one in ground.fields[feed.source] if holder_of(one.path) == holder_of(feed.field))
+
+
+def _of_others(feed: Feed, ground: Ground) -> Iterable[Key]:
+    """What is told of the object whose field feeds, and of those in it or beside it in one item of a list."""
     holder, item = holder_of(feed.field), _item_of(feed.field)
     entity = _entity(feed, ground)
-    for one in ground.fields[source.id]:
+    for one in ground.fields[feed.source]:
         own = holder_of(one.path)
         if own == holder:
-            yield _plain(entity | set(words(one.name)))
+            yield _plain(entity.union(words(one.name)))
         if _is_inside(one.path, holder):
             yield _plain(words(one.path[len(holder) :]))
         if own != holder and _is_inside(one.path, item) and "[]" not in one.path[len(item) :]:
             yield _plain(words(one.path[len(item) :]))
-
-
-def _key(field: OutputField, main: Collection[str], walk: Walk, ground: Ground) -> Key | None:
-    """What a field of the tail tells, in words that :func:`_known` has too."""
-    holder = holder_of(field.path)
-    into = walk.into(walk.tail.id)
-    if not into:
-        return None
-    if holder in main and not (holder and "[]" not in holder):
-        return _plain(_entity(into[0], ground) | set(words(field.name)))
-    outer = next((one for one in main if _is_inside(field.path, one)), "")
-    return _plain(words(field.path[len(outer) :] if holder not in main else field.path))
 
 
 def _entity(feed: Feed, ground: Ground) -> frozenset[str]:
