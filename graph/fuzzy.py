@@ -100,14 +100,15 @@ def is_topic(parameter: Parameter) -> bool:
 
 
 def is_fuzzy(tool: ToolDoc, service: Service) -> bool:
-    """Whether all that a call of a tool needs is what a user says, or a setting with a default.
+    """Whether all that a call of a tool needs is what a user says, or a setting with a default."""
+    return not any(must_be_found(one, tool, service) for one in tool.required)
 
-    The default of what identifies something is an example: catalogues give such.
-    """
-    return all(
-        says(one, tool, service) or (one.default is not None and not (is_topic(one) and identifies(one, tool, service)))
-        for one in tool.required
-    )
+
+def must_be_found(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+    """Whether an input that is required is neither said nor a setting: what identifies something has no default, only an example."""
+    if says(parameter, tool, service):
+        return False
+    return parameter.default is None or (is_topic(parameter) and identifies(parameter, tool, service))
 
 
 def asked(tool: ToolDoc, service: Service, filled: frozenset[str] = frozenset()) -> tuple[Parameter, ...]:

@@ -112,7 +112,7 @@ def _identifies(field: OutputField, tool: ToolDoc, service: Service) -> bool:
     named = words(field.name)
     if not named:
         return False
-    if _PLACEHOLDER.fullmatch(field.name):
+    if _PLACEHOLDER.fullmatch(field.name) or field.name.startswith("_"):
         return True
     if named[-1] in _HIDDEN or named in (("url",), ("slug",)):
         return True

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from domain.tool import Parameter, ToolDoc, ToolId
-from graph.fuzzy import asked, is_topic, says
-from graph.ground import Ground, is_plain
+from graph.followed import is_plain
+from graph.fuzzy import asked, is_topic, must_be_found
+from graph.ground import Ground
 from graph.identifiers import words
 from graph.links import Feed
 from graph.looks import holder_of
@@ -101,20 +102,26 @@ class _Walker:
         for target in self._ground.after(last.id):
             if target not in walk.path:
                 for way in islice(self.ways(walk, self._ground.tools[target]), _MOST_WAYS):
-                    yield from self._longer(walk, self._ground.tools[target], way)
+                    yield self._longer(walk, self._ground.tools[target], way)
 
-    def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Iterator[Walk]:
-        feeds = (*way.feeds, *way.also)
-        said = asked(target, self._ground.service(target), frozenset(feed.parameter for feed in feeds))
-        if not all(says(one, target, self._ground.service(target)) for one in said):
-            return
-        more = tuple((target.id, one) for one in said)
-        yield Walk((*walk.tools, target), (*walk.feeds, *feeds), (*walk.asked, *more), walk.twice or way.twice)
+    def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Walk:
+        feeds = [*way.feeds, *way.also]
+        said: list[tuple[ToolId, Parameter]] = []
+        for one in asked(target, self._ground.service(target), frozenset(feed.parameter for feed in feeds)):
+            before = next((feed for feed in walk.feeds if words(feed.parameter) == words(one.name)), None)
+            if before is None:
+                said.append((target.id, one))
+            else:
+                feeds.append(Feed(before.source, target.id, before.field, one.name, before.score))
+        return Walk((*walk.tools, target), (*walk.feeds, *feeds), (*walk.asked, *said), walk.twice or way.twice)
 
     def ways(self, walk: Walk, target: ToolDoc) -> Iterator[Way]:
         """How the tail of a walk, with the tools before it, fills what a tool needs: the best first."""
         by_holder: defaultdict[str, list[Feed]] = defaultdict(list)
+        given = {words(one.name) for one in asked(walk.head, self._ground.service(walk.head))}
         for feed in self._ground.feeds(walk.tail.id, target.id):
+            if "[]" not in feed.field and words(feed.parameter) in given:
+                continue
             by_holder[holder_of(feed.field)].append(feed)
         found = [way for feeds in by_holder.values() for way in self._of_object(walk, target, feeds)]
         found.sort(key=lambda way: (-min(feed.score for feed in way.feeds), [feed.field for feed in way.feeds]))
@@ -127,19 +134,20 @@ class _Walker:
             best.setdefault(feed.parameter, feed)
         service = self._ground.service(target)
         required = {one.name: one for one in target.required}
-        needed = [name for name, one in required.items() if not says(one, target, service) and one.default is None]
+        needed = [name for name, one in required.items() if must_be_found(one, target, service)]
         also = [self._earlier(walk, target, name) for name in needed if name not in best]
         if any(feed is None for feed in also):
             return
         earlier = tuple(feed for feed in also if feed is not None)
         taken = [best[name] for name in needed if name in best]
         twice = _twice(taken)
-        if twice and len(walk.tools) > 1:
+        if (twice and len(walk.tools) > 1) or _is_half_a_place([*taken, *earlier]):
             return
         if taken and not all(is_plain(_input(target, one)) for one in taken):
             yield Way(tuple(taken), earlier, twice)
         elif not taken:
-            yield from (Way(some, earlier) for some in self._freely(target, best))
+            freely = self._freely(target, best)
+            yield from (Way(some, earlier) for some in freely if not _is_half_a_place(some))
 
     def _freely(self, target: ToolDoc, best: dict[str, Feed]) -> Iterator[tuple[Feed, ...]]:
         """Feeds into inputs that a user could say: all of an object's where one of them names it, else one by one."""
@@ -187,6 +195,12 @@ class _Walker:
 
 def _input(tool: ToolDoc, feed: Feed) -> Parameter:
     return next(one for one in tool.parameters if one.name == feed.parameter)
+
+
+def _is_half_a_place(feeds: Sequence[Feed]) -> bool:
+    """Whether one coordinate is fed without the other."""
+    named = {word for feed in feeds for word in words(feed.parameter)}
+    return ("latitude" in named) != ("longitude" in named)
 
 
 def _twice(feeds: Sequence[Feed]) -> tuple[str, ...]:
