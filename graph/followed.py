@@ -31,6 +31,9 @@ _PLAIN = frozenset(
 """Words of what many unlike things have: that two share a year says nothing of them."""
 
 _PLACE = frozenset({"latitude", "longitude"})
+_ALIKE = 0.5
+"""The share of fields that two objects of one kind have in common."""
+
 _NAMING = frozenset({"name", "title"})
 
 _COLLECTIVE = frozenset(
@@ -112,6 +115,9 @@ class Followed:
             return self._by_id(one)
         if is_plain(one.parameter):
             return one.parameter.required
+        naming = words(one.parameter.name)[-1] in _NAMING or self._is_beside_name(one)
+        if not one.target.safe or (not naming and self._lists_the_same(one)):
+            return False
         if one.score < _LEAST or self._is_of_another(one):
             return False
         if set(words(one.parameter.name)) <= VAGUE or not one.parameter.required:
@@ -124,7 +130,7 @@ class Followed:
         taken = self._service(one.target).taken(one.target, one.parameter)
         slot = self._service(one.source).given(one.source, one.given)
         bare = len(words(one.given.name)) == 1
-        if taken is None or (bare and slot is None):
+        if taken is None or (bare and slot is None and len(words(one.parameter.name)) == 1):
             return self._is_spoken_of(one)
         if not bare or slot is None or service_of(one.source) != service_of(one.target):
             return True
@@ -153,10 +159,18 @@ class Followed:
         own = _name_of_holder(one.given.path)
         return bool(lacking and own and own[-1] not in _COLLECTIVE and not lacking & set(own))
 
+    def _lists_the_same(self, one: _Coupled) -> bool:
+        """Whether two tools tell the same of the same kind of thing, each by something else: stations by country and by genre."""
+        own = {words(field.name) for field in self._fields[one.source.id] if _alike_held(field, one.given)}
+        held: dict[str, set[tuple[str, ...]]] = {}
+        for field in self._fields[one.target.id]:
+            held.setdefault(holder_of(field.path), set()).add(words(field.name))
+        return any(len(own & other) >= _ALIKE * len(own | other) for other in held.values() if len(own) > 1)
+
     def _is_looked_for(self, one: _Coupled) -> bool:
         """Whether a tool finds by this input things of the kind that the field is of: what it lists has the same field."""
         wanted = words(one.parameter.name)
-        if not one.parameter.required and wanted[-1] not in _NAMING and not self._is_beside_name(one):
+        if not (one.parameter.required or wanted[-1] in _NAMING or self._is_beside_name(one)):
             return False
         alike = [field for field in self._fields[one.target.id] if words(field.name) == wanted]
         own = self._kind(one.source, one.given)
