@@ -16,7 +16,7 @@ from graph.identifiers import singular, text_words, words
 from graph.links import Feed
 from graph.looks import holder_of
 from graph.response_fields import OutputField
-from graph.vocabulary import IDENTITY
+from graph.vocabulary import FORMS, IDENTITY, thing
 
 _LEAST = 0.85
 """The least score of a feed by words: the same words stand on both sides, or what holds the field says what it lacks."""
@@ -31,6 +31,10 @@ _PLAIN = frozenset(
 """Words of what many unlike things have: that two share a year says nothing of them."""
 
 _PLACE = frozenset({"latitude", "longitude"})
+_BY = frozenset(
+    {"by", "of", "for", "in", "from", "with", "near", "at", "on", "per", "via", "and", "to", "within", "using", "id"}
+)
+
 _ALIKE = 0.5
 """The share of fields that two objects of one kind have in common."""
 
@@ -145,19 +149,24 @@ class Followed:
         return bool((self._kind(one.source, one.given) - IDENTITY) & about)
 
     def _goes_by_another_name(self, one: _Coupled, slot: Slot) -> bool:
-        """Whether what holds a bare ``id`` is called otherwise than what its tool's description was taken to speak of."""
+        """Whether what holds a bare ``id`` is called otherwise than what the input asks for."""
         entity = {word for known in slot.entities for word in known.split()}
         own = _name_of_holder(one.given.path)
         if own and own[-1] not in _COLLECTIVE:
             return not slot.told and not (own[-1] in entity or own[-1] in subject(one.source.api))
-        listed = _last_word(one.source.api)
-        return not slot.told and singular(listed) != listed and singular(listed) not in entity
+        listed = _listed(one.source.api)
+        called = self._service(one.source).noun(words(listed))
+        if called is not None and called not in slot.entities:
+            return True
+        last = listed.split()[-1].lower() if listed else ""
+        return not slot.told and singular(last) != last and singular(last) not in entity
 
     def _is_of_another(self, one: _Coupled) -> bool:
-        """Whether what holds a field goes by a name, and the input's name asks for something else: an ``isoCode`` of ``states[]``."""
-        lacking = set(words(one.parameter.name)) - set(words(one.given.name))
-        own = _name_of_holder(one.given.path)
-        return bool(lacking and own and own[-1] not in _COLLECTIVE and not lacking & set(own))
+        """Whether the input's name asks for a thing that nothing says the field to be of: an ``isoCode`` of ``states[]`` for a country."""
+        lacking = set(thing(words(one.parameter.name))) - set(words(one.given.name)) - FORMS
+        held = frozenset(_name_of_holder(one.given.path)) - _COLLECTIVE
+        said = held or {word for kind in self._kind(one.source, one.given) for word in kind.split()}
+        return bool(lacking and said and not lacking & said)
 
     def _lists_the_same(self, one: _Coupled) -> bool:
         """Whether two tools tell the same of the same kind of thing, each by something else: stations by country and by genre."""
@@ -200,9 +209,11 @@ def _name_of_holder(path: str) -> tuple[str, ...]:
     return words(holder_of(path).replace("[]", "").rpartition(".")[2])
 
 
-def _last_word(api: str) -> str:
-    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
-    return found[-1].lower() if found else ""
+def _listed(api: str) -> str:
+    """What the name of a tool says that it gives, without by what: ``List movies by genre`` → List movies."""
+    pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
+    until = next((at for at, piece in enumerate(pieces) if at and piece.lower() in _BY), len(pieces))
+    return " ".join(pieces[:until])
 
 
 def _is_about_call(field: OutputField) -> bool:

@@ -18,8 +18,8 @@ from graph.vocabulary import IDENTITY
 
 _OPAQUE = IDENTITY | frozenset(
     {
-        "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "cookie", "credential", "csrf", "cursor",
-        "data", "etag", "file", "guid", "handle", "hash", "header", "host", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
+        "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "continuation", "cookie", "credential", "csrf", "cursor",
+        "data", "etag", "file", "guid", "handle", "hash", "header", "host", "image", "img", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
         "password", "payload", "secret", "session", "sha", "shortcode", "signature", "token", "useragent",
         "webhook", "xml",
     }

@@ -53,7 +53,7 @@ _ENVELOPE = frozenset(
 _WRAPPERS = frozenset(
     {
         "meta", "metadata", "pagination", "paging", "paginator", "pageinfo", "link", "url", "error", "errors", "header", "headers", "request",
-        "parameter", "parameters", "query", "debug", "ratelimit", "warning", "warnings", "pageable",
+        "parameter", "parameters", "query", "debug", "ratelimit", "warning", "warnings", "pageable", "cursor",
     }
 )  # fmt: skip
 """Words of objects that are about the answer rather than about what was asked for."""
@@ -64,6 +64,8 @@ _COLLECTIVE = frozenset(
 """Words of lists and objects that do not say what is in them."""
 
 _OUTCOME = frozenset({"status", "code", "error", "ret", "return", "message", "http", "cod", "msg"})
+
+_STATUS = _ENVELOPE | _OUTCOME | {"sub", "data", "execution"}
 
 _PLACEHOLDER = re.compile(r"key\d+")
 """What catalogues write for names that are data."""
@@ -109,7 +111,8 @@ def repeats(walk: Walk, given: Iterable[Parameter], ground: Ground) -> bool:
 def _is_formal(field: OutputField, fields: Sequence[OutputField]) -> bool:
     """Whether a field is about the answer rather than what was asked for: where it was cut off, whether it went well."""
     named, holder = set(words(field.name)), set(field.holder)
-    if holder & _WRAPPERS and "[]" not in holder_of(field.path):
+    about_answer = bool(holder & _WRAPPERS) or holder == {"page", "info"} or (holder == {"status"} and named <= _STATUS)
+    if about_answer and "[]" not in holder_of(field.path):
         return True
     if "[]" in field.path or not named:
         return False
