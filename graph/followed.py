@@ -35,6 +35,25 @@ _BY = frozenset(
     {"by", "of", "for", "in", "from", "with", "near", "at", "on", "per", "via", "and", "to", "within", "using", "id"}
 )
 
+_ACTS = frozenset(
+    {
+        "search",
+        "lookup",
+        "find",
+        "query",
+        "autocomplete",
+        "complete",
+        "suggestion",
+        "finder",
+        "get",
+        "list",
+        "show",
+        "catalogue",
+        "id",
+    }
+)
+"""Words of what a tool does, where they stand last in its name."""
+
 _ALIKE = 0.5
 """The share of fields that two objects of one kind have in common."""
 
@@ -136,6 +155,8 @@ class Followed:
         bare = len(words(one.given.name)) == 1
         if taken is None or (bare and slot is None and len(words(one.parameter.name)) == 1):
             return self._is_spoken_of(one)
+        if bare and slot is not None and slot.form == "url" and self._is_of_another(one):
+            return False
         if not bare or slot is None or service_of(one.source) != service_of(one.target):
             return True
         return not self._goes_by_another_name(one, slot)
@@ -155,6 +176,8 @@ class Followed:
         if own and own[-1] not in _COLLECTIVE:
             return not slot.told and not (own[-1] in entity or own[-1] in subject(one.source.api))
         listed = _listed(one.source.api)
+        if _only_qualifies(entity, words(listed)):
+            return True
         called = self._service(one.source).noun(words(listed))
         if called is not None and called not in slot.entities:
             return True
@@ -214,6 +237,11 @@ def _listed(api: str) -> str:
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
     until = next((at for at, piece in enumerate(pieces) if at and piece.lower() in _BY), len(pieces))
     return " ".join(pieces[:until])
+
+
+def _only_qualifies(entity: set[str], listed: tuple[str, ...]) -> bool:
+    """Whether an entity stands before another word in what a tool lists: ``List Video Comments`` gives no videos."""
+    return len(listed) > 1 and bool(entity & set(listed[:-1])) and listed[-1] not in entity | _COLLECTIVE | _ACTS
 
 
 def _is_about_call(field: OutputField) -> bool:
