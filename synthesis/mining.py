@@ -51,7 +51,7 @@ async def mined(documents: AsyncIterator[ToolDoc], after: str = "", toolset: str
     ``toolset``: only sets of this name.
     """
     async for place, tools in by_toolset(documents):
-        if place > after and toolset in ("", tools[0].toolset):
+        if (not after or f"{place}/" > f"{after}/") and toolset in ("", tools[0].toolset):
             yield mined_set(place, tools)
 
 
