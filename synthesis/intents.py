@@ -1,0 +1,140 @@
+"""Intents: what is asked of a combination. SoAy's combination says what is known and what is wanted; of lists it leaves open which of their items.
+
+An intent settles that: whether the next function is called for the first item or for each, and whether of the last list all is wanted, the
+first, how many there are, which has the most or the least of a number, or those of which a field says what the user does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.execution.things import tells_apart
+from domain.tool import ToolDoc
+from graph.response_fields import OutputField, output_fields
+from synthesis.documents import beside, called, names_one
+
+Taken = Literal["one", "first", "each"]
+"""Of what a call answers, the next one takes: a value of it, of the first item of a list, or of each item."""
+Asked = Literal["all", "first", "count", "most", "least", "where"]
+
+MOST_CONDITIONS = 3
+"""Fields of one list by which its items are chosen; each is an intent of its own."""
+_NUMBERS = ("integer", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """How a call is fed: its parameters with the places in the answer before it that fill them, all in items of the same list."""
+
+    fills: tuple[tuple[str, str], ...]
+
+    @property
+    def path(self) -> str:
+        return self.fills[0][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A combination as it is followed. ``inputs``: parameters of the first of ``tools``; ``hops``: into each of the others; ``output``: what
+    is wanted of the last one's answer.
+    """
+
+    tools: tuple[ToolDoc, ...]
+    inputs: tuple[str, ...]
+    hops: tuple[Hop, ...]
+    output: str
+
+    @property
+    def single(self) -> bool:
+        """Whether the inputs name one thing, so that the first item found is the one that is meant."""
+        return names_one(self.tools[0], self.inputs)
+
+    @property
+    def key(self) -> str:
+        """One text for each combination."""
+        fed = ";".join(",".join(f"{name}={path}" for name, path in hop.fills) for hop in self.hops)
+        return "|".join((" ".join(tool.id for tool in self.tools), ",".join(self.inputs), fed, self.output))
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """``taken``: for each hop. ``by``: the field that is counted by or compared, a path in the last answer as ``output`` is."""
+
+    course: Course
+    taken: tuple[Taken, ...]
+    asked: Asked
+    by: str = ""
+
+    @property
+    def last(self) -> ToolDoc:
+        """The tool that has what is wanted."""
+        return self.course.tools[-1]
+
+    @property
+    def many(self) -> bool:
+        """Whether the last tool is called for each item of a list."""
+        return "each" in self.taken
+
+
+def after_one(path: str) -> str:
+    """A path within the first item of its outermost list; itself where there is no list."""
+    before, brackets, rest = path.partition("[]")
+    return rest.removeprefix(".") if brackets else before
+
+
+def intents(course: Course) -> Iterator[Intent]:
+    """All that can be asked of a combination, the plainest first."""
+    for taken in _ways(course):
+        yield from _of_last(course, taken)
+
+
+def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
+    """What each call may take of the answer before it: of a list its first item or each, but nothing of each of many firsts."""
+
+    def further(number: int, before: tuple[Taken, ...]) -> Iterator[tuple[Taken, ...]]:
+        if number == len(course.hops):
+            yield before
+            return
+        path = course.hops[number].path
+        path = after_one(path) if number == 0 and course.single else path
+        if "[]" not in path:
+            yield from further(number + 1, (*before, "one"))
+            return
+        yield from further(number + 1, (*before, "each"))
+        if "each" not in before and (number or course.single):
+            yield from further(number + 1, (*before, "first"))
+
+    yield from further(0, ())
+
+
+def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
+    doc, path = course.tools[-1], course.output
+    field = next((one for one in output_fields(doc) if one.path == path), None)
+    inner = after_one(path) if course.single and not course.hops else path
+    many = "each" in taken
+    yield Intent(course, taken, "all")
+    if "[]" not in inner and not many:
+        return
+    own_list = "[]" in inner
+    label = called(doc, path) if own_list else None
+    if own_list and not many:
+        yield Intent(course, taken, "first")
+    if field is None or field.name.endswith("[]"):
+        return
+    if path.endswith("[]") or (label is not None and label.path == path):
+        yield Intent(course, taken, "count")
+    if field.type in _NUMBERS and not tells_apart(field.name) and (label or (many and not own_list)):
+        yield Intent(course, taken, "most", path)
+        yield Intent(course, taken, "least", path)
+    if label is not None and label.path == path:
+        for other in _conditions(doc, path):
+            yield Intent(course, taken, "where", other.path)
+    elif many and (path.endswith("[]") or not own_list) and field.type == "string":
+        yield Intent(course, taken, "where", path)
+
+
+def _conditions(doc: ToolDoc, path: str) -> list[OutputField]:
+    """Fields by which the items of a list may be chosen: what is called by name or number, no ids and no addresses."""
+    label = called(doc, path)
+    own = [one for one in beside(doc, path) if one.path != path and one is not label and not tells_apart(one.name)]
+    return [one for one in own if one.type in ("string", "integer", "boolean")][:MOST_CONDITIONS]
