@@ -37,7 +37,9 @@ def in_item(path: str) -> str:
 def beside(doc: ToolDoc, path: str) -> list[OutputField]:
     """The fields that the same items of the same list have themselves, in order; itself among them."""
     holder = path.rpartition("[]")[0] if "[]" in path else None
-    return [field for field in output_fields(doc) if list_of(field.path) == holder and in_item(field.path).count(".") <= 1]
+    return [
+        field for field in output_fields(doc) if list_of(field.path) == holder and in_item(field.path).count(".") <= 1
+    ]
 
 
 def called(doc: ToolDoc, path: str) -> OutputField | None:

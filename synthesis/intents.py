@@ -10,7 +10,9 @@ from typing import Literal
 
 from agent.execution.things import tells_apart
 from domain.tool import ToolDoc
+from graph.links import Feed
 from graph.response_fields import OutputField, output_fields
+from graph.walks import Walk
 from synthesis.documents import beside, called, names_one
 
 Taken = Literal["one", "first", "each"]
@@ -23,42 +25,33 @@ _NUMBERS = ("integer", "number")
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """How a call is fed: its parameters with the places in the answer before it that fill them, all in items of the same list."""
-
-    fills: tuple[tuple[str, str], ...]
-
-    @property
-    def path(self) -> str:
-        return self.fills[0][1]
-
-
-@dataclass(frozen=True, slots=True)
 class Course:
-    """A combination as it is followed. ``inputs``: parameters of the first of ``tools``; ``hops``: into each of the others; ``output``: what
-    is wanted of the last one's answer.
-    """
+    """A combination as it is followed. ``inputs``: those of the walk's head that are given; ``output``: the field of its tail that is wanted."""
 
-    tools: tuple[ToolDoc, ...]
+    walk: Walk
     inputs: tuple[str, ...]
-    hops: tuple[Hop, ...]
     output: str
 
     @property
     def single(self) -> bool:
         """Whether the inputs name one thing, so that the first item found is the one that is meant."""
-        return names_one(self.tools[0], self.inputs)
+        return names_one(self.walk.head, self.inputs)
+
+    def fed_by(self, number: int) -> tuple[Feed, ...]:
+        """What the tool before the ``number``-th one gives for it, counted from 0: values of one object."""
+        before, tool = self.walk.path[number - 1 : number + 1]
+        return tuple(feed for feed in self.walk.into(tool) if feed.source == before)
 
     @property
     def key(self) -> str:
         """One text for each combination."""
-        fed = ";".join(",".join(f"{name}={path}" for name, path in hop.fills) for hop in self.hops)
-        return "|".join((" ".join(tool.id for tool in self.tools), ",".join(self.inputs), fed, self.output))
+        fed = ";".join(f"{feed.source} {feed.field}>{feed.target} {feed.parameter}" for feed in self.walk.feeds)
+        return "|".join((" ".join(self.walk.path), ",".join(self.inputs), fed, self.output))
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """``taken``: for each hop. ``by``: the field that is counted by or compared, a path in the last answer as ``output`` is."""
+    """``taken``: by each tool after the first. ``by``: the field that is counted by or compared, a path in the last answer as ``output`` is."""
 
     course: Course
     taken: tuple[Taken, ...]
@@ -68,7 +61,7 @@ class Intent:
     @property
     def last(self) -> ToolDoc:
         """The tool that has what is wanted."""
-        return self.course.tools[-1]
+        return self.course.walk.tail
 
     @property
     def many(self) -> bool:
@@ -92,25 +85,25 @@ def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
     """What each call may take of the answer before it: of a list its first item or each, but nothing of each of many firsts."""
 
     def further(number: int, before: tuple[Taken, ...]) -> Iterator[tuple[Taken, ...]]:
-        if number == len(course.hops):
+        if number == len(course.walk.tools):
             yield before
             return
-        path = course.hops[number].path
-        path = after_one(path) if number == 0 and course.single else path
+        path = course.fed_by(number)[0].field
+        path = after_one(path) if number == 1 and course.single else path
         if "[]" not in path:
             yield from further(number + 1, (*before, "one"))
             return
         yield from further(number + 1, (*before, "each"))
-        if "each" not in before and (number or course.single):
+        if "each" not in before and (number > 1 or course.single):
             yield from further(number + 1, (*before, "first"))
 
-    yield from further(0, ())
+    yield from further(1, ())
 
 
 def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
-    doc, path = course.tools[-1], course.output
+    doc, path = course.walk.tail, course.output
     field = next((one for one in output_fields(doc) if one.path == path), None)
-    inner = after_one(path) if course.single and not course.hops else path
+    inner = after_one(path) if course.single and len(course.walk.tools) == 1 else path
     many = "each" in taken
     yield Intent(course, taken, "all")
     if "[]" not in inner and not many:
@@ -119,7 +112,7 @@ def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
     label = called(doc, path) if own_list else None
     if own_list and not many:
         yield Intent(course, taken, "first")
-    if field is None or field.name.endswith("[]"):
+    if field is None:
         return
     if path.endswith("[]") or (label is not None and label.path == path):
         yield Intent(course, taken, "count")
