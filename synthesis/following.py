@@ -67,14 +67,11 @@ async def followed(course: Course, taken: Sequence[Taken], values: Mapping[str, 
             objects += _fed(course, number, taken[number - 1], answer)
         now = [(thing, await call(tool, {**arguments, **said})) for thing, arguments in objects]
     rows: list[Row] = []
+    last = len(walk.tools) - 1
     for fed, answer in now:
-        whole, path = in_first(answer, course.output) if _is_single(course, 1) else (answer, course.output)
+        whole, path = in_first(answer, course.output) if course.single(last) else (answer, course.output)
         rows += [Row(value, item, fed) for item, value in places(whole, path)]
     return rows
-
-
-def _is_single(course: Course, tools: int) -> bool:
-    return course.single and len(course.walk.tools) == tools
 
 
 def _fed(course: Course, number: int, taken: Taken, answer: JsonValue) -> list[tuple[JsonValue, JsonObject]]:
@@ -82,7 +79,7 @@ def _fed(course: Course, number: int, taken: Taken, answer: JsonValue) -> list[t
     feeds = course.fed_by(number)
     columns: list[list[tuple[JsonValue, JsonValue]]] = []
     for feed in feeds:
-        whole, path = in_first(answer, feed.field) if number == 1 and course.single else (answer, feed.field)
+        whole, path = in_first(answer, feed.field) if course.single(number - 1) else (answer, feed.field)
         found = [*places(whole, path)]
         columns.append(found[:1] if taken == "first" else found)
     rows = zip(*columns, strict=True)
@@ -119,10 +116,8 @@ def values_to_choose(intent: Intent, rows: Sequence[Row]) -> list[JsonValue]:
 
 
 def _is_list(intent: Intent) -> bool:
-    path = intent.course.output
-    if _is_single(intent.course, 1):
-        path = path.partition("[]")[2]
-    return "[]" in path or intent.many
+    course = intent.course
+    return intent.many or "[]" in course.within(len(course.walk.tools) - 1, course.output)
 
 
 def _outermost(intent: Intent, rows: Sequence[Row]) -> JsonValue:
@@ -133,7 +128,8 @@ def _outermost(intent: Intent, rows: Sequence[Row]) -> JsonValue:
 
 def _of_fed(intent: Intent) -> bool:
     """Whether the rows tell of the things that the last tool was called for, rather than of items in its answer."""
-    path = intent.course.output
+    course = intent.course
+    path = course.within(len(course.walk.tools) - 1, course.output)
     return intent.many and ("[]" not in path or (intent.asked == "where" and path.endswith("[]")))
 
 

@@ -32,10 +32,14 @@ class Course:
     inputs: tuple[str, ...]
     output: str
 
-    @property
-    def single(self) -> bool:
-        """Whether the inputs name one thing, so that the first item found is the one that is meant."""
-        return names_one(self.walk.head, self.inputs)
+    def single(self, number: int = 0) -> bool:
+        """Whether what the ``number``-th tool is asked with names one thing, so that the first item it finds is the one that is meant."""
+        fed = [feed.parameter for feed in self.walk.into(self.walk.path[number])]
+        return names_one(self.walk.tools[number], (*fed, *(() if number else self.inputs)))
+
+    def within(self, number: int, path: str) -> str:
+        """A path in the answer of the ``number``-th tool, within the one thing that it found where it looks for one."""
+        return after_one(path) if self.single(number) else path
 
     def fed_by(self, number: int) -> tuple[Feed, ...]:
         """What the tool before the ``number``-th one gives for it, counted from 0: values of one object."""
@@ -88,13 +92,11 @@ def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
         if number == len(course.walk.tools):
             yield before
             return
-        path = course.fed_by(number)[0].field
-        path = after_one(path) if number == 1 and course.single else path
-        if "[]" not in path:
+        if "[]" not in course.within(number - 1, course.fed_by(number)[0].field):
             yield from further(number + 1, (*before, "one"))
             return
         yield from further(number + 1, (*before, "each"))
-        if "each" not in before and (number > 1 or course.single):
+        if "each" not in before and "first" not in before and (number > 1 or course.single()):
             yield from further(number + 1, (*before, "first"))
 
     yield from further(1, ())
@@ -103,10 +105,10 @@ def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
 def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
     doc, path = course.walk.tail, course.output
     field = next((one for one in output_fields(doc) if one.path == path), None)
-    inner = after_one(path) if course.single and len(course.walk.tools) == 1 else path
+    inner = course.within(len(course.walk.tools) - 1, path)
     many = "each" in taken
     yield Intent(course, taken, "all")
-    if "[]" not in inner and not many:
+    if ("[]" not in inner and not many) or "first" in taken:  # one thing is asked beyond the plain, not two
         return
     own_list = "[]" in inner
     label = called(doc, path) if own_list else None

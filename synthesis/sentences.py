@@ -22,7 +22,7 @@ from synthesis.intents import Course, Intent, after_one
 
 _DESCRIPTION = 400
 _PLAIN = re.compile(r"[\w-]+")
-_PIECES = re.compile(r"\[\]|[^.\[\]]+")
+_PIECES = re.compile(r"\[\d*\]|[^.\[\]]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +164,10 @@ class _Writing:
     def _onward(self, number: int) -> None:
         """Call the next tool with what the answer before it gives."""
         tool, fed = self._course.walk.tools[number], self._course.fed_by(number)
-        path = fed[0].field
-        if number == 1 and self._course.single and "[]" in path:
-            self._first_of(path.partition("[]")[0], "found")
-            fed = tuple(_within_one(feed) for feed in fed)
-            path = fed[0].field
+        path = self._entered(number - 1, fed[0].field)
+        fed = tuple(
+            Feed(one.source, one.target, self._entered(number - 1, one.field), one.parameter, one.score) for one in fed
+        )
         earlier = {
             feed.parameter: self._earlier(feed)
             for feed in self._course.walk.into(tool.id)
@@ -187,6 +186,18 @@ class _Writing:
             return
         values = {name: f"{{{joined('item', one)}}}" for name, one in inner.items()}
         self._call(tool, {**values, **earlier}, self._list(path))
+
+    def _entered(self, number: int, path: str) -> str:
+        """A path in the answer of a tool, within the one thing that it was to find; the first time that thing gets a name."""
+        if not self._course.single(number) or "[]" not in path:
+            return path
+        outer, _, rest = path.partition("[]")
+        if self.many:
+            return f"{outer}[0]{rest}"
+        name = f"found_{number + 1}" if number else "found"
+        if self.at != name:
+            self._first_of(outer, name)
+        return rest.removeprefix(".")
 
     def _earlier(self, feed: Feed) -> str:
         """A value of an answer before the last one."""
@@ -211,9 +222,7 @@ class _Writing:
     def _answer(self) -> str:
         """Where what is asked lies at the end."""
         course, asked, path, by = self._course, self.intent.asked, self._course.output, self.intent.by
-        if len(course.walk.tools) == 1 and course.single and "[]" in path:
-            self._first_of(path.partition("[]")[0], "found")
-            path, by = after_one(path), after_one(by)
+        path, by = (self._entered(len(course.walk.tools) - 1, one) for one in (path, by))
         if asked == "all":
             return joined(f"{self.at}[].result" if self.many else self.at, path)
         if asked == "first":
@@ -229,7 +238,7 @@ class _Writing:
         own, listed = "[]" in path, self._list(path) if "[]" in path else self.at
         values = asked == "where" and self.many and path.endswith("[]")
         if values or not own:  # the answers to each item tell of the item
-            of, within = self.at, joined("result", path.removesuffix("[]"))
+            of, within = self.at, joined("result", path)
             label = joined("item", self._label_before())
         else:
             of, within = listed, in_item(by).removeprefix(".")
@@ -254,7 +263,3 @@ class _Writing:
             raise InvalidDecisionError("nothing says what the items are called")
         each = self.intent.taken[-1] == "each"
         return in_item(found.path) if each else f"result.{found.path}"
-
-
-def _within_one(feed: Feed) -> Feed:
-    return Feed(feed.source, feed.target, after_one(feed.field), feed.parameter, feed.score)
