@@ -26,6 +26,17 @@ _MOST_WAYS = 4
 
 _NAMING = frozenset({"name", "title"})
 
+_PLAIN = frozenset(
+    {
+        "year", "date", "day", "month", "week", "time", "datetime", "timestamp", "hour", "minute", "count", "price", "amount", "age", "rating",
+        "score", "rank", "status", "type", "size", "quantity", "total", "duration", "gender", "value", "percent", "percentage", "weekday",
+        "language", "description", "message", "version", "format", "limit", "color",
+    }
+)  # fmt: skip
+"""Words of what many unlike things have: that two share a year says nothing of them."""
+
+_PLACE = frozenset({"latitude", "longitude"})
+
 
 @dataclass(frozen=True, slots=True)
 class Walk:
@@ -67,12 +78,7 @@ def walks(tools: Iterable[ToolDoc], most_tools: int = MOST_TOOLS) -> Iterator[Wa
 
     The more tools of a service are given at once, the better: they tell each other's entities.
     """
-    ground = Ground(tools)
-    found = [Walk((head,)) for head in ground.heads()]
-    for length in range(1, most_tools + 1):
-        yield from found
-        if length < most_tools:
-            found = [longer for walk in found for longer in ground.onward(walk)]
+    return Ground(tools).walks(most_tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +131,22 @@ class Ground:
         given = self._field(feed)
         if given is None:
             return False
-        if self.service(source).echoes(source, given):
-            return True
+        service = self.service(source)
+        if service.given(source, given) is not None:
+            return service.echoes(source, given)
         named = words(given.name)
         return any(words(one.name) == named for one in source.required)
 
     def _field(self, feed: Feed) -> OutputField | None:
         return next((one for one in self.fields[feed.source] if one.path == feed.field), None)
+
+    def walks(self, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
+        """All valid and simple walks, in a stable order: the shorter first."""
+        found = [Walk((head,)) for head in self.heads()]
+        for length in range(1, most_tools + 1):
+            yield from found
+            if length < most_tools:
+                found = [longer for walk in found for longer in self.onward(walk)]
 
     def heads(self) -> list[ToolDoc]:
         """The tools that take what users say, in the order of their ids."""
@@ -180,15 +195,15 @@ class Ground:
         twice = _twice(taken)
         if twice and len(walk.tools) > 1:
             return
-        if taken:
+        if taken and not all(_is_plain(one, target) for one in taken):
             yield Way(tuple(taken), earlier, twice)
-        else:
+        elif not taken:
             yield from (Way(some, earlier) for some in self._freely(target, best))
 
     def _freely(self, target: ToolDoc, best: dict[str, Feed]) -> Iterator[tuple[Feed, ...]]:
         """Feeds into inputs that a user could say: all of an object's where one of them names it, else one by one."""
         open_to = {one.name: one for one in target.parameters if is_topic(one)}
-        topics = [feed for name, feed in best.items() if name in open_to]
+        topics = [feed for name, feed in best.items() if name in open_to and not _is_plain(feed, target)]
         if any(set(words(feed.parameter)) & _NAMING for feed in topics):
             yield tuple(sorted(topics, key=lambda feed: feed.parameter))
         else:
@@ -215,6 +230,19 @@ class Ground:
             return True
         return not all(self._same_thing(walk, feed) for feed in way.feeds)
 
+    def known_by_id(self, feeds: Sequence[Feed]) -> set[tuple[str, ...]]:
+        """What other tools tell of a thing by its id, where these feeds look for it by its name though the id stands beside it."""
+        if not feeds or any(_is_identity(feed) for feed in feeds):
+            return set()
+        source, target, holder = feeds[0].source, feeds[0].target, holder_of(feeds[0].field)
+        by_id = [
+            other
+            for other in self._after[source]
+            if other != target
+            and any(_is_identity(one) and holder_of(one.field) == holder for one in self._feeds[source, other])
+        ]
+        return {words(one.name) for other in by_id for one in self.fields[other] if "[]" not in one.path}
+
     def _same_thing(self, walk: Walk, feed: Feed) -> bool:
         """Whether a field of the last answer is of the thing that the last tool was asked about."""
         if "[]" not in feed.field:
@@ -225,6 +253,19 @@ class Ground:
         asked_with = {words(one.parameter) for one in walk.into(walk.tail.id)} - {(form,) for form in IDENTITY}
         beside = {words(one.name) for one in self.fields[walk.tail.id] if holder_of(one.path) == holder_of(feed.field)}
         return bool(asked_with & beside)
+
+
+def _is_identity(feed: Feed) -> bool:
+    return words(feed.parameter)[-1] in IDENTITY
+
+
+def _is_plain(feed: Feed, target: ToolDoc) -> bool:
+    """Whether an input takes a value that tells no thing: a year, an amount."""
+    named = words(feed.parameter)
+    if named[-1] in IDENTITY or named[-1] in _PLACE:
+        return False
+    number = next(one.type in ("integer", "number") for one in target.parameters if one.name == feed.parameter)
+    return number or named[-1] in _PLAIN
 
 
 def _twice(feeds: Sequence[Feed]) -> tuple[str, ...]:
