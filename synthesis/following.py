@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from synthesis.documents import called, in_item
-from synthesis.intents import Course, Intent, Taken
+from synthesis.intents import Course, Intent, Taken, role_of
 
 Calls = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
 """Makes a call and gives what it answers. ``CallFailedError`` where it fails."""
@@ -56,18 +56,30 @@ def in_first(value: JsonValue, path: str) -> tuple[JsonValue, str]:
 
 
 async def followed(course: Course, taken: Sequence[Taken], values: Mapping[str, JsonValue], call: Calls) -> list[Row]:
-    """Every value of what is wanted, in the order of the answers. ``values``: of the parameters that a user says, by their names."""
+    """Every value of what is wanted, in the order of the answers. ``values``: what a user says, by the combination's names for it."""
     walk = course.walk
-    given = {name: values[name] for name in course.inputs}
-    now: list[tuple[JsonValue, JsonValue]] = [(None, await call(walk.head, given))]
-    for number, tool in enumerate(walk.tools[1:], start=1):
-        said = {parameter.name: values[parameter.name] for of, parameter in walk.asked if of == tool.id}
+    last = len(walk.tools) - 1
+
+    async def asked(tool: ToolDoc, arguments: JsonObject, role: str = "") -> JsonValue:
+        said = {one.parameter.name: values[one.name] for one in course.said(tool.id, role)}
+        return await call(tool, {**arguments, **said})
+
+    if walk.twice:
+        given: JsonObject = {}
+        for role in walk.twice:
+            answer = await asked(walk.head, {}, role)
+            for feed in (one for one in course.fed_by(1) if role_of(one.parameter, walk.twice) == role):
+                whole, path = in_first(answer, feed.field)
+                given[feed.parameter] = next((value for _, value in places(whole, path)), None)
+        now: list[tuple[JsonValue, JsonValue]] = [(None, await asked(walk.tools[1], given))]
+    else:
+        now = [(None, await asked(walk.head, {}))]
+    for number in range(2 if walk.twice else 1, len(walk.tools)):
         objects: list[tuple[JsonValue, JsonObject]] = []
         for _, answer in now:
             objects += _fed(course, number, taken[number - 1], answer)
-        now = [(thing, await call(tool, {**arguments, **said})) for thing, arguments in objects]
+        now = [(thing, await asked(walk.tools[number], arguments)) for thing, arguments in objects]
     rows: list[Row] = []
-    last = len(walk.tools) - 1
     for fed, answer in now:
         whole, path = in_first(answer, course.output) if course.single(last) else (answer, course.output)
         rows += [Row(value, item, fed) for item, value in places(whole, path)]

@@ -4,15 +4,17 @@ An intent settles that: whether the next function is called for the first item o
 first, how many there are, which has the most or the least of a number, or those of which a field says what the user does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from agent.execution.things import tells_apart
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
+from graph.identifiers import words
 from graph.links import Feed
 from graph.response_fields import OutputField, output_fields
 from graph.walks import Walk
+from synthesis.combinations import Combination, Said
 from synthesis.documents import beside, called, names_one
 
 Taken = Literal["one", "first", "each"]
@@ -26,16 +28,29 @@ _NUMBERS = ("integer", "number")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A combination as it is followed. ``inputs``: those of the walk's head that are given; ``output``: the field of its tail that is wanted."""
+    """A combination as it is followed: one that only reads."""
 
-    walk: Walk
-    inputs: tuple[str, ...]
-    output: str
+    combination: Combination
+
+    @property
+    def walk(self) -> Walk:
+        return self.combination.walk
+
+    def said(self, tool: ToolId, role: str = "") -> tuple[Said, ...]:
+        """What is given for a call of one of the tools. ``role``: of the head, where it is called twice."""
+        return tuple(one for one in self.combination.inputs if one.tool == tool and one.role == role)
+
+    @property
+    def output(self) -> str:
+        """The path of the field that is asked for, in the last tool's answer."""
+        return self.combination.output.path if self.combination.output is not None else ""
 
     def single(self, number: int = 0) -> bool:
         """Whether what the ``number``-th tool is asked with names one thing, so that the first item it finds is the one that is meant."""
-        fed = [feed.parameter for feed in self.walk.into(self.walk.path[number])]
-        return names_one(self.walk.tools[number], (*fed, *(() if number else self.inputs)))
+        tool = self.walk.tools[number]
+        given = [feed.parameter for feed in self.walk.into(tool.id)]
+        given += [one.parameter.name for one in self.combination.inputs if one.tool == tool.id]
+        return names_one(tool, tuple(dict.fromkeys(given)))
 
     def within(self, number: int, path: str) -> str:
         """A path in the answer of the ``number``-th tool, within the one thing that it found where it looks for one."""
@@ -45,12 +60,6 @@ class Course:
         """What the tool before the ``number``-th one gives for it, counted from 0: values of one object."""
         before, tool = self.walk.path[number - 1 : number + 1]
         return tuple(feed for feed in self.walk.into(tool) if feed.source == before)
-
-    @property
-    def key(self) -> str:
-        """One text for each combination."""
-        fed = ";".join(f"{feed.source} {feed.field}>{feed.target} {feed.parameter}" for feed in self.walk.feeds)
-        return "|".join((" ".join(self.walk.path), ",".join(self.inputs), fed, self.output))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,12 @@ def after_one(path: str) -> str:
     return rest.removeprefix(".") if brackets else before
 
 
+def role_of(parameter: str, roles: Sequence[str]) -> str:
+    """Which of two roles an input goes with: ``from_lng`` with ``from_lat`` rather than with ``to_lat``."""
+    own = set(words(parameter))
+    return max(roles, key=lambda role: (role == parameter, len(own & set(words(role)))))
+
+
 def intents(course: Course) -> Iterator[Intent]:
     """All that can be asked of a combination, the plainest first."""
     for taken in _ways(course):
@@ -91,6 +106,9 @@ def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
     def further(number: int, before: tuple[Taken, ...]) -> Iterator[tuple[Taken, ...]]:
         if number == len(course.walk.tools):
             yield before
+            return
+        if number == 1 and course.walk.twice:
+            yield from further(2, ("one",))
             return
         if "[]" not in course.within(number - 1, course.fed_by(number)[0].field):
             yield from further(number + 1, (*before, "one"))

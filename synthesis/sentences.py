@@ -18,7 +18,7 @@ from domain.tool import Parameter, ToolDoc, ToolId
 from graph.links import Feed
 from graph.response_fields import OutputField, output_fields
 from synthesis.documents import called, field_descriptions, in_item
-from synthesis.intents import Course, Intent, after_one
+from synthesis.intents import Course, Intent, after_one, role_of
 
 _DESCRIPTION = 400
 _PLAIN = re.compile(r"[\w-]+")
@@ -27,11 +27,13 @@ _PIECES = re.compile(r"\[\d*\]|[^.\[\]]+")
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What is given before a program runs. ``of``: the tools whose ``parameter`` it is; of none: the field ``compared`` is compared with it."""
+    """What is given before a program runs. ``said``: what a combination calls it, for all the calls that it goes into; empty where it is not
+    a call's: the field ``compared`` of the last answer is compared with it.
+    """
 
     name: str
     parameter: Parameter
-    of: tuple[ToolId, ...] = ()
+    said: str = ""
     compared: str = ""
 
 
@@ -64,17 +66,10 @@ def written(intent: Intent) -> Written:
 
 def inputs_of(intent: Intent, offer: OfferText) -> tuple[Input, ...]:
     """The inputs of an intent's program, each with a name that a text can have: one for all tools that are asked with the same thing."""
-    course = intent.course
-    head = {one.name: one for one in course.walk.head.parameters}
     taken = {*TAKEN, *(one.name for one in offer.signatures)}
-    found: dict[str, tuple[Parameter, list[ToolId]]] = {
-        name: (head[name], [course.walk.head.id]) for name in course.inputs
-    }
-    for tool, parameter in course.walk.asked:
-        known = found.setdefault(parameter.name, (parameter, []))
-        known[1].append(tool)
-    names = named(found.items(), lambda one: (identifier(one[0], "value"),), taken)
-    given = [Input(name, parameter, tuple(tools)) for name, (_, (parameter, tools)) in names]
+    said = {one.name: one.parameter for one in intent.course.combination.inputs}
+    names = named(said.items(), lambda one: (identifier(one[0], "value"),), taken)
+    given = [Input(name, parameter, called) for name, (called, parameter) in names]
     if intent.asked == "where" and (compared := _field(intent.last, intent.by)) is not None:
         wanted = named([compared], lambda one: _ways(one), {*taken, *(one.name for one in given)})
         given += [Input(name, _parameter(intent.last, one), compared=one.path) for name, one in wanted]
@@ -113,7 +108,7 @@ def joined(place: str, path: str) -> str:
     """What lies at a path of documents within a place of a sentence."""
     pieces = _PIECES.findall(path)
     return place + "".join(
-        one if one == "[]" else f".{one}" if _PLAIN.fullmatch(one) else f'["{one}"]' for one in pieces
+        one if one.startswith("[") else f".{one}" if _PLAIN.fullmatch(one) else f'["{one}"]' for one in pieces
     )
 
 
@@ -135,31 +130,43 @@ class _Writing:
 
     def sentence(self) -> Sentence:
         """The whole of it."""
-        if self._course.walk.twice:
-            raise InvalidDecisionError("the head is asked about two things")
-        self._call(self._course.walk.head, {})
-        for number in range(1, len(self._course.walk.tools)):
+        walk = self._course.walk
+        if walk.twice:
+            self._from_both()
+        else:
+            self._call(walk.head, {})
+        for number in range(2 if walk.twice else 1, len(walk.tools)):
             self._onward(number)
         return Sentence(steps=self.steps, answered="yes", answer=f"{{{self._answer()}}}", missing="")
 
-    def _call(self, tool: ToolDoc, filled: Mapping[str, str], each_of: str = "") -> None:
+    def _from_both(self) -> None:
+        """Call the first tool for each of two things, and the second with what it gives of both."""
+        walk, values = self._course.walk, dict[str, str]()
+        for role in walk.twice:
+            self._call(walk.head, {}, role=role)
+            fed = [feed for feed in self._course.fed_by(1) if role_of(feed.parameter, walk.twice) == role]
+            if any("[]" in self._course.within(0, feed.field) for feed in fed):
+                raise InvalidDecisionError("nothing says which of several things is meant")
+            for feed in fed:
+                values[feed.parameter] = f"{{{joined(self.at, self._entered(0, feed.field, role))}}}"
+        self._call(walk.tools[1], values)
+
+    def _call(self, tool: ToolDoc, filled: Mapping[str, str], each_of: str = "", role: str = "") -> None:
         """Call a tool once, or for each item of a list."""
         signature = next(one for one in self.offer.signatures if one.tool == tool.id)
         names = {parameter: name for name, parameter in signature.arguments.items()}
-        said = {one.parameter.name: f"{{{one.name}}}" for one in self.inputs if tool.id in one.of}
+        inputs = {one.said: f"{{{one.name}}}" for one in self.inputs if one.said}
+        said = {one.parameter.name: inputs[one.name] for one in self._course.said(tool.id, role)}
         arguments = [Argument(parameter=names[one], value=value) for one, value in {**filled, **said}.items()]
         if each_of:
-            self.at = self._step("answers", signature.name)
+            self.at = f"{signature.name}_answers"
             self.steps.append(
                 ForEach(do="for_each", name=self.at, of=each_of, function=signature.name, arguments=arguments)
             )
             self.many = True
         else:
-            self.at = self.ones[tool.id] = self._step("answer", signature.name)
+            self.at = self.ones[tool.id] = f"{signature.name}_answer" + (f"_{identifier(role, 'of')}" if role else "")
             self.steps.append(Call(do="call", name=self.at, function=signature.name, arguments=arguments))
-
-    def _step(self, kind: str, of: str = "") -> str:
-        return f"{of}_{kind}" if of else kind
 
     def _onward(self, number: int) -> None:
         """Call the next tool with what the answer before it gives."""
@@ -187,14 +194,14 @@ class _Writing:
         values = {name: f"{{{joined('item', one)}}}" for name, one in inner.items()}
         self._call(tool, {**values, **earlier}, self._list(path))
 
-    def _entered(self, number: int, path: str) -> str:
+    def _entered(self, number: int, path: str, role: str = "") -> str:
         """A path in the answer of a tool, within the one thing that it was to find; the first time that thing gets a name."""
         if not self._course.single(number) or "[]" not in path:
             return path
         outer, _, rest = path.partition("[]")
         if self.many:
             return f"{outer}[0]{rest}"
-        name = f"found_{number + 1}" if number else "found"
+        name = f"found_{number + 1}" if number else f"found_{identifier(role, 'of')}" if role else "found"
         if self.at != name:
             self._first_of(outer, name)
         return rest.removeprefix(".")
