@@ -14,6 +14,8 @@ from synthesis.intents import Course, Intent, Taken, role_of
 Calls = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
 """Makes a call and gives what it answers. ``CallFailedError`` where it fails."""
 
+LONGEST_CHOICE = 40
+"""Characters of a value by which items are chosen: nobody chooses by prose."""
 _PIECES = re.compile(r"\[\]|[^.\[\]]+")
 
 
@@ -122,7 +124,7 @@ def values_to_choose(intent: Intent, rows: Sequence[Row]) -> list[JsonValue]:
     """Values that choose some items: those first that do not choose all."""
     rows = [row for row in rows if row.value is not None]
     compared = [_compared(intent, row) for row in rows]
-    told = [one for one in compared if one not in (None, "", [])]
+    told = [one for one in compared if one not in (None, "", []) and len(str(one)) <= LONGEST_CHOICE]
     values = list({repr(one): one for one in told if not isinstance(one, (dict, list))}.values())
     return sorted(values, key=lambda one: sum(_fits(other, one) for other in told) == len(told))
 
