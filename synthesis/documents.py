@@ -1,12 +1,12 @@
 """What documents say of fields and parameters beyond names and types: their descriptions, what a thing is called, what repeats an input."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pydantic.types import JsonValue
 
 from agent.execution.things import tells_apart
+from agent.parameters.needs import need_of
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words, words
 from graph.lenient_json import read_value
@@ -19,7 +19,7 @@ _EMPTY_WORDS = frozenset(
 )
 _MOST_PARTS = 5_000
 _DEEPEST = 12
-_LISTED = re.compile(r"\[\]")
+_NAMING = frozenset({"name", "title"})
 _ALIKE = 0.34
 """The share of common words from which on a description of a field and one of an input speak of the same."""
 
@@ -35,16 +35,23 @@ def in_item(path: str) -> str:
 
 
 def beside(doc: ToolDoc, path: str) -> list[OutputField]:
-    """The fields that the same items of the same list have themselves, in order; itself among them."""
-    holder = path.rpartition("[]")[0] if "[]" in path else None
-    return [
-        field for field in output_fields(doc) if list_of(field.path) == holder and in_item(field.path).count(".") <= 1
-    ]
+    """The fields that the same object has itself, in order; itself among them."""
+    held = _holder(path)
+    return [field for field in output_fields(doc) if _holder(field.path) == held]
+
+
+def _holder(path: str) -> str:
+    return path if path.endswith("[]") else path.rpartition(".")[0]
 
 
 def called(doc: ToolDoc, path: str) -> OutputField | None:
-    """The field that says what the items are called that hold a field; None where nothing tells that."""
-    texts = [field for field in beside(doc, path) if field.type in ("string", None) and not tells_apart(field.name)]
+    """The field that says what the thing is called that holds a field, itself or as an item of a list; None where nothing tells that."""
+    item = f"{path.rpartition('[]')[0]}[].x" if "[]" in path else "x"
+    return _called(beside(doc, path)) or _called(beside(doc, item))
+
+
+def _called(fields: Sequence[OutputField]) -> OutputField | None:
+    texts = [field for field in fields if field.type in ("string", None) and not tells_apart(field.name)]
     by_words = [(words(field.name), field) for field in texts]
     exact = (field for wanted in _CALLED for named, field in by_words if named == (wanted,))
     ending = (field for wanted in _CALLED for named, field in by_words if named and named[-1] == wanted)
@@ -53,14 +60,21 @@ def called(doc: ToolDoc, path: str) -> OutputField | None:
 
 def told_by(doc: ToolDoc, parameter: Parameter) -> OutputField | None:
     """The field of a tool's own answer that tells what one of its inputs was: ``[].title`` of a search by words of titles."""
-    fields = [field for field in output_fields(doc) if not tells_apart(field.name) or tells_apart(parameter.name)]
+    fields = [field for field in output_fields(doc) if tells_apart(field.name) <= tells_apart(parameter.name)]
     wanted = words(parameter.name)
-    for field in fields:
-        if words(field.name) == wanted:
-            return field
-    for field in fields:
-        if wanted and set(wanted) < set(words(field.name)) and field.type == parameter.type:
-            return field
+    same = (field for field in fields if words(field.name) == wanted)
+    longer = (
+        field for field in fields if wanted and set(wanted) < set(words(field.name)) and field.type == parameter.type
+    )
+    found = next(same, next(longer, None)) or _described_alike(doc, parameter, fields)
+    if found is None and need_of(parameter).kind == "query" and _NAMING & text_words(parameter.description):
+        listed = next((field.path for field in fields if "[]" in field.path), None)
+        return called(doc, listed) if listed is not None else None
+    return found
+
+
+def _described_alike(doc: ToolDoc, parameter: Parameter, fields: Sequence[OutputField]) -> OutputField | None:
+    """The field whose description has most in common with the parameter's."""
     told = field_descriptions(doc)
     described = text_words(parameter.description) - _EMPTY_WORDS
     best: tuple[float, OutputField | None] = (_ALIKE, None)
