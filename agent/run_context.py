@@ -26,6 +26,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
+from agent.solutions.protocol import Solutions
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
@@ -41,7 +42,7 @@ class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
     ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
-    ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
+    ``solutions``: programs that served earlier requests, or may serve one. ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
@@ -63,6 +64,7 @@ class RunDeps:
     choices: FieldChoices = field(default_factory=FieldChoices)
     secrets: Secrets | None = None
     memory: LongTermMemory | None = None
+    solutions: Solutions | None = None
     flows: FlowStore | None = None
     reader: RequestReader = field(default_factory=PlainReader)
     offers: Offers | None = None

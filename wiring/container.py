@@ -16,8 +16,10 @@ from agent.offer.maker import OfferMaker
 from agent.offer.tool_facts import ReadOnce
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm, Sandbox
+from agent.solutions.library import SolutionLibrary
 from domain.errors import UsageError
 from domain.memory import MemoryStore
+from domain.solution import PatternIndex, SolutionStore
 from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -30,15 +32,17 @@ from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
 from wiring.layout import StoreFolder
 from wiring.lazy import Lazy, set_up
-from wiring.memories import RECALL_SECONDS, memories_of, within_reach
+from wiring.memories import memories_of
 from wiring.planning_stores import copy_flows_to_server, flows_of, kept_fields_of
 from wiring.program_forms import form_for, kept_forms
 from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
+from wiring.solutions import patterns_of, solutions_of
 from wiring.store_servers import vector_address
 from wiring.unknown_settings import named_in, warn_of_unknown_settings
+from wiring.within_reach import within_reach
 
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
@@ -69,6 +73,8 @@ class Container:
         self._retrieval = Lazy(self._open_retrieval)
         self._recordings = Lazy(self._open_recordings)
         self._memories = Lazy(self._open_memories)
+        self._solutions = Lazy(self._open_solutions)
+        self._patterns = Lazy(self._open_patterns)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
@@ -156,11 +162,28 @@ class Container:
 
     async def memories_in_reach(self) -> MemoryStore:
         """The same, or, where they cannot be opened, a store that refuses whatever it is asked: runs go on without memories."""
-        return await within_reach(self.memories, RECALL_SECONDS if self.vectors_on_server else None)
+        return await within_reach(self.memories, "memories", on_server=self.vectors_on_server)
 
     async def _open_memories(self) -> MemoryStore:
         memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)
         return await set_up(memories, self._stack)
+
+    async def solutions(self, owner: str | None = None) -> SolutionLibrary:
+        """The library of solutions, for the owner of the settings or another; out of reach, it refuses whatever it is asked."""
+        store = await within_reach(self._solutions.get, "solutions", on_server=self.graph_on_server)
+        index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
+        whose = self.settings.owner if owner is None else owner
+        return SolutionLibrary(store, index, self.embedder(), whose, self.graph)
+
+    async def solution_store(self) -> SolutionStore:
+        """The solutions of all owners, opened once."""
+        return await self._solutions.get()
+
+    async def _open_solutions(self) -> SolutionStore:
+        return await set_up(solutions_of(self.folder), self._stack)
+
+    async def _open_patterns(self) -> PatternIndex:
+        return await set_up(patterns_of(self.folder), self._stack)
 
     async def flows(self) -> FlowStore:
         """What recorded calls took from another's answers, opened once."""

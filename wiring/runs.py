@@ -51,6 +51,7 @@ async def run_deps(
         choices=container.field_choices(),
         secrets=await container.secrets(),
         memory=await _memory(container, container.settings.owner if owner is None else owner),
+        solutions=await container.solutions(owner),
         flows=await container.flows(),
         reader=reader_for(policy),
         offers=await container.offers(search),

@@ -36,8 +36,11 @@ class Solutions(Protocol):
         """By id, of this owner or shared."""
         ...
 
-    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "") -> None:
-        """What became of a run that took it. ``wrong``: the request, where a user marked its answer as wrong."""
+    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
+        """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
+
+        ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back.
+        """
         ...
 
     async def suspend(self, solution: str, why: str) -> None:

@@ -1,13 +1,8 @@
-"""Memories in one SQLite file, searched exactly: the vectors are read once by a process and then followed by number.
-
-A hundred thousand memories of 384 dimensions take 150 MB and some ten milliseconds a search.
-"""
+"""Memories in one SQLite file, searched exactly."""
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +11,7 @@ from numpy.typing import NDArray
 
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId
+from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading
 
 _FORMAT = Format(
@@ -70,17 +66,6 @@ _JUDGE_ANEW = """
     )
 """
 _PAGE = "SELECT id, body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
-_SPARE = 20
-"""More rows are looked at than asked for: some of those known may have been removed since."""
-
-
-@dataclass(slots=True)
-class _Vectors:
-    """The vectors of one encoder, by number, as far as they were read; removed ones stay until the process ends."""
-
-    numbers: list[int] = field(default_factory=list[int])
-    owners: list[str] = field(default_factory=list[str])
-    rows: NDArray[np.float32] | None = None
 
 
 class SqliteMemories(SqliteReading):
@@ -88,8 +73,7 @@ class SqliteMemories(SqliteReading):
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         super().__init__(Database(path, _FORMAT, busy_seconds=busy_seconds))
-        self._known: dict[str, _Vectors] = {}
-        self._lock = threading.Lock()
+        self._vectors = FollowedVectors(_NEW, _BODIES)
 
     async def setup(self) -> None:
         await self._database.setup()
@@ -133,38 +117,16 @@ class SqliteMemories(SqliteReading):
 
     async def close(self) -> None:
         await self._database.close()
-        await asyncio.to_thread(self._known.clear)
+        await asyncio.to_thread(self._vectors.clear)
 
     def _near(
         self, connection: sqlite3.Connection, wanted: NDArray[np.float32], identity: str, owner: str, limit: int
     ) -> list[Recalled]:
-        numbers, owners, rows = self._followed(connection, identity)
-        if rows is None or limit < 1:
-            return []
-        similar = rows @ wanted
-        order: list[int] = np.argsort(-similar, kind="stable").tolist()
-        best = [i for i in order[: 10 * limit + _SPARE] if owners[i] in ("", owner)][: limit + _SPARE]
-        places = {numbers[i]: min(1.0, float(similar[i])) for i in best}
-        bodies = connection.execute(_BODIES, (orjson.dumps(list(places)).decode(),)).fetchall()
-        # Reading a memory takes longer than finding it: those beyond the limit are not read.
-        nearest = sorted(bodies, key=lambda row: (-places[row[0]], row[1]))[:limit]
+        near = self._vectors.near(connection, wanted, identity, owner, limit)
+        near.sort(key=lambda found: (-found[0], found[1][1]))
         return [
-            Recalled(memory=_memory(body, good, bad), similarity=places[num]) for num, _, body, good, bad in nearest
+            Recalled(memory=_memory(body, good, bad), similarity=cosine) for cosine, (_, _, body, good, bad) in near
         ]
-
-    def _followed(
-        self, connection: sqlite3.Connection, identity: str
-    ) -> tuple[list[int], list[str], NDArray[np.float32] | None]:
-        """The vectors known, with those that were added since."""
-        with self._lock:
-            known = self._known.setdefault(identity, _Vectors())
-            new = connection.execute(_NEW, (identity, known.numbers[-1] if known.numbers else 0)).fetchall()
-            if new:
-                added = np.stack([np.frombuffer(blob, dtype="<f4") for _, _, blob in new])
-                known.rows = added if known.rows is None else np.concatenate([known.rows, added])
-                known.numbers += [num for num, _, _ in new]
-                known.owners += [owner for _, owner, _ in new]
-            return known.numbers, known.owners, known.rows
 
 
 def _body(memory: Memory) -> str:
