@@ -19,7 +19,8 @@ _OPAQUE = IDENTITY | frozenset(
     {
         "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "cookie", "credential", "csrf", "cursor",
         "data", "etag", "file", "guid", "handle", "hash", "header", "host", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
-        "password", "payload", "secret", "session", "sha", "signature", "token", "useragent", "webhook", "xml",
+        "password", "payload", "secret", "session", "sha", "shortcode", "signature", "token", "useragent",
+        "webhook", "xml",
     }
 )  # fmt: skip
 """Words of values that mean something to machines alone, or that nobody says to a stranger."""
@@ -27,7 +28,7 @@ _OPAQUE = IDENTITY | frozenset(
 _SETTINGS = frozenset(
     {
         "ascending", "callback", "count", "descending", "detail", "direction", "embed", "expand", "field", "fields", "format", "include",
-        "exclude", "indent", "lang", "language", "limit", "locale", "maximum", "minimum", "offset", "order", "output", "page", "per",
+        "exclude", "indent", "lang", "language", "limit", "locale", "maximum", "minimum", "offset", "order", "output", "page", "per", "encoding", "accept", "agent", "cache", "charset", "debug", "device",
         "pretty", "results", "result", "rows", "row", "size", "skip", "sort", "start", "take", "timezone", "top", "unit", "units",
         "verbose", "version", "width", "height", "mode", "total", "number", "items", "item", "of", "by", "max", "min", "end", "response",
     }
@@ -75,38 +76,56 @@ def says(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
         return False
     if parameter.type == "array" and not _of_scalars(parameter.json_schema):
         return False
+    return not identifies(parameter, tool, service)
+
+
+def identifies(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+    """Whether an input takes what only machines tell things by."""
     named = words(parameter.wire_name)
     if not named or _machine(named) or (parameter.format or "").lower() in _MACHINE_FORMATS:
-        return False
+        return True
     slot = service.taken(tool, parameter)
     if slot is not None and slot.form in IDENTITY:
-        return False
+        return True
     if named == ("code",) or _identifier_by_description(parameter.description):
-        return False
-    return not _opaque(parameter.example, parameter, named) and not _opaque(parameter.default, parameter, named)
+        return True
+    return _opaque(parameter.example, parameter, named) or _opaque(parameter.default, parameter, named)
 
 
 def is_topic(parameter: Parameter) -> bool:
     """Whether an input says what about rather than how to answer: a ``city``, but not a ``page`` or a flag."""
     named = words(parameter.wire_name)
-    return parameter.type != "boolean" and not set(named) <= _SETTINGS
+    own_header = parameter.wire_name[:2].lower() == "x-"
+    return parameter.type != "boolean" and not set(named) <= _SETTINGS and not own_header
 
 
 def is_fuzzy(tool: ToolDoc, service: Service) -> bool:
-    """Whether all that a call of a tool needs is what a user says, or has a default."""
-    return all(parameter.default is not None or says(parameter, tool, service) for parameter in tool.required)
+    """Whether all that a call of a tool needs is what a user says, or a setting with a default."""
+    return not any(must_be_found(one, tool, service) for one in tool.required)
+
+
+def must_be_found(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+    """Whether an input that is required is neither said nor a setting: what identifies something has no default, only an example."""
+    if says(parameter, tool, service):
+        return False
+    return parameter.default is None or (is_topic(parameter) and identifies(parameter, tool, service))
 
 
 def asked(tool: ToolDoc, service: Service, filled: frozenset[str] = frozenset()) -> tuple[Parameter, ...]:
-    """What a user has to say for a call, but for what is ``filled`` from elsewhere: inputs that are required and have no default."""
+    """What a user has to say for a call, but for what is ``filled`` from elsewhere: inputs that are required and have no default.
+
+    And those with a default that say what about.
+    """
     return tuple(
-        one for one in tool.required if one.name not in filled and (one.default is None or _told(one, tool, service))
+        one
+        for one in tool.required
+        if one.name not in filled and (one.default is None or (_is_about(one) and says(one, tool, service)))
     )
 
 
-def _told(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
-    """Whether an input with a default says what about all the same: catalogues give examples as defaults."""
-    return is_topic(parameter) and says(parameter, tool, service)
+def _is_about(parameter: Parameter) -> bool:
+    number = parameter.type in ("integer", "number")
+    return is_topic(parameter) and (not number or bool(_COUNTED & set(words(parameter.wire_name))))
 
 
 def subsets(tool: ToolDoc, service: Service) -> list[tuple[Parameter, ...]]:

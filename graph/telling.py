@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterable, Sequence
 
 from domain.tool import Parameter, ToolDoc
 from graph.entities import Service
+from graph.ground import Ground
 from graph.identifiers import words
 from graph.links import Feed
 from graph.looks import holder_of
 from graph.response_fields import OutputField
 from graph.vocabulary import IDENTITY, thing
-from graph.walks import Ground, Walk
+from graph.walks import Walk
 
 _HIDDEN = frozenset(
     {
@@ -46,7 +47,7 @@ _ENVELOPE = frozenset(
     {
         "status", "success", "successful", "error", "errors", "message", "code", "ok", "version", "timestamp", "request", "took", "copyright",
         "result", "statuscode", "response", "api", "elapsed", "duration", "warning", "warnings", "license", "documentation", "auth", "credit",
-        "remaining", "method", "http", "text", "processing", "execution", "generated", "time", "ms", "server",
+        "remaining", "method", "http", "text", "processing", "execution", "generated", "time", "ms", "server", "get",
     }
 )  # fmt: skip
 _WRAPPERS = frozenset(
@@ -57,6 +58,8 @@ _WRAPPERS = frozenset(
 )  # fmt: skip
 """Words of objects that are about the answer rather than about what was asked for."""
 
+_PLACEHOLDER = re.compile(r"key\d+")
+"""What catalogues write for names that are data."""
 _LAST_LIST = re.compile(r"^(.*\[\])(?:\.|$)")
 
 Key = frozenset[str]
@@ -109,6 +112,8 @@ def _identifies(field: OutputField, tool: ToolDoc, service: Service) -> bool:
     named = words(field.name)
     if not named:
         return False
+    if _PLACEHOLDER.fullmatch(field.name) or field.name.startswith("_"):
+        return True
     if named[-1] in _HIDDEN or named in (("url",), ("slug",)):
         return True
     slot = service.given(tool, field)
@@ -136,7 +141,7 @@ class _Known:
     def __init__(self, walk: Walk, main: Collection[str], ground: Ground, *, hits: bool) -> None:
         into = walk.into(walk.tail.id)
         self._main, self._hits = main, hits
-        self._thing = {words(one.name) for feed in into for one in _beside(feed, ground)}
+        self._thing = {words(one.name) for feed in into for one in ground.beside(feed)}
         self._others = {key for feed in walk.feeds for key in _of_others(feed, ground)}
         self._entity = _entity(into[0], ground) if into else frozenset[str]()
 
@@ -153,11 +158,6 @@ class _Known:
             return False
         key = _plain(words(field.path[len(outer) :]))
         return key in self._others or key in {_plain(self._entity.union(named)) for named in self._thing}
-
-
-def _beside(feed: Feed, ground: Ground) -> Iterable[OutputField]:
-    """The fields of the object whose field feeds."""
-    return (one for one in ground.fields[feed.source] if holder_of(one.path) == holder_of(feed.field))
 
 
 def _of_others(feed: Feed, ground: Ground) -> Iterable[Key]:

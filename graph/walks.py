@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from domain.tool import Parameter, ToolDoc, ToolId
-from graph.entities import Service, service_of
-from graph.feed_index import FeedIndex, slim
-from graph.fuzzy import asked, is_fuzzy, is_topic, says
+from graph.followed import is_plain
+from graph.fuzzy import asked, is_topic, must_be_found
+from graph.ground import Ground
 from graph.identifiers import words
 from graph.links import Feed
 from graph.looks import holder_of
-from graph.response_fields import OutputField, output_fields
 from graph.vocabulary import IDENTITY
 
 MOST_TOOLS = 3
@@ -25,17 +24,6 @@ _MOST_WAYS = 4
 """Ways in which one tool may feed another that are followed: by other lists, into other inputs."""
 
 _NAMING = frozenset({"name", "title"})
-
-_PLAIN = frozenset(
-    {
-        "year", "date", "day", "month", "week", "time", "datetime", "timestamp", "hour", "minute", "count", "price", "amount", "age", "rating",
-        "score", "rank", "status", "type", "size", "quantity", "total", "duration", "gender", "value", "percent", "percentage", "weekday",
-        "language", "description", "message", "version", "format", "limit", "color",
-    }
-)  # fmt: skip
-"""Words of what many unlike things have: that two share a year says nothing of them."""
-
-_PLACE = frozenset({"latitude", "longitude"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +66,17 @@ def walks(tools: Iterable[ToolDoc], most_tools: int = MOST_TOOLS) -> Iterator[Wa
 
     The more tools of a service are given at once, the better: they tell each other's entities.
     """
-    return Ground(tools).walks(most_tools)
+    return walks_over(Ground(tools), most_tools)
+
+
+def walks_over(ground: Ground, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
+    """As :func:`walks`, of tools that are known together already."""
+    walker = _Walker(ground)
+    found = [Walk((head,)) for head in ground.heads()]
+    for length in range(1, most_tools + 1):
+        yield from found
+        if length < most_tools:
+            found = [longer for walk in found for longer in walker.onward(walk)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,90 +88,40 @@ class Way:
     twice: tuple[str, ...] = ()
 
 
-class Ground:
-    """Tools with what is known of them together: services, the fields of their responses, and which feeds which."""
+class _Walker:
+    """Goes from tool to tool."""
 
-    def __init__(self, tools: Iterable[ToolDoc]) -> None:
-        self.tools = {doc.id: doc for doc in sorted(tools, key=lambda doc: doc.id)}
-        self.fields = {tool: output_fields(doc) for tool, doc in self.tools.items()}
-        members: defaultdict[tuple[str, str], list[tuple[ToolDoc, tuple[OutputField, ...]]]] = defaultdict(list)
-        for tool, doc in self.tools.items():
-            members[service_of(doc)].append((doc, self.fields[tool]))
-        self._services = {home: Service(some) for home, some in members.items()}
-        self._feeds: dict[tuple[ToolId, ToolId], list[Feed]] = {}
-        self._after: defaultdict[ToolId, list[ToolId]] = defaultdict(list)
-        self._couple()
-
-    def _couple(self) -> None:
-        index = FeedIndex()
-        for doc in self.tools.values():
-            index.add(*slim(doc))
-        for tool, doc in self.tools.items():
-            known = (
-                Feed(one.source, tool, one.field, parameter.name, one.score)
-                for parameter in doc.parameters
-                for one in parameter.filled
-                if one.source in self.tools
-            )
-            for feed in {(f.source, f.field, f.parameter): f for f in (*known, *index.feeds(doc))}.values():
-                if self.tools[feed.source].safe and not self._echo(feed):
-                    self._feeds.setdefault((feed.source, tool), []).append(feed)
-        for source, target in sorted(self._feeds):
-            self._after[source].append(target)
-
-    def service(self, tool: ToolDoc) -> Service:
-        """What is known of the tools of its service."""
-        return self._services[service_of(tool)]
-
-    def _echo(self, feed: Feed) -> bool:
-        """Whether a field repeats what its tool has to be asked with: whoever has it there had it before."""
-        source = self.tools[feed.source]
-        given = self._field(feed)
-        if given is None:
-            return False
-        service = self.service(source)
-        if service.given(source, given) is not None:
-            return service.echoes(source, given)
-        named = words(given.name)
-        return any(words(one.name) == named for one in source.required)
-
-    def _field(self, feed: Feed) -> OutputField | None:
-        return next((one for one in self.fields[feed.source] if one.path == feed.field), None)
-
-    def walks(self, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
-        """All valid and simple walks, in a stable order: the shorter first."""
-        found = [Walk((head,)) for head in self.heads()]
-        for length in range(1, most_tools + 1):
-            yield from found
-            if length < most_tools:
-                found = [longer for walk in found for longer in self.onward(walk)]
-
-    def heads(self) -> list[ToolDoc]:
-        """The tools that take what users say, in the order of their ids."""
-        return [doc for doc in self.tools.values() if is_fuzzy(doc, self.service(doc))]
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
 
     def onward(self, walk: Walk) -> Iterator[Walk]:
         """The walks that are one tool longer."""
         last = walk.tail
         if not last.safe:
             return
-        for target in self._after[last.id]:
+        for target in self._ground.after(last.id):
             if target not in walk.path:
-                for way in islice(self.ways(walk, self.tools[target]), _MOST_WAYS):
-                    yield from self._longer(walk, self.tools[target], way)
+                for way in islice(self.ways(walk, self._ground.tools[target]), _MOST_WAYS):
+                    yield self._longer(walk, self._ground.tools[target], way)
 
-    def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Iterator[Walk]:
-        feeds = (*way.feeds, *way.also)
-        said = asked(target, self.service(target), frozenset(feed.parameter for feed in feeds))
-        if not all(says(one, target, self.service(target)) for one in said):
-            return
-        more = tuple((target.id, one) for one in said)
-        yield Walk((*walk.tools, target), (*walk.feeds, *feeds), (*walk.asked, *more), walk.twice or way.twice)
+    def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Walk:
+        feeds = [*way.feeds, *way.also]
+        said: list[tuple[ToolId, Parameter]] = []
+        for one in asked(target, self._ground.service(target), frozenset(feed.parameter for feed in feeds)):
+            before = next((feed for feed in walk.feeds if words(feed.parameter) == words(one.name)), None)
+            if before is None:
+                said.append((target.id, one))
+            else:
+                feeds.append(Feed(before.source, target.id, before.field, one.name, before.score))
+        return Walk((*walk.tools, target), (*walk.feeds, *feeds), (*walk.asked, *said), walk.twice or way.twice)
 
     def ways(self, walk: Walk, target: ToolDoc) -> Iterator[Way]:
         """How the tail of a walk, with the tools before it, fills what a tool needs: the best first."""
         by_holder: defaultdict[str, list[Feed]] = defaultdict(list)
-        for feed in self._feeds[walk.tail.id, target.id]:
+        given = {words(one.name) for one in asked(walk.head, self._ground.service(walk.head))}
+        for feed in self._ground.feeds(walk.tail.id, target.id):
+            if "[]" not in feed.field and words(feed.parameter) in given:
+                continue
             by_holder[holder_of(feed.field)].append(feed)
         found = [way for feeds in by_holder.values() for way in self._of_object(walk, target, feeds)]
         found.sort(key=lambda way: (-min(feed.score for feed in way.feeds), [feed.field for feed in way.feeds]))
@@ -184,26 +132,27 @@ class Ground:
         best: dict[str, Feed] = {}
         for feed in sorted(feeds, key=lambda one: (-one.score, one.field)):
             best.setdefault(feed.parameter, feed)
-        service = self.service(target)
+        service = self._ground.service(target)
         required = {one.name: one for one in target.required}
-        needed = [name for name, one in required.items() if not says(one, target, service) and one.default is None]
+        needed = [name for name, one in required.items() if must_be_found(one, target, service)]
         also = [self._earlier(walk, target, name) for name in needed if name not in best]
         if any(feed is None for feed in also):
             return
         earlier = tuple(feed for feed in also if feed is not None)
         taken = [best[name] for name in needed if name in best]
         twice = _twice(taken)
-        if twice and len(walk.tools) > 1:
+        if (twice and len(walk.tools) > 1) or _is_half_a_place([*taken, *earlier]):
             return
-        if taken and not all(_is_plain(one, target) for one in taken):
+        if taken and not all(is_plain(_input(target, one)) for one in taken):
             yield Way(tuple(taken), earlier, twice)
         elif not taken:
-            yield from (Way(some, earlier) for some in self._freely(target, best))
+            freely = self._freely(target, best)
+            yield from (Way(some, earlier) for some in freely if not _is_half_a_place(some))
 
     def _freely(self, target: ToolDoc, best: dict[str, Feed]) -> Iterator[tuple[Feed, ...]]:
         """Feeds into inputs that a user could say: all of an object's where one of them names it, else one by one."""
         open_to = {one.name: one for one in target.parameters if is_topic(one)}
-        topics = [feed for name, feed in best.items() if name in open_to and not _is_plain(feed, target)]
+        topics = [feed for name, feed in best.items() if name in open_to and not is_plain(open_to[name])]
         if any(set(words(feed.parameter)) & _NAMING for feed in topics):
             yield tuple(sorted(topics, key=lambda feed: feed.parameter))
         else:
@@ -212,7 +161,7 @@ class Ground:
     def _earlier(self, walk: Walk, target: ToolDoc, parameter: str) -> Feed | None:
         """What an answer before the last one gives for an input, the latest first."""
         for tool in reversed(walk.tools[:-1]):
-            fit = [one for one in self._feeds.get((tool.id, target.id), ()) if one.parameter == parameter]
+            fit = [one for one in self._ground.feeds(tool.id, target.id) if one.parameter == parameter]
             if fit:
                 return max(fit, key=lambda one: one.score)
         return None
@@ -225,47 +174,33 @@ class Ground:
         """
         if len(walk.tools) == 1:
             return True
-        before = {feed.parameter for tool in walk.path[:-1] for feed in self._feeds.get((tool, target.id), ())}
+        before = {feed.parameter for tool in walk.path[:-1] for feed in self._ground.feeds(tool, target.id)}
         if not {feed.parameter for feed in way.feeds} <= before:
             return True
         return not all(self._same_thing(walk, feed) for feed in way.feeds)
 
-    def known_by_id(self, feeds: Sequence[Feed]) -> set[tuple[str, ...]]:
-        """What other tools tell of a thing by its id, where these feeds look for it by its name though the id stands beside it."""
-        if not feeds or any(_is_identity(feed) for feed in feeds):
-            return set()
-        source, target, holder = feeds[0].source, feeds[0].target, holder_of(feeds[0].field)
-        by_id = [
-            other
-            for other in self._after[source]
-            if other != target
-            and any(_is_identity(one) and holder_of(one.field) == holder for one in self._feeds[source, other])
-        ]
-        return {words(one.name) for other in by_id for one in self.fields[other] if "[]" not in one.path}
-
     def _same_thing(self, walk: Walk, feed: Feed) -> bool:
         """Whether a field of the last answer is of the thing that the last tool was asked about."""
         if "[]" not in feed.field:
-            given = self._field(feed)
-            slot = self.service(walk.tail).given(walk.tail, given) if given else None
-            taken = [self.service(walk.tail).taken(walk.tail, one) for one in walk.tail.parameters]
+            given = self._ground.field(feed)
+            slot = self._ground.service(walk.tail).given(walk.tail, given) if given else None
+            taken = [self._ground.service(walk.tail).taken(walk.tail, one) for one in walk.tail.parameters]
             return slot is None or any(one is not None and one.entities & slot.entities for one in taken)
         asked_with = {words(one.parameter) for one in walk.into(walk.tail.id)} - {(form,) for form in IDENTITY}
-        beside = {words(one.name) for one in self.fields[walk.tail.id] if holder_of(one.path) == holder_of(feed.field)}
+        beside = {
+            words(one.name) for one in self._ground.fields[walk.tail.id] if holder_of(one.path) == holder_of(feed.field)
+        }
         return bool(asked_with & beside)
 
 
-def _is_identity(feed: Feed) -> bool:
-    return words(feed.parameter)[-1] in IDENTITY
+def _input(tool: ToolDoc, feed: Feed) -> Parameter:
+    return next(one for one in tool.parameters if one.name == feed.parameter)
 
 
-def _is_plain(feed: Feed, target: ToolDoc) -> bool:
-    """Whether an input takes a value that tells no thing: a year, an amount."""
-    named = words(feed.parameter)
-    if named[-1] in IDENTITY or named[-1] in _PLACE:
-        return False
-    number = next(one.type in ("integer", "number") for one in target.parameters if one.name == feed.parameter)
-    return number or named[-1] in _PLAIN
+def _is_half_a_place(feeds: Sequence[Feed]) -> bool:
+    """Whether one coordinate is fed without the other."""
+    named = {word for feed in feeds for word in words(feed.parameter)}
+    return ("latitude" in named) != ("longitude" in named)
 
 
 def _twice(feeds: Sequence[Feed]) -> tuple[str, ...]:

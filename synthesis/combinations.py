@@ -1,16 +1,17 @@
 """Combinations: what a user says, a walk, and what is asked for (SoAy, section 5.1). Each is an intention that one program serves."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from domain.tool import Parameter, ToolId
 from graph.fuzzy import subsets
+from graph.ground import Ground
 from graph.identifiers import words
 from graph.response_fields import OutputField
 from graph.telling import repeats, telling
 from graph.vocabulary import IDENTITY
-from graph.walks import Ground, Walk
+from graph.walks import Walk, walks_over
 
 MOST_CHOICES = 12
 """Choices of inputs of one head that are taken."""
@@ -21,11 +22,15 @@ MOST_OUTPUTS = 30
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a user says for one input of a tool. ``role``: the input of the second tool that this call of a head called twice is for."""
+    """What a user says for one input of a tool. ``role``: the input of the second tool that this call of a head called twice is for.
+
+    ``also``: later tools whose input of the same name takes the same value.
+    """
 
     tool: ToolId
     parameter: Parameter
     role: str = ""
+    also: tuple[ToolId, ...] = ()
 
     @property
     def name(self) -> str:
@@ -75,11 +80,17 @@ def combined(walk: Walk, ground: Ground) -> Combined:
 
 def combinations(ground: Ground) -> Iterator[Combination]:
     """All combinations of tools, by walk."""
-    for walk in ground.walks():
+    for walk in walks_over(ground):
         yield from combined(walk, ground).combinations
 
 
 def said(walk: Walk, choice: tuple[Parameter, ...]) -> tuple[Said, ...]:
     """What a user says who gives a head these inputs: they, for each of its calls, and what later tools need besides."""
-    own = (Said(walk.head.id, one, role) for role in walk.twice or ("",) for one in choice)
-    return (*own, *(Said(tool, one) for tool, one in walk.asked))
+    found = [Said(walk.head.id, one, role) for role in walk.twice or ("",) for one in choice]
+    for tool, parameter in walk.asked:
+        same = next((at for at, one in enumerate(found) if one.name == parameter.name), None)
+        if same is None:
+            found.append(Said(tool, parameter))
+        else:
+            found[same] = replace(found[same], also=(*found[same].also, tool))
+    return tuple(found)
