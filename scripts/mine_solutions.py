@@ -66,7 +66,7 @@ def _mine(
 
 def _show(report: "Report") -> None:
     """The figures of each stage, and why what is not kept is not."""
-    for stage in ("walks", "combinations", "intents", "questions", "executed", "kept"):
+    for stage in ("walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
         console.print(f"{stage}: {report.counts[stage]:,}", markup=False)
     for why, count in report.dropped.most_common():
         console.print(f"  not kept, {why}: {count:,}", markup=False, soft_wrap=True)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from agent.execution.things import tells_apart
 from domain.tool import Parameter, ToolDoc
-from graph.identifiers import words
+from graph.identifiers import singular, words
 from graph.links import Feed
 from graph.response_fields import OutputField
 from graph.vocabulary import FORMS, IDENTITY
@@ -74,7 +74,11 @@ def phrase(named: Sequence[str]) -> str:
 
 def field_noun(field: OutputField, otherwise: str = "") -> str:
     """What a field is called. ``otherwise``: where its name says nothing, as that of a mere list of texts."""
-    return phrase(words(field.name)) or otherwise
+    named = phrase(words(field.name))
+    last = re.split(r"[\W_]+", field.name)[-1].lower()
+    if field.type == "integer" and singular(last) != last and named != f"number of {plural(named)}":
+        return named if named.startswith("number of ") else f"number of {plural(named)}"
+    return named or otherwise
 
 
 def told_noun(doc: ToolDoc, field: OutputField, otherwise: str = "") -> str:

@@ -150,6 +150,14 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool) -> _Words:
     if not plainly and field is not None:
         what = described_field(doc, field) or what
     if intent.asked in ("all", "first"):
+        if intent.asked == "first" and not last and not course.output.endswith("[]"):
+            named = thing if _one_is_named(course) else _headed(course, plainly=plainly)
+            rest = subject if _one_is_named(course) else _conditions_of(course, inputs)
+            return _Words(
+                what,
+                named if _one_is_named(course) or not rest else f"{named} {rest}",
+                "" if not _one_is_named(course) else rest,
+            )
         own = not last or (course.single(last) and "[]" in course.output) or what == thing
         return _Words(what, "" if own else thing, _of("", *map(str, chain), subject))
     if intent.asked == "count" and course.output.endswith("[]"):
@@ -167,6 +175,11 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool) -> _Words:
     if not thing or not last or fed:
         return _Words(what, _headed(course, plainly=plainly), _conditions_of(course, inputs), " ")
     return _Words(what, thing, _of("", *map(str, chain), subject))
+
+
+def _one_is_named(course: Course) -> bool:
+    """Whether the user names one thing, in whose answer a list lies, rather than what all items of the first list are like."""
+    return course.single() or not _listed(course)
 
 
 def _tells_of_fed(intent: Intent) -> bool:

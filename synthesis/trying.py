@@ -22,6 +22,9 @@ from domain.tool import ToolDoc
 MOST_CALLS = 60
 """Calls of one program, and of following one combination."""
 
+MOST_KEPT = 500
+"""Answers that are kept, for programs that make the same calls."""
+
 
 class CallFailedError(FootpathError):
     """A call that mining made gave no answer, or may not be made."""
@@ -35,6 +38,7 @@ class Reading:
     left: int = MOST_CALLS
     made: int = 0
     _calls: ReusingExecutor = field(init=False)
+    _kept: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.forget()
@@ -42,6 +46,7 @@ class Reading:
     def forget(self) -> None:
         """Let go of the answers so far."""
         self._calls = ReusingExecutor(self.executor)
+        self._kept = 0
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> JsonValue:
         """What a tool answers, as a program sees it.
@@ -59,6 +64,9 @@ class Reading:
         except InvalidArgumentsError as error:
             raise CallFailedError(f"{tool.api}: {error}") from error
         self.made += bool(result.attempts)
+        self._kept += bool(result.attempts)
+        if self._kept >= MOST_KEPT:
+            self.forget()
         answer = answer_of(tool, result)
         if isinstance(answer, Failure):
             raise CallFailedError(answer.message)

@@ -1,5 +1,6 @@
 """Values for the inputs of combinations: what records say that a service gave, what documents give as examples, what is allowed."""
 
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -27,6 +28,7 @@ MOST_RECORDS = 40
 _LONGEST = 120
 """Characters of a value: nobody says more in a question."""
 _RECORDED = 60
+_DAY = re.compile(r"(\d{4})-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Values:
             told = told_by(head, one.parameter)
             value = _within(record.thing, told.path) if told is not None else None
             value = record.arguments.get(one.parameter.name) if value is None else value
+            value = _year(record.thing) if value is None and words(one.parameter.name)[-1:] == ("year",) else value
             if _sayable(value) or isinstance(value, bool):
                 values[one.name] = value
         return values
@@ -152,6 +155,13 @@ def _sayable(value: JsonValue) -> bool:
     if isinstance(value, str):
         return 0 < len(value.strip()) <= _LONGEST
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _year(thing: JsonValue) -> JsonValue:
+    """The year of the first day that a thing tells."""
+    told = thing.values() if isinstance(thing, dict) else ()
+    days = (_DAY.match(one) for one in told if isinstance(one, str))
+    return next((int(hit[1]) for hit in days if hit), None)
 
 
 def _within(thing: JsonValue, path: str) -> JsonValue:

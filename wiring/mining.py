@@ -78,6 +78,7 @@ async def mine(container: Container, mining: Mining, progress: Progress) -> Repo
                 journal.add(line)
             report.add(line)
         progress(_named(tools), len(found), len(found))
+        report.counts["calls"] += forge.reading.made if forge.reading is not None else 0
     progress("tool sets", len(sets), len(sets))
     return report
 
