@@ -246,7 +246,8 @@ def _chain(intent: Intent, *, plainly: bool) -> list[_Way]:
 
 def _headed(course: Course, *, plainly: bool) -> str:
     """What the first function finds, one of them."""
-    named = held_noun(course.walk.head, _listed(course))
+    outer, listed, _ = _listed(course).partition("[]")
+    named = held_noun(course.walk.head, f"{outer}[].x" if listed else "")
     label = _label_input(course)
     told = described_thing(label) if label is not None and not plainly else ""
     return told or named or "entry"
