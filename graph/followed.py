@@ -16,7 +16,7 @@ from graph.identifiers import singular, text_words, words
 from graph.links import Feed
 from graph.looks import holder_of
 from graph.response_fields import OutputField
-from graph.vocabulary import IDENTITY
+from graph.vocabulary import FORMS, IDENTITY, thing
 
 _LEAST = 0.85
 """The least score of a feed by words: the same words stand on both sides, or what holds the field says what it lacks."""
@@ -31,6 +31,32 @@ _PLAIN = frozenset(
 """Words of what many unlike things have: that two share a year says nothing of them."""
 
 _PLACE = frozenset({"latitude", "longitude"})
+_BY = frozenset(
+    {"by", "of", "for", "in", "from", "with", "near", "at", "on", "per", "via", "and", "to", "within", "using", "id"}
+)
+
+_ACTS = frozenset(
+    {
+        "search",
+        "lookup",
+        "find",
+        "query",
+        "autocomplete",
+        "complete",
+        "suggestion",
+        "finder",
+        "get",
+        "list",
+        "show",
+        "catalogue",
+        "id",
+    }
+)
+"""Words of what a tool does, where they stand last in its name."""
+
+_ALIKE = 0.5
+"""The share of fields that two objects of one kind have in common."""
+
 _NAMING = frozenset({"name", "title"})
 
 _COLLECTIVE = frozenset(
@@ -112,6 +138,9 @@ class Followed:
             return self._by_id(one)
         if is_plain(one.parameter):
             return one.parameter.required
+        naming = words(one.parameter.name)[-1] in _NAMING or self._is_beside_name(one)
+        if not one.target.safe or (not naming and self._lists_the_same(one)):
+            return False
         if one.score < _LEAST or self._is_of_another(one):
             return False
         if set(words(one.parameter.name)) <= VAGUE or not one.parameter.required:
@@ -124,8 +153,10 @@ class Followed:
         taken = self._service(one.target).taken(one.target, one.parameter)
         slot = self._service(one.source).given(one.source, one.given)
         bare = len(words(one.given.name)) == 1
-        if taken is None or (bare and slot is None):
+        if taken is None or (bare and slot is None and len(words(one.parameter.name)) == 1):
             return self._is_spoken_of(one)
+        if bare and slot is not None and slot.form == "url" and self._is_of_another(one):
+            return False
         if not bare or slot is None or service_of(one.source) != service_of(one.target):
             return True
         return not self._goes_by_another_name(one, slot)
@@ -139,24 +170,39 @@ class Followed:
         return bool((self._kind(one.source, one.given) - IDENTITY) & about)
 
     def _goes_by_another_name(self, one: _Coupled, slot: Slot) -> bool:
-        """Whether what holds a bare ``id`` is called otherwise than what its tool's description was taken to speak of."""
+        """Whether what holds a bare ``id`` is called otherwise than what the input asks for."""
         entity = {word for known in slot.entities for word in known.split()}
         own = _name_of_holder(one.given.path)
         if own and own[-1] not in _COLLECTIVE:
             return not slot.told and not (own[-1] in entity or own[-1] in subject(one.source.api))
-        listed = _last_word(one.source.api)
-        return not slot.told and singular(listed) != listed and singular(listed) not in entity
+        listed = _listed(one.source.api)
+        if _only_qualifies(entity, words(listed)):
+            return True
+        called = self._service(one.source).noun(words(listed))
+        if called is not None and called not in slot.entities:
+            return True
+        last = listed.split()[-1].lower() if listed else ""
+        return not slot.told and singular(last) != last and singular(last) not in entity
 
     def _is_of_another(self, one: _Coupled) -> bool:
-        """Whether what holds a field goes by a name, and the input's name asks for something else: an ``isoCode`` of ``states[]``."""
-        lacking = set(words(one.parameter.name)) - set(words(one.given.name))
-        own = _name_of_holder(one.given.path)
-        return bool(lacking and own and own[-1] not in _COLLECTIVE and not lacking & set(own))
+        """Whether the input's name asks for a thing that nothing says the field to be of: an ``isoCode`` of ``states[]`` for a country."""
+        lacking = set(thing(words(one.parameter.name))) - set(words(one.given.name)) - FORMS
+        held = frozenset(_name_of_holder(one.given.path)) - _COLLECTIVE
+        said = held or {word for kind in self._kind(one.source, one.given) for word in kind.split()}
+        return bool(lacking and said and not lacking & said)
+
+    def _lists_the_same(self, one: _Coupled) -> bool:
+        """Whether two tools tell the same of the same kind of thing, each by something else: stations by country and by genre."""
+        own = {words(field.name) for field in self._fields[one.source.id] if _alike_held(field, one.given)}
+        held: dict[str, set[tuple[str, ...]]] = {}
+        for field in self._fields[one.target.id]:
+            held.setdefault(holder_of(field.path), set()).add(words(field.name))
+        return any(len(own & other) >= _ALIKE * len(own | other) for other in held.values() if len(own) > 1)
 
     def _is_looked_for(self, one: _Coupled) -> bool:
         """Whether a tool finds by this input things of the kind that the field is of: what it lists has the same field."""
         wanted = words(one.parameter.name)
-        if not one.parameter.required and wanted[-1] not in _NAMING and not self._is_beside_name(one):
+        if not (one.parameter.required or wanted[-1] in _NAMING or self._is_beside_name(one)):
             return False
         alike = [field for field in self._fields[one.target.id] if words(field.name) == wanted]
         own = self._kind(one.source, one.given)
@@ -186,9 +232,16 @@ def _name_of_holder(path: str) -> tuple[str, ...]:
     return words(holder_of(path).replace("[]", "").rpartition(".")[2])
 
 
-def _last_word(api: str) -> str:
-    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
-    return found[-1].lower() if found else ""
+def _listed(api: str) -> str:
+    """What the name of a tool says that it gives, without by what: ``List movies by genre`` → List movies."""
+    pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
+    until = next((at for at, piece in enumerate(pieces) if at and piece.lower() in _BY), len(pieces))
+    return " ".join(pieces[:until])
+
+
+def _only_qualifies(entity: set[str], listed: tuple[str, ...]) -> bool:
+    """Whether an entity stands before another word in what a tool lists: ``List Video Comments`` gives no videos."""
+    return len(listed) > 1 and bool(entity & set(listed[:-1])) and listed[-1] not in entity | _COLLECTIVE | _ACTS
 
 
 def _is_about_call(field: OutputField) -> bool:

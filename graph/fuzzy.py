@@ -10,6 +10,7 @@ from itertools import combinations
 from pydantic.types import JsonValue
 
 from domain.tool import Parameter, ToolDoc
+from graph.coupling import subject
 from graph.entities import Service
 from graph.identifiers import words
 from graph.lenient_json import read_value
@@ -17,8 +18,8 @@ from graph.vocabulary import IDENTITY
 
 _OPAQUE = IDENTITY | frozenset(
     {
-        "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "cookie", "credential", "csrf", "cursor",
-        "data", "etag", "file", "guid", "handle", "hash", "header", "host", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
+        "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "continuation", "cookie", "credential", "csrf", "cursor",
+        "data", "etag", "file", "guid", "handle", "hash", "header", "host", "image", "img", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
         "password", "payload", "secret", "session", "sha", "shortcode", "signature", "token", "useragent",
         "webhook", "xml",
     }
@@ -101,7 +102,21 @@ def is_topic(parameter: Parameter) -> bool:
 
 def is_fuzzy(tool: ToolDoc, service: Service) -> bool:
     """Whether all that a call of a tool needs is what a user says, or a setting with a default."""
-    return not any(must_be_found(one, tool, service) for one in tool.required)
+    return not any(must_be_found(one, tool, service) for one in tool.required) and not _is_by_id(tool, service)
+
+
+def _is_by_id(tool: ToolDoc, service: Service) -> bool:
+    """Whether a tool can be told nothing but the id of what it is named after, though its document does not require it."""
+    if any(is_topic(one) and says(one, tool, service) for one in tool.parameters):
+        return False
+    slots = (service.taken(tool, one) for one in tool.parameters)
+    named = subject(tool.api)
+    return any(
+        named & set(entity.split())
+        for slot in slots
+        if slot is not None and slot.form in IDENTITY
+        for entity in slot.entities
+    )
 
 
 def must_be_found(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:

@@ -1,5 +1,6 @@
 """The ground that walks go over: tools with what is known of them together, and the couplings worth following."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -14,13 +15,16 @@ from graph.looks import holder_of
 from graph.response_fields import OutputField, output_fields
 from graph.vocabulary import IDENTITY
 
+_DATA = re.compile(r"\d+|.*\d{4}.*|.*[@^*,|].*")
+"""A step of a path that is a value rather than a name: an id or a date under which an example keeps something."""
+
 
 class Ground:
     """Tools by id, the fields of their responses, and which feeds which."""
 
     def __init__(self, tools: Iterable[ToolDoc]) -> None:
         self.tools = {doc.id: doc for doc in sorted(tools, key=lambda doc: doc.id)}
-        self.fields = {tool: output_fields(doc) for tool, doc in self.tools.items()}
+        self.fields = {tool: tuple(filter(_is_named, output_fields(doc))) for tool, doc in self.tools.items()}
         members: defaultdict[tuple[str, str], list[tuple[ToolDoc, tuple[OutputField, ...]]]] = defaultdict(list)
         for tool, doc in self.tools.items():
             members[service_of(doc)].append((doc, self.fields[tool]))
@@ -84,6 +88,11 @@ class Ground:
             and any(is_identity(one) and holder_of(one.field) == holder for one in self.feeds(source, other))
         ]
         return {words(one.name) for other in by_id for one in self.fields[other] if "[]" not in one.path}
+
+
+def _is_named(field: OutputField) -> bool:
+    """Whether the next answer has the field under the same name."""
+    return not any(_DATA.fullmatch(step) for step in field.path.replace("[]", "").split("."))
 
 
 def is_identity(feed: Feed) -> bool:

@@ -16,7 +16,7 @@ from graph.walks import Walk
 _HIDDEN = frozenset(
     {
         "id", "hash", "token", "slug", "key", "cursor", "etag", "signature", "checksum", "nonce", "guid", "sha", "md5", "secret", "session",
-        "handle", "self", "typename",
+        "handle", "self", "typename", "password",
     }
 )  # fmt: skip
 _PAGING = frozenset(
@@ -53,10 +53,19 @@ _ENVELOPE = frozenset(
 _WRAPPERS = frozenset(
     {
         "meta", "metadata", "pagination", "paging", "paginator", "pageinfo", "link", "url", "error", "errors", "header", "headers", "request",
-        "parameter", "parameters", "query", "debug", "ratelimit", "warning", "warnings", "pageable",
+        "parameter", "parameters", "query", "debug", "ratelimit", "warning", "warnings", "pageable", "cursor",
     }
 )  # fmt: skip
 """Words of objects that are about the answer rather than about what was asked for."""
+
+_COLLECTIVE = frozenset(
+    {"list", "item", "data", "result", "response", "body", "payload", "record", "object", "content", "info", "detail"}
+)
+"""Words of lists and objects that do not say what is in them."""
+
+_OUTCOME = frozenset({"status", "code", "error", "ret", "return", "message", "http", "cod", "msg"})
+
+_STATUS = _ENVELOPE | _OUTCOME | {"sub", "data", "execution"}
 
 _PLACEHOLDER = re.compile(r"key\d+")
 """What catalogues write for names that are data."""
@@ -72,10 +81,13 @@ def telling(walk: Walk, given: Iterable[Parameter], ground: Ground) -> tuple[Out
         return ()
     fields = [one for one in ground.fields[tail.id] if not _is_formal(one, ground.fields[tail.id])]
     fields = [one for one in fields if not _identifies(one, tail, ground.service(tail))]
+    if len(fields) > 1 and all(set(words(one.name)) <= _ENVELOPE for one in fields):
+        return ()
     main = _main(fields)
     fed = {feed.parameter for feed in walk.into(tail.id)}
     asked = [one for tool, one in walk.asked if tool == tail.id] + [one for one in tail.parameters if one.name in fed]
-    asked += given if len(walk.tools) == 1 else ()
+    if not any("[]" in feed.field for feed in walk.feeds):
+        asked += given
     echoes = {thing(words(one.wire_name)) for one in asked}
     hits = _are_hits(walk, main, ground)
     if hits:
@@ -99,10 +111,13 @@ def repeats(walk: Walk, given: Iterable[Parameter], ground: Ground) -> bool:
 def _is_formal(field: OutputField, fields: Sequence[OutputField]) -> bool:
     """Whether a field is about the answer rather than what was asked for: where it was cut off, whether it went well."""
     named, holder = set(words(field.name)), set(field.holder)
-    if holder & _WRAPPERS and "[]" not in holder_of(field.path):
+    about_answer = bool(holder & _WRAPPERS) or holder == {"page", "info"} or (holder == {"status"} and named <= _STATUS)
+    if about_answer and "[]" not in holder_of(field.path):
         return True
     if "[]" in field.path or not named:
         return False
+    if len(named) > 1 and named <= _OUTCOME:
+        return True
     if named <= _PAGING and (named & _PAGED or "[]" not in field.path) and any("[]" in one.path for one in fields):
         return True
     return "." not in field.path and named <= _ENVELOPE and any("." in one.path or "[]" in one.path for one in fields)
@@ -185,7 +200,7 @@ def _entity(feed: Feed, ground: Ground) -> frozenset[str]:
 
 
 def _plain(named: Iterable[str]) -> Key:
-    return frozenset(named) - {"list", "item"}
+    return frozenset(named) - _COLLECTIVE
 
 
 def _item_of(path: str) -> str:

@@ -167,30 +167,23 @@ class _Walker:
         return None
 
     def _is_simple(self, walk: Walk, target: ToolDoc, way: Way) -> bool:
-        """Whether the last tool is needed: it gives other things than the one before, which could feed the target itself.
-
-        It does not where it is about the very thing that was found before: a field outside of lists, or one of a list that repeats
-        what was asked for.
-        """
-        if len(walk.tools) == 1:
+        """Whether the last tool is needed: what it was asked about could not have fed the target itself, or it gives others of the kind."""
+        into = walk.into(walk.tail.id)
+        if not into:
             return True
-        before = {feed.parameter for tool in walk.path[:-1] for feed in self._ground.feeds(tool, target.id)}
-        if not {feed.parameter for feed in way.feeds} <= before:
-            return True
-        return not all(self._same_thing(walk, feed) for feed in way.feeds)
-
-    def _same_thing(self, walk: Walk, feed: Feed) -> bool:
-        """Whether a field of the last answer is of the thing that the last tool was asked about."""
-        if "[]" not in feed.field:
-            given = self._ground.field(feed)
-            slot = self._ground.service(walk.tail).given(walk.tail, given) if given else None
-            taken = [self._ground.service(walk.tail).taken(walk.tail, one) for one in walk.tail.parameters]
-            return slot is None or any(one is not None and one.entities & slot.entities for one in taken)
-        asked_with = {words(one.parameter) for one in walk.into(walk.tail.id)} - {(form,) for form in IDENTITY}
-        beside = {
-            words(one.name) for one in self._ground.fields[walk.tail.id] if holder_of(one.path) == holder_of(feed.field)
+        asked_by = into[0]
+        direct = {
+            feed.parameter
+            for feed in self._ground.feeds(asked_by.source, target.id)
+            if holder_of(feed.field) == holder_of(asked_by.field)
         }
-        return bool(asked_with & beside)
+        return any(feed.parameter not in direct or self._is_of_others(walk, feed) for feed in way.feeds)
+
+    def _is_of_others(self, walk: Walk, feed: Feed) -> bool:
+        """Whether a field of the last answer is of other things than the last tool was asked about: of a list that does not look for them."""
+        asked_with = {words(one.parameter) for one in walk.into(walk.tail.id)}
+        asked_with = {named for named in asked_with if named[-1] not in IDENTITY}
+        return "[]" in feed.field and not asked_with & {words(one.name) for one in self._ground.beside(feed)}
 
 
 def _input(tool: ToolDoc, feed: Feed) -> Parameter:
