@@ -33,7 +33,9 @@ from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 
-ENDS_IN_PROGRAMS = frozenset({"program", "dfs", "cot", "basic"})
+BY_PROGRAM = frozenset({"program", "solution"})
+"""Planners that serve a request by a program over its offer."""
+ENDS_IN_PROGRAMS = BY_PROGRAM | {"dfs", "cot", "basic"}
 """Planners that say which tools are called, and not with what."""
 
 
@@ -92,13 +94,13 @@ class RunDeps:
             and self.sandbox is not None
             and self.policy.writes
             and self.plan is None
-            and (self.approves is None or self.planner == "program")
+            and (self.approves is None or self.planner in BY_PROGRAM)
         )
 
     @property
     def by_program(self) -> bool:
         """Whether a request is served by a program over its offer, rather than by a path that is found first."""
-        return self.planner == "program" and self.writes_programs
+        return self.planner in BY_PROGRAM and self.writes_programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,8 @@ def run_and_learn(
     records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
-    return taught(records, Learner(deps.store, deps.memory, deps.policy, ended, deps.weights), past)
+    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, deps.solutions)
+    return taught(records, learner, past)
 
 
 def budget_of(container: Container) -> Budget:
