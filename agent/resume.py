@@ -54,10 +54,13 @@ from domain.event import (
 from domain.plan import Binding, StepResult
 from domain.program import ProgramPlan
 from domain.recalled import MemoryRecalled
+from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
 """What may be told or not without the run being another one."""
+_BEGUN = SolutionTaken | NoSolution | ProgramRefused | ProgramStarted
+"""How serving a request by a program begins."""
 _CALLS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
 OfProgram = CallStarted | CallFinished | QuestionAnswered
 """What a program tells while it runs."""
@@ -165,9 +168,9 @@ class Line:
             case [CandidatesConsidered(), PathEnded(path=())] if self.shown:  # a program, which was not allowed
                 return True
             case [CandidatesConsidered(), following]:  # an offer, not where a walk begins
-                return isinstance(following, CandidatesConsidered | ProgramRefused | ProgramStarted)
+                return isinstance(following, CandidatesConsidered | _BEGUN)
             case [first, *_]:
-                return isinstance(first, PlanReady | ProgramRefused | ProgramStarted)
+                return isinstance(first, PlanReady | _BEGUN)
             case _:
                 return None
 
@@ -302,6 +305,10 @@ def _course(event: Event) -> object:
 
 def _course_of_program(event: Event) -> object:
     match event:
+        case SolutionTaken():
+            return event.solution
+        case NoSolution():
+            return event.path
         case ProgramRefused():
             return event.text
         case ProgramStarted():

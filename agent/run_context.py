@@ -26,13 +26,16 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
 from agent.scheduler import Turns
 from agent.search.settings import WalkSettings
+from agent.solutions.protocol import Solutions
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 
-ENDS_IN_PROGRAMS = frozenset({"program", "dfs", "cot", "basic"})
+BY_PROGRAM = frozenset({"program", "solution"})
+"""Planners that serve a request by a program over its offer."""
+ENDS_IN_PROGRAMS = BY_PROGRAM | {"dfs", "cot", "basic"}
 """Planners that say which tools are called, and not with what."""
 
 
@@ -41,7 +44,7 @@ class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
     ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
-    ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
+    ``solutions``: programs that served earlier requests, or may serve one. ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
@@ -63,6 +66,7 @@ class RunDeps:
     choices: FieldChoices = field(default_factory=FieldChoices)
     secrets: Secrets | None = None
     memory: LongTermMemory | None = None
+    solutions: Solutions | None = None
     flows: FlowStore | None = None
     reader: RequestReader = field(default_factory=PlainReader)
     offers: Offers | None = None
@@ -90,13 +94,13 @@ class RunDeps:
             and self.sandbox is not None
             and self.policy.writes
             and self.plan is None
-            and (self.approves is None or self.planner == "program")
+            and (self.approves is None or self.planner in BY_PROGRAM)
         )
 
     @property
     def by_program(self) -> bool:
         """Whether a request is served by a program over its offer, rather than by a path that is found first."""
-        return self.planner == "program" and self.writes_programs
+        return self.planner in BY_PROGRAM and self.writes_programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 
+from agent.by_program import ByProgram
 from agent.conversation import References
 from agent.execution.execute import execute, in_time, told_late
 from agent.memory.path_reuse import remembering
@@ -24,14 +25,13 @@ from agent.policy.subtasks import Subtask
 from agent.programs import text_names
 from agent.programs.carrying import Carrying, tools_of
 from agent.programs.earlier import EARLIER, Asked, EarlierResults, earlier_results
-from agent.programs.offered import considered, offered_for_follow_up, offered_tools
 from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling, StepCount
 from agent.programs.serving import Serving
 from agent.programs.verdict import worse
 from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
 from agent.resume import DecidingAsBefore, as_called
-from agent.run_context import Shared, leave_of
+from agent.run_context import RunDeps, Shared, leave_of
 from agent.scheduler import closing
 from agent.search.state import Path
 from agent.search.walk import walk_deps
@@ -132,27 +132,26 @@ class SubtaskRun(SubtaskOutcome):
                     yield event
 
     async def _served_by_program(self) -> AsyncIterator[Event]:
-        """A program over what is offered for the request; where none comes out, the walk finds a path."""
-        before, offers = self._earlier.runs, self._deps.offers
-        with self.progress.spends("plan"):
-            if before and self._request == self._asked_for:
-                offered = await offered_for_follow_up(self._request, before, offers, self.evidence)
-            else:
-                offered = await offered_tools(self._request, offers, self.evidence)
-        yield considered(offered, self.evidence)
-        serving = self._serving(wider=True)
-        async with closing(serving.events(offered)) as events:
+        """By programs; where none comes out, the walk finds a path."""
+        follow_up = self._earlier.runs if self._request == self._asked_for else ()
+        parts = self._deps, self.evidence, self._calling, self.progress, self._past
+        served = ByProgram(self._to_serve(wider=True), follow_up, *parts, self._serving)
+        async with closing(served.events()) as events:
             async for event in events:
                 yield self._references.told(event)
-        if not serving.over:
+        if not served.over:
+            self._first = served.first
             async with closing(self._find_out()) as events:
                 async for event in events:
                     yield event
 
-    def _serving(self, *, wider: bool) -> Serving:
-        """What writes and runs a program; earlier results are names of it."""
-        asked = Asked(self._request, self._today, self._earlier_results, wider=wider)
-        return Serving(asked, self._deps, self.evidence, self._calling, self.progress, self._past, self._questions)
+    def _to_serve(self, *, wider: bool) -> Asked:
+        """What a program is written for; earlier results are names of it."""
+        return Asked(self._request, self._today, self._earlier_results, wider=wider)
+
+    def _serving(self, asked: Asked, deps: RunDeps) -> Serving:
+        """What writes and runs a program."""
+        return Serving(asked, deps, self.evidence, self._calling, self.progress, self._past, self._questions)
 
     @property
     def _earlier_results(self) -> EarlierResults:
@@ -232,7 +231,7 @@ class SubtaskRun(SubtaskOutcome):
                     yield event
             return
         if self._deps.writes_programs:
-            serving = self._serving(wider=False)
+            serving = self._serving(self._to_serve(wider=False), self._deps)
             async with closing(serving.events(self.evidence.docs(tuple(dict.fromkeys(ended.path))))) as events:
                 async for event in events:
                     yield self._references.told(event)

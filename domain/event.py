@@ -12,6 +12,7 @@ from domain.plan import Binding, Plan, StepResult
 from domain.plan_document import PlanDocument
 from domain.program import Answered, Program, ProgramPlan
 from domain.recalled import MemoryRecalled
+from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 from domain.usage import Usage
 
@@ -312,6 +313,8 @@ Planning = (
     RunStarted
     | SubtaskStarted
     | MemoryRecalled
+    | SolutionTaken
+    | NoSolution
     | CandidatesConsidered
     | StepChosen
     | StepBacktracked

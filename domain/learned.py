@@ -29,9 +29,17 @@ class JudgedMemory(Model):
     good: bool
 
 
+class JudgedSolution(Model):
+    """A solution that the run took, and whether it served."""
+
+    solution: str
+    good: bool
+
+
 class WeightsLearned(Model):
     """What the run taught, just before its end. ``remembered``: the ids of the memories of this run: none, one, or one of each subtask.
 
+    ``solutions``: the ids of those that it is a run of now, new or known; ``solved``: what became of those that it took.
     ``error``: why it was not learnt, or not all of it; the run itself is not affected.
     """
 
@@ -40,4 +48,6 @@ class WeightsLearned(Model):
     tools: tuple[LearnedTool, ...] = ()
     remembered: tuple[str, ...] = ()
     judged: tuple[JudgedMemory, ...] = ()
+    solutions: tuple[str, ...] = ()
+    solved: tuple[JudgedSolution, ...] = ()
     error: str = ""

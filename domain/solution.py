@@ -1,6 +1,6 @@
 """Solutions: programs with typed inputs, the requests that they serve, and how they have done (SoAy, Wang et al. 2024, definition 2)."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -23,7 +23,8 @@ class Solution(Model):
     tool, what its signature came to when the program was checked: one that differs is drift. ``good``, ``bad``: how often it has served, or failed, a
     request since it was made; users' verdicts are among them. ``wrong``: requests to which users marked its answer as wrong; it is never
     taken for these, or for what is worded like them. ``suspended``: why it is not taken at all until it is checked again; empty: it may be.
-    ``runs``: the latest runs that it came from or served.
+    ``runs``: the latest runs that it came from or served. ``verdicts``: by run, whether the latest of those that are counted were good.
+    ``id``: which program it is, and behind a point whose, where it is an owner's (:func:`program_of`).
     """
 
     id: str
@@ -39,7 +40,13 @@ class Solution(Model):
     wrong: tuple[str, ...] = ()
     suspended: str = ""
     runs: tuple[str, ...] = ()
+    verdicts: dict[str, bool] = Field(default_factory=dict[str, bool])
     at: datetime
+
+
+def program_of(solution: str) -> str:
+    """Which program a solution is, out of its id: the same for all owners."""
+    return solution.partition(".")[0]
 
 
 class NearPattern(Model):
@@ -48,6 +55,10 @@ class NearPattern(Model):
     solution: str
     number: int
     similarity: float
+
+
+Change = Callable[[str, Solution | None], Solution | None]
+"""Told an id and what is kept under it, if anything: what is to be kept there; None: it stays as it is."""
 
 
 class SolutionStore(Protocol):
@@ -65,8 +76,16 @@ class SolutionStore(Protocol):
         """By id; unknown ids are left out."""
         ...
 
-    async def judge(self, solution: str, *, good: bool, run: str = "") -> None:
-        """Count one more success or failure, once per run where one is named; unknown ids are ignored."""
+    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+        """What is kept under these ids becomes what ``change`` makes of it, all of it or nothing; what was written, by id.
+
+        Nobody else writes them meanwhile, so that changes made at once lose nothing of one another. ``change`` may be called
+        anew where a write did not come about: it does nothing but tell.
+        """
+        ...
+
+    async def of_program(self, program: str) -> list[Solution]:
+        """Those of all owners that are this program (:func:`program_of` of their ids), ordered by id."""
         ...
 
     async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:

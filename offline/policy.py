@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.learning.step_scores import scores
+from agent.memory.path_reuse import IDENTICAL
 from agent.offer.candidates import Candidate
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
@@ -20,6 +21,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from offline.change_words import unmet
@@ -30,6 +32,7 @@ from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
 from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
+from offline.solution_fill import fill
 from offline.template_answer import compose
 from offline.toolset_prior import kindred
 
@@ -114,6 +117,18 @@ class OfflinePolicy:
     async def whole_path(self, question: PathQuestion) -> WholePath:
         """The steps that ``choose`` would take over these candidates alone."""
         return await walked(question, self.choose)
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        """By the words that differ, and the types of the inputs."""
+        return fill(question)
+
+    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
+        """The nearest, where it is nearly identical beside its values."""
+        nearest = max((one.likeness for one in question.solutions), default=0.0)
+        if nearest < IDENTICAL:
+            return ChosenSolution(None, reason=f"none of them is near enough: the likeness is {nearest:.2f} at most")
+        place = next(place for place, one in enumerate(question.solutions) if one.likeness == nearest)
+        return ChosenSolution(place, reason=f"it serves what is asked, with a likeness of {nearest:.2f}")
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:  # noqa: ARG002  the protocol's
         """No text: it plans by the walk."""

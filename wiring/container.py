@@ -1,6 +1,7 @@
 """Settings to objects: opens what is asked for, closes everything. Adapters are imported when first needed."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,13 +12,16 @@ from typing import TYPE_CHECKING
 from agent.compression.field_selection import FieldChoices
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
+from agent.llm.client.chat import ChatModel
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import OfferMaker
 from agent.offer.tool_facts import ReadOnce
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm, Sandbox
-from domain.errors import UsageError
+from agent.solutions.library import SolutionLibrary
+from domain.errors import FootpathError, UsageError
 from domain.memory import MemoryStore
+from domain.solution import PatternIndex, SolutionStore
 from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -30,19 +34,23 @@ from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
 from wiring.layout import StoreFolder
 from wiring.lazy import Lazy, set_up
-from wiring.memories import RECALL_SECONDS, memories_of, within_reach
+from wiring.memories import memories_of
 from wiring.planning_stores import copy_flows_to_server, flows_of, kept_fields_of
 from wiring.program_forms import form_for, kept_forms
 from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
+from wiring.solutions import adopt_programs, patterns_of, solutions_of
 from wiring.store_servers import vector_address
 from wiring.unknown_settings import named_in, warn_of_unknown_settings
+from wiring.within_reach import within_reach
 
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
+
+_log = logging.getLogger(__name__)
 
 
 class Container:
@@ -69,6 +77,9 @@ class Container:
         self._retrieval = Lazy(self._open_retrieval)
         self._recordings = Lazy(self._open_recordings)
         self._memories = Lazy(self._open_memories)
+        self._solutions = Lazy(self._open_solutions)
+        self._patterns = Lazy(self._open_patterns)
+        self._adopted = Lazy(self._adopt_programs)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
@@ -156,11 +167,44 @@ class Container:
 
     async def memories_in_reach(self) -> MemoryStore:
         """The same, or, where they cannot be opened, a store that refuses whatever it is asked: runs go on without memories."""
-        return await within_reach(self.memories, RECALL_SECONDS if self.vectors_on_server else None)
+        return await within_reach(self.memories, "memories", on_server=self.vectors_on_server)
 
     async def _open_memories(self) -> MemoryStore:
         memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)
         return await set_up(memories, self._stack)
+
+    async def solutions(self, owner: str | None = None) -> SolutionLibrary:
+        """The library of solutions, for the owner of the settings or another; out of reach, it refuses whatever it is asked."""
+        store = await within_reach(self._solutions.get, "solutions", on_server=self.graph_on_server)
+        index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
+        await self._adopted.get()
+        whose = self.settings.owner if owner is None else owner
+        return SolutionLibrary(store, index, self.embedder(), whose, self.graph)
+
+    async def solution_store(self) -> SolutionStore:
+        """The solutions of all owners, opened once."""
+        store = await self._solutions.get()
+        await self._adopted.get()
+        return store
+
+    async def _adopt_programs(self) -> bool:
+        """Whether the programs that earlier versions kept with memories are solutions now; where not, another process may do it."""
+        if not self.vectors_on_server and not await asyncio.to_thread(self.folder.memories.exists):
+            return True
+        try:
+            store, index = await self._solutions.get(), await self._patterns.get()
+            library = SolutionLibrary(store, index, self.embedder(), "", self.graph)
+            await adopt_programs(await self.memories_in_reach(), library)
+        except FootpathError as error:
+            _log.warning("programs of memories are not solutions yet: %s", error)
+            return False
+        return True
+
+    async def _open_solutions(self) -> SolutionStore:
+        return await set_up(solutions_of(self.settings, self.folder, on_server=self.graph_on_server), self._stack)
+
+    async def _open_patterns(self) -> PatternIndex:
+        return await set_up(patterns_of(self.settings, self.folder, on_server=self.vectors_on_server), self._stack)
 
     async def flows(self) -> FlowStore:
         """What recorded calls took from another's answers, opened once."""
@@ -196,6 +240,10 @@ class Container:
         if name == "llm":
             return self._shared_model(model).policy()
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
+
+    def chat_model(self) -> ChatModel:
+        """The language model of the settings, for what is no run."""
+        return self._shared_model("").model
 
     def _shared_model(self, name: str) -> "SharedModel":
         """A language model of the settings with its breaker; closed with the container."""

@@ -35,6 +35,14 @@ class StoreFolder:
         return self.root / "memories.db"
 
     @property
+    def solutions(self) -> Path:
+        return self.root / "solutions.db"
+
+    @property
+    def patterns(self) -> Path:
+        return self.root / "patterns.db"
+
+    @property
     def flows(self) -> Path:
         return self.root / "flows.db"
 

@@ -51,6 +51,7 @@ async def run_deps(
         choices=container.field_choices(),
         secrets=await container.secrets(),
         memory=await _memory(container, container.settings.owner if owner is None else owner),
+        solutions=await container.solutions(owner),
         flows=await container.flows(),
         reader=reader_for(policy),
         offers=await container.offers(search),
@@ -108,7 +109,8 @@ def run_and_learn(
     records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
-    return taught(records, Learner(deps.store, deps.memory, deps.policy, ended, deps.weights), past)
+    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, deps.solutions)
+    return taught(records, learner, past)
 
 
 def budget_of(container: Container) -> Budget:

@@ -1,7 +1,7 @@
 """Learning after a run: what answers look like, its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,10 +13,12 @@ from agent.memory.from_run import followed, solved
 from agent.memory.long_term import LongTermMemory
 from agent.policy.path_questions import ScoreQuestion
 from agent.policy.protocol import Policy
+from agent.solutions.from_run import judged, learnt, taken, worded_anew
+from agent.solutions.protocol import Solutions
 from agent.transcript import Transcript
 from domain.errors import FootpathError
 from domain.event import EventRecord, RunFinished
-from domain.learned import JudgedMemory, LearnedEdge, LearnedTool, WeightsLearned
+from domain.learned import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
 from domain.tool import FINISH, ToolDoc, ToolId
 from graph.evidence import walks_of
@@ -42,7 +44,7 @@ class Learns(LearnsAnswers, Protocol):
 class Learner:
     """Who learns, and by which parameters of the ``weights``. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
 
-    ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
+    ``solutions``: the library that judges and keeps what programs were run. ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
     """
 
     store: Learns
@@ -50,6 +52,7 @@ class Learner:
     policy: Policy | None = None
     ended: Callable[[], bool] = lambda: True
     weights: WeightParameters = DEFAULTS
+    solutions: Solutions | None = None
 
 
 async def taught(
@@ -84,6 +87,7 @@ async def learn_from(
     memory: LongTermMemory | None = None,
     policy: Policy | None = None,
     weights: WeightParameters = DEFAULTS,
+    solutions: Solutions | None = None,
 ) -> WeightsLearned | None:
     """Learn from a whole run; what it taught, or None where there was nothing to learn.
 
@@ -102,16 +106,23 @@ async def learn_from(
     except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
         _log.exception("a run could not be learnt from")
         return WeightsLearned(error=f"internal: {type(error).__name__}; the log has the details")
-    if memory is None or learned is None:
-        return learned
+    if learned is not None and memory is not None:
+        learned = await _or_said(learned, _remembered(learned, records, transcript, memory, judge=new))
+    if learned is not None and solutions is not None:
+        learned = await _or_said(learned, _kept(learned, records, transcript, solutions, store))
+    return learned
+
+
+async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> WeightsLearned:
+    """With what is learnt besides, or why it is not."""
     try:
-        return await _remembered(learned, records, transcript, memory, judge=new)
+        return await more
     except FootpathError as error:
         return learned.model_copy(update={"error": f"{error.code}: {error}"})
 
 
 async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
-    return await learn_from(records, learner.store, learner.memory, learner.policy, learner.weights)
+    return await learn_from(records, learner.store, learner.memory, learner.policy, learner.weights, learner.solutions)
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
@@ -160,6 +171,28 @@ async def _remembered(
     if kept:
         await memory.embed()
     return learned.model_copy(update={"judged": tuple(judged), "remembered": tuple(kept)})
+
+
+async def _kept(
+    learned: WeightsLearned, records: Sequence[EventRecord], transcript: Transcript, library: Solutions, store: Learns
+) -> WeightsLearned:
+    """Judge the solutions that were taken, each once a run, and keep the programs that served as solutions, and new ways to ask for known ones."""
+    run, told = records[0].run, [JudgedSolution(solution=one, good=good) for one, good in judged(records, transcript)]
+    for one in told:
+        await library.judge(one.solution, good=one.good, run=run)
+    served = {one.solution for one in told if one.good}
+    asked = [one for one in taken(records) if one.told.how == "asked" and one.told.solution in served]
+    there = await library.get(one.told.solution for one in asked)
+    docs = await store.get_tools({result.tool for result in transcript.steps.values()})
+    requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked]
+    reworded = [
+        worded_anew(one, there[one.told.solution], request)
+        for one, request in zip(asked, requests, strict=True)
+        if one.told.solution in there
+    ]
+    new = [one for one in reworded if one is not None] + list(learnt(records, transcript, docs, library.owner))
+    kept = await library.add(new) if new else []
+    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(kept)), "solved": tuple(told)})
 
 
 def _told(batch: LiveBatch) -> WeightsLearned:

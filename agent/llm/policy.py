@@ -19,6 +19,8 @@ from agent.llm.program_sentences import SentenceAuthor
 from agent.llm.program_text import program_messages
 from agent.llm.prompts import Fence, instructions
 from agent.llm.rendering import answer_text, arguments_text, fields_text, path_text, situation_text, split_text
+from agent.llm.solution_choice import SolutionAnswer, chosen_of, solution_complaint, solutions_text
+from agent.llm.solution_fill import FillAnswer, fill_complaint, fill_text, filled_of
 from agent.llm.steps import ChoiceAnswer, PathAnswer, choice_of, offered, path_complaint, path_of
 from agent.llm.steps import complaint_of as complaint_of_move
 from agent.llm.structured_output import Allowance, Asker
@@ -37,6 +39,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from agent.programs.protocol import ProgramForm, ProgramQuestion, WrittenProgram
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from agent.text import clean, title
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
@@ -124,6 +127,21 @@ class LlmPolicy:
         if answer is None:
             return Adoption(adopted=False, reason="the model gave no valid word on it")
         return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        """The model's word; it does not fit where it gives none that can be used."""
+        messages = [await instructions("fill"), self._fence.message(*fill_text(question, self._fence))]
+        answer, _ = await self._ask.decide("fill", messages, FillAnswer, lambda a: fill_complaint(a, question))
+        return filled_of(answer, question)
+
+    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
+        """The model's choice; none where it gives none that can be used."""
+        prompt = self._fence.message(*solutions_text(question, self._fence))
+        messages = [await instructions("choose_solution"), prompt]
+        answer, _ = await self._ask.decide(
+            "choose_solution", messages, SolutionAnswer, lambda a: solution_complaint(a, question)
+        )
+        return chosen_of(answer)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """The program in the model's reply, asked for once more where there is none in it and it was not cut off; or what its sentence of the grammar compiles to."""

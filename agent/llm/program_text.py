@@ -1,19 +1,34 @@
 """What the author of a program is shown: functions, names, the request, and what became of earlier texts."""
 
+import json
 from collections.abc import Iterator, Sequence
 from datetime import date
 
 from agent.llm.client.chat import Message
 from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
+from agent.programs.known import Known, KnownProgram
 from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
+from agent.text import clean
 from domain.event import QuestionAnswered
+from domain.model import JsonObject
 
 _TOLD = 6_000
 _EARLIER = (
     "This goes on from earlier requests. `earlier` is the list of what their calls answered, whole; below, samples. What the request refers back to is "
     "there: take values from `earlier[…]` rather than writing them; what it does not refer to is of no use."
 )
+_CHOSEN = (
+    "This program served requests of the kind that `for` names, with the inputs that stand in braces there. Write this request's own after it: the same calls, with this "
+    "request's values in the inputs' places, and whatever else this request asks: another field, a filter, a loop, a count."
+)
+_NEAR = "Programs that served requests like this one. Go by one where it does what this request asks, with this request's values in its inputs' places."
+_PATH = "Calls that may serve it, in this order; go by them as far as they do:"
+_TOLD_OF_INPUTS = frozenset({"type", "format", "enum", "items", "default", "examples"})
+_SCHEMA = 120
+_SERVES = 300
+_LONGEST = 4_000
+"""Characters of a known program."""
 
 
 def program_messages(question: ProgramQuestion, instructions: Message, fence: Fence) -> list[Message]:
@@ -28,9 +43,30 @@ def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
     return (
         fence.block("functions", question.offer.text) if question.offer.text else "There are no functions.",
         f"{_EARLIER}\n{fence.block('earlier', question.earlier)}" if question.earlier else "",
+        _known(question.known, fence),
         f"today = {question.today!r}{_weekday(question.today)}",
         request_text(question.request, fence),
     )
+
+
+def _known(known: Known, fence: Fence) -> str:
+    """What is shown of how such requests were served; empty where there is nothing."""
+    if known.path:
+        return f"{_PATH} {' -> '.join(known.path)}"
+    if not known.programs:
+        return ""
+    shown = "\n\n".join(_program(one) for one in known.programs)
+    return f"{_CHOSEN if known.chosen else _NEAR}\n{fence.block('known', shown)}"
+
+
+def _program(one: KnownProgram) -> str:
+    inputs = "".join(f"# {name}: {_schema(schema)}\n" for name, schema in one.inputs.items())
+    return f"# for: {clean(one.serves, _SERVES)}\n{inputs}{one.text[:_LONGEST]}"
+
+
+def _schema(schema: JsonObject) -> str:
+    kept = {name: value for name, value in schema.items() if name in _TOLD_OF_INPUTS}
+    return clean(json.dumps(kept, ensure_ascii=False), _SCHEMA)
 
 
 def _answered(answers: Sequence[QuestionAnswered], fence: Fence) -> str:

@@ -4,18 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent.learning.step_scores import FAILED
 from agent.offer.exploration import ALIKE
-from agent.plans.lifting import liftable, lifted
-from agent.plans.standing import standing
-from agent.programs.text_names import used
-from agent.transcript import SubtaskTranscript, Transcript
+from agent.transcript import Transcript
 from domain.event import CandidatesConsidered, EventRecord, StepChosen
-from domain.program import ProgramPlan
 from domain.recalled import MemoryRecalled
 from domain.tool import ToolId, tool_id_parts
 from domain.trajectory import Solved
 
-LONGEST_KEPT = 4_000
-"""Characters of a program that is kept with a memory."""
 _CIRCUMSTANCE = frozenset({"absent", "refused", "unreached"})
 """Outcomes by which a step came to nothing for this run, though its tool is not to blame."""
 
@@ -68,25 +62,7 @@ def solved(records: Iterable[EventRecord], transcript: Transcript) -> Iterator[S
         if stands_alone and one.answered and all(_replaced(tool, path, relevance) for tool in lost):
             bindings = {result.tool: result.provenance for result in reversed(results)}
             request = one.description or transcript.request
-            program = _program(one, request)
-            yield Solved(request, path, bindings=tuple(bindings[tool] for tool in path), program=program)
-
-
-def _program(subtask: SubtaskTranscript, request: str) -> ProgramPlan | None:
-    """The program that served, with inputs in place of the request's values and without those; None where it is long, or is of its run alone."""
-    last = subtask.programs.last
-    stands = standing(last) if last is not None and subtask.sites else None
-    if stands is None or len(stands.text) > LONGEST_KEPT or _of_its_run(stands.text):
-        return None
-    whole = ProgramPlan(program=stands)
-    plan = lifted(whole, liftable(whole, request))
-    program = plan.program.model_copy(update={"stubs": ""})
-    return ProgramPlan(program=program, inputs=plan.inputs)
-
-
-def _of_its_run(text: str) -> bool:
-    """Whether a text takes what its conversation had found."""
-    return any(name == "earlier" or name.startswith("earlier_") for name in used(text))
+            yield Solved(request, path, bindings=tuple(bindings[tool] for tool in path))
 
 
 def _replaced(lost: ToolId, path: Sequence[ToolId], relevance: Mapping[ToolId, float]) -> bool:

@@ -1,4 +1,4 @@
-"""The planners by name. Where no program can be written, ``program`` walks as ``dfs`` does."""
+"""The planners by name. Where no program can be written, ``program`` and ``solution`` walk as ``dfs`` does."""
 
 from agent.planners.protocol import Planner
 from agent.planners.react import react
@@ -9,6 +9,7 @@ from domain.errors import UsageError
 
 PLANNERS: dict[str, Planner] = {
     "program": search,
+    "solution": search,
     "dfs": search,
     "react": react,
     "cot": at_once(reasoned=True),
@@ -19,6 +20,7 @@ PLANNERS: dict[str, Planner] = {
 
 ABOUT: dict[str, str] = {
     "program": "Writes one program over the tools that are offered for the request, and runs it.",
+    "solution": "Chooses among the solutions of the library, and writes one program after it.",
     "dfs": "Walks the tool graph step by step, and goes back where a way leads nowhere.",
     "react": "Sees each result before it chooses the next step.",
     "cot": "Chooses the whole path at once, with a reason for each step.",

@@ -8,6 +8,7 @@ from functools import cache
 
 from pydantic.types import JsonValue
 
+from agent.plans.said_words import within_word
 from domain.model import JsonObject
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
@@ -47,7 +48,8 @@ def _places(words: str, text: str) -> Iterator[tuple[int, int]]:
     """Where words stand as whole words."""
     if words:
         own = words.replace("{", "(").replace("}", ")")
-        yield from (hit.span() for hit in re.finditer(rf"(?<!\w){re.escape(own)}(?!\w)", text))
+        hits = (hit.span() for hit in re.finditer(re.escape(own), text))
+        yield from (at for at in hits if not any(within_word(text, place) for place in at))
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -64,7 +66,7 @@ def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonO
 
     @cache
     def words_of(name: str) -> str:
-        return _as_words(values[name], _allowed(schemas.get(name, {})))[:_LONGEST]
+        return _as_words(values[name], allowed_values(schemas.get(name, {})))[:_LONGEST]
 
     def words(hit: re.Match[str]) -> str:
         return words_of(hit[1]) if hit[1] in values else hit[0]
@@ -90,9 +92,9 @@ def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
             return json.dumps(value, ensure_ascii=False)
 
 
-def _allowed(schema: JsonObject) -> list[JsonValue]:
+def allowed_values(schema: JsonObject) -> list[JsonValue]:
     """The values that an enum allows, of a list's items as well."""
     own, inner, choices = schema.get("enum"), schema.get("items"), schema.get("anyOf")
     found = list(own) if isinstance(own, list) else []
     parts = [inner, *(choices if isinstance(choices, list) else ())]
-    return found + [value for part in parts if isinstance(part, dict) for value in _allowed(part)]
+    return found + [value for part in parts if isinstance(part, dict) for value in allowed_values(part)]

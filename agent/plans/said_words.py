@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from pydantic.types import JsonValue
 
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _MOST = 50
 """Items of a list that are looked for; longer ones nobody says in a request."""
 
@@ -28,9 +30,9 @@ def _in_turn(words: Sequence[str], request: str) -> str:
         begun: dict[int, int] = {}
         for hit in re.finditer(rf"(?={re.escape(word)})", request, re.IGNORECASE):
             start, end = hit.start(), hit.start() + len(word)
-            if _is_letter(request[end : end + 1]):
+            if within_word(request, end):
                 continue
-            if not number and not (start and _is_letter(request[start - 1])):
+            if not number and not within_word(request, start):
                 begun[end] = start
             for first, last in _gaps(request, runs, start) if number else ():
                 at = bisect_left(ends, first)
@@ -59,6 +61,12 @@ def _gaps(request: str, runs: Sequence[int], start: int) -> Iterator[tuple[int, 
     word = runs[marks - 1] if marks else 0
     if word:
         yield runs[word - 1], word - 1
+
+
+def within_word(text: str, at: int) -> bool:
+    """Whether a place is inside of a word. Scripts that put no blanks between words have an end of one anywhere."""
+    before, after = text[max(at - 1, 0) : at], text[at : at + 1]
+    return _is_letter(before) and _is_letter(after) and not (_UNSPACED.match(before) or _UNSPACED.match(after))
 
 
 def _is_letter(one: str) -> bool:

@@ -16,6 +16,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
@@ -47,6 +48,12 @@ class Delegating:
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         return await self._policy.adopt(proposal)
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        return await self._policy.fill(question)
+
+    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
+        return await self._policy.choose_solution(question)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         return await self._policy.write(question)

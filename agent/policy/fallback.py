@@ -20,6 +20,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from agent.text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -73,6 +74,14 @@ class FallbackPolicy:
     async def adopt(self, proposal: Proposal) -> Adoption:
         """The first policy's word, else the second's."""
         return await self._decided(lambda policy: policy.adopt(proposal))
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        """The first policy's word, else the second's."""
+        return await self._decided(lambda policy: policy.fill(question))
+
+    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
+        """The first policy's choice, else the second's."""
+        return await self._decided(lambda policy: policy.choose_solution(question))
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """The first policy's program; no text, and why, where its model cannot be used."""

@@ -8,6 +8,7 @@ from agent.offer.candidates import Candidate, Follower, Kin
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from agent.text import clean
 from domain.event import PolicyFellBack
 from domain.memory import Recalled
@@ -196,6 +197,14 @@ class Policy(Protocol):
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         """Whether to take a remembered path whole, in one decision."""
+        ...
+
+    async def fill(self, question: FillQuestion) -> Filled:
+        """Whether a solution that is near a request serves it, and with which values."""
+        ...
+
+    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
+        """Which of the library's solutions a program for the request is written after; none where none fits."""
         ...
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:

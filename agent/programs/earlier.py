@@ -8,9 +8,13 @@ from pydantic.types import JsonValue
 
 from agent.conversation import CUT, Earlier
 from agent.policy.protocol import Results
+from agent.programs.known import NOTHING, Known
 from agent.programs.looks import shown
 from agent.programs.names import identifier
+from agent.programs.offered import Functions
+from agent.programs.protocol import Attempt, ProgramQuestion
 from agent.text import clean
+from domain.event import QuestionAnswered
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.lenient_json import read_value
@@ -52,12 +56,40 @@ class EarlierResults:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more."""
+    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more.
+
+    ``given``: a text that is run once instead of one that is written, ``of_strangers`` where its author had seen words of responses.
+    ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
+    """
 
     request: str
     today: str
     earlier: EarlierResults = field(default_factory=EarlierResults)
     wider: bool = False
+    known: Known = NOTHING
+    thrice: bool = False
+    given: str = ""
+    of_strangers: bool = False
+
+    @property
+    def tainted(self) -> bool:
+        """Whether its author is shown what is no word of its user."""
+        return self.of_strangers or self.earlier.foreign or self.known.tainted
+
+    def question(
+        self, functions: Functions, attempts: Sequence[Attempt], answers: Sequence[QuestionAnswered]
+    ) -> ProgramQuestion:
+        """What its author sees, over these functions."""
+        return ProgramQuestion(
+            request=self.request,
+            offer=functions.text,
+            today=self.today,
+            earlier=self.earlier.text,
+            attempts=tuple(attempts),
+            unknown=functions.unknown,
+            answers=tuple(answers),
+            known=self.known,
+        )
 
 
 @dataclass(slots=True)

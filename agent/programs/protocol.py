@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from pydantic.types import JsonValue
 
+from agent.programs.known import NOTHING, Known
 from agent.programs.offer_text import OfferText
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
@@ -42,6 +43,7 @@ class ProgramQuestion:
 
     ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``attempts``: the oldest first.
     ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
+    ``known``: how such requests were served.
     """
 
     request: str
@@ -51,6 +53,7 @@ class ProgramQuestion:
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
     answers: tuple[QuestionAnswered, ...] = ()
+    known: Known = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,13 @@ from agent.programs.protocol import (
     Broken,
     LeftOpen,
     Looking,
-    ProgramQuestion,
     Returned,
     Session,
     Stop,
 )
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import not_run, told_complaints, told_contradiction, told_failure
-from agent.programs.verdict import Ran, claim_of, cut_short, ended, judged, left_open, worse
+from agent.programs.verdict import Ran, claim_of, cut_short, ended, judged, left_open, unreached, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
 from agent.scheduler import closing
@@ -99,6 +98,7 @@ class Serving:
         self._standing: list[int] = []
         self._repairs = 0
         self._lost = False
+        self._unwritten = ""
         self.over = False
 
     async def events(self, tools: Sequence[ToolDoc]) -> AsyncIterator[Event]:
@@ -189,10 +189,13 @@ class Serving:
     async def _written(self) -> AsyncIterator[Event]:
         """A text that passes the checks, as the next program; none where none comes out."""
         self._program = None
-        for _ in range(REFUSALS + 1):
+        once = bool(self._asked.given)
+        if once and self._fed:
+            return
+        for _ in range(1 if once else REFUSALS + 1):
             match self._past.next:
                 case ProgramStarted(program=program):
-                    self._progress.meter.decisions += 1
+                    self._progress.meter.decisions += not once
                     self._program = program
                     return
                 case ProgramRefused(text="") as unwritten:
@@ -206,6 +209,7 @@ class Serving:
                 case None:
                     with self._progress.spends("write"):
                         text, why = await self._asked_for()
+                    self._unwritten = why
                     if not text:
                         if why and self._deps.policy.writes:  # one that writes no more tells that itself
                             yield ProgramRefused(text="", complaints=(why,))
@@ -219,27 +223,24 @@ class Serving:
                     return
             if not complaints:
                 foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
-                tainted = self._asked.earlier.foreign or foreign
+                tainted = self._asked.tainted or foreign
                 self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
                 return
             yield ProgramRefused(text=text, complaints=complaints)
             self._attempts.append(Attempt(text, told_complaints(complaints)))
+            self._repairs += self._asked.thrice
+            if self._repairs > REPAIRS:
+                return
 
     async def _asked_for(self) -> tuple[str, str]:
         """What the author writes; empty where it may not be asked, or writes nothing, then with why."""
+        if self._asked.given:
+            return self._asked.given, ""
         if self._spent or not self._deps.policy.writes:
             return "", ""
-        written = await self._deps.policy.write(
-            ProgramQuestion(
-                request=self._asked.request,
-                offer=self._functions.text,
-                today=self._asked.today,
-                earlier=self._asked.earlier.text,
-                attempts=tuple(self._attempts),
-                unknown=self._functions.unknown,
-                answers=tuple(one for one in self._calling.asking.answered if not one.unanswered),
-            )
-        )
+        answers = [one for one in self._calling.asking.answered if not one.unanswered]
+        question = self._asked.question(self._functions, self._attempts, answers)
+        written = await self._deps.policy.write(question)
         self._progress.meter.decisions += bool(written.text)
         return written.text, written.why
 
@@ -325,33 +326,27 @@ class Serving:
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
         """What a program says at its end, and what that comes to."""
-        calls = self._results([*self._calls, *self._cell])
         text = "\n".join((*(one.text for one in self._attempts if one.stands), program.text))
-        names, called = text_names.used(text), {name for name, _ in (*self._calls, *self._cell)}
-        changing = [name for name, tool in self._functions.docs.items() if not tool.safe and name in names]
-        steps = tuple(step for step in calls if step[1].status == "ok")
-        ran = Ran(
+        calls = [*self._calls, *self._cell]
+        ran = self._results(calls)
+        known = Ran(
             text,
-            calls,
+            ran,
             self._results(self._before),
-            given=bool(self._asked.earlier.inputs(names)),
-            unreached=[name for name in changing if name not in called],
-            review=self._evidence.reader.review(self._asked.request, steps),
+            given=bool(self._asked.earlier.inputs(text_names.used(text))),
+            unreached=unreached(text, self._functions.docs, [name for name, _ in calls]),
+            review=self._evidence.reader.review(self._asked.request, [one for one in ran if one[1].status == "ok"]),
         )
-        return ended(self._progress.programs, judged(claim_of(value), ran))
+        return ended(self._progress.programs, judged(claim_of(value), known))
 
     def _results(self, calls: Sequence[tuple[str, StepResult]]) -> Results:
         return tuple((self._evidence.doc(result.tool), result) for _, result in calls)
 
     async def _lacking(self, end: ProgramEnded) -> list[ToolDoc]:
         """Tools for what a program lacks, by its own words, that it had not."""
-        if (
-            not self._asked.wider
-            or self._approving is not None
-            or end.answered == "yes"
-            or not end.missing
-            or self._spent
-        ):
+        if not self._asked.wider or self._approving is not None or end.answered == "yes" or not end.missing:
+            return []
+        if self._spent:
             return []
         known = [tool.id for tool in self._functions.docs.values()]
         return await offered_tools(end.missing, self._deps.offers, self._evidence, known)
@@ -376,12 +371,8 @@ class Serving:
         """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
         match self._past.next:
             case None:
-                return (
-                    self._approving is None
-                    and self._repairs < REPAIRS
-                    and not self._progress.changes_made
-                    and not self._spent
-                )
+                written = self._approving is None and not self._asked.given
+                return written and self._repairs < REPAIRS and not (self._progress.changes_made or self._spent)
             case told:
                 return isinstance(told, ProgramFailed) and told.number == end.number
 
@@ -389,6 +380,11 @@ class Serving:
         """The texts that the session ran, those whose names do not hold as empty ones: a call is told by how many texts before it stands."""
         standing = {one.text for one in self._attempts if one.stands}
         return [one.text if one.text in standing else "" for one in self._fed]
+
+    @property
+    def failure(self) -> str:
+        """What the last text came to nothing for; why none was written where there was none."""
+        return self._attempts[-1].told if self._attempts else self._unwritten
 
     @property
     def _stood(self) -> int:

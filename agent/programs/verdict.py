@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic.types import JsonValue
@@ -12,13 +12,14 @@ from agent.asking import still_open
 from agent.execution.call_cache import HAPPENED
 from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
+from agent.programs import text_names
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
 from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
-from domain.tool import ToolId
+from domain.tool import ToolDoc, ToolId
 
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
@@ -177,6 +178,12 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
+
+
+def unreached(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
+    """The functions that change something and that a text names without having called them."""
+    names = text_names.used(text)
+    return [name for name, tool in docs.items() if not tool.safe and name in names and name not in called]
 
 
 def by_calls(calls: Results) -> Verdict:

@@ -21,6 +21,11 @@ class NearSolution:
 class Solutions(Protocol):
     """The library as runs and surfaces use it: solutions of one owner with those that all share."""
 
+    @property
+    def owner(self) -> str:
+        """Whose own ones it keeps; empty: those that all share."""
+        ...
+
     async def near(self, request: str, k: int) -> list[NearSolution]:
         """The most telling solutions for a request, best first: likeness, weighted by how they have done.
 
@@ -36,8 +41,11 @@ class Solutions(Protocol):
         """By id, of this owner or shared."""
         ...
 
-    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "") -> None:
-        """What became of a run that took it. ``wrong``: the request, where a user marked its answer as wrong."""
+    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
+        """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
+
+        ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back.
+        """
         ...
 
     async def suspend(self, solution: str, why: str) -> None:
@@ -69,24 +77,30 @@ class FillQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence."""
+    """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence.
+
+    ``wordings``: further patterns that ask the same (:mod:`agent.solutions.alignment`), as far as who was asked knows any.
+    """
 
     fits: bool
     values: JsonObject
     why: str = ""
+    wordings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionQuestion:
     """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
 
-    ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits.
+    ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits. ``earlier``: what the
+    request goes on from, as authors of programs are shown it.
     """
 
     request: str
     solutions: Sequence[NearSolution]
     functions: Sequence[str]
     today: str
+    earlier: str = ""
 
 
 @dataclass(frozen=True, slots=True)

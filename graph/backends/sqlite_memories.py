@@ -1,21 +1,17 @@
-"""Memories in one SQLite file, searched exactly: the vectors are read once by a process and then followed by number.
-
-A hundred thousand memories of 384 dimensions take 150 MB and some ten milliseconds a search.
-"""
+"""Memories in one SQLite file, searched exactly."""
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from domain.memory import Memory, Recalled
+from domain.memory import EarlierMemory, Memory, Recalled, read_memory
 from domain.tool import ToolId
+from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading
 
 _FORMAT = Format(
@@ -43,11 +39,16 @@ _FORMAT = Format(
         """,
     ),
     synchronous="NORMAL",
+    # Those that a version before solutions kept programs with: whether there are any is asked whenever the store is opened.
+    added={
+        "memory_program": "CREATE INDEX memory_program ON memory (id) WHERE json_extract(body, '$.program') IS NOT NULL"
+    },
 )
-_ADD = """
-    INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET body = json_set(body, '$.program', json(json_extract(excluded.body, '$.program')))
-    WHERE json_extract(body, '$.program') IS NULL AND json_extract(excluded.body, '$.program') IS NOT NULL
+_ADD = "INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_EARLIER = "SELECT body, good, bad FROM memory WHERE json_extract(body, '$.program') IS NOT NULL ORDER BY id LIMIT ?"
+_DROP_PROGRAMS = """
+    UPDATE memory SET body = json_remove(body, '$.program')
+    WHERE id IN (SELECT value FROM json_each(?)) AND json_extract(body, '$.program') IS NOT NULL
 """
 _WITHOUT = """
     SELECT body, good, bad FROM memory
@@ -70,17 +71,6 @@ _JUDGE_ANEW = """
     )
 """
 _PAGE = "SELECT id, body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?"
-_SPARE = 20
-"""More rows are looked at than asked for: some of those known may have been removed since."""
-
-
-@dataclass(slots=True)
-class _Vectors:
-    """The vectors of one encoder, by number, as far as they were read; removed ones stay until the process ends."""
-
-    numbers: list[int] = field(default_factory=list[int])
-    owners: list[str] = field(default_factory=list[str])
-    rows: NDArray[np.float32] | None = None
 
 
 class SqliteMemories(SqliteReading):
@@ -88,8 +78,7 @@ class SqliteMemories(SqliteReading):
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         super().__init__(Database(path, _FORMAT, busy_seconds=busy_seconds))
-        self._known: dict[str, _Vectors] = {}
-        self._lock = threading.Lock()
+        self._vectors = FollowedVectors(_NEW, _BODIES)
 
     async def setup(self) -> None:
         await self._database.setup()
@@ -118,6 +107,15 @@ class SqliteMemories(SqliteReading):
         others = orjson.dumps(list(tools)).decode()
         await self._database.write(lambda connection: connection.execute(_JUDGE_ANEW, (others,)))
 
+    async def earlier(self, limit: int) -> list[EarlierMemory]:
+        rows = await self._database.read(lambda c: c.execute(_EARLIER, (limit,)).fetchall())
+        read = (read_memory({**orjson.loads(body), "good": good, "bad": bad}) for body, good, bad in rows)
+        return [EarlierMemory(memory, program) for memory, program in read if program is not None]
+
+    async def drop_programs(self, memories: Iterable[str]) -> None:
+        ids = orjson.dumps(list(memories)).decode()
+        await self._database.write(lambda connection: connection.execute(_DROP_PROGRAMS, (ids,)))
+
     async def all(self) -> AsyncIterator[Memory]:
         async for _, body, good, bad in self._stream(_PAGE, ("",)):
             yield _memory(body, good, bad)
@@ -133,38 +131,16 @@ class SqliteMemories(SqliteReading):
 
     async def close(self) -> None:
         await self._database.close()
-        await asyncio.to_thread(self._known.clear)
+        await asyncio.to_thread(self._vectors.clear)
 
     def _near(
         self, connection: sqlite3.Connection, wanted: NDArray[np.float32], identity: str, owner: str, limit: int
     ) -> list[Recalled]:
-        numbers, owners, rows = self._followed(connection, identity)
-        if rows is None or limit < 1:
-            return []
-        similar = rows @ wanted
-        order: list[int] = np.argsort(-similar, kind="stable").tolist()
-        best = [i for i in order[: 10 * limit + _SPARE] if owners[i] in ("", owner)][: limit + _SPARE]
-        places = {numbers[i]: min(1.0, float(similar[i])) for i in best}
-        bodies = connection.execute(_BODIES, (orjson.dumps(list(places)).decode(),)).fetchall()
-        # Reading a memory takes longer than finding it: those beyond the limit are not read.
-        nearest = sorted(bodies, key=lambda row: (-places[row[0]], row[1]))[:limit]
+        near = self._vectors.near(connection, wanted, identity, owner, limit)
+        near.sort(key=lambda found: (-found[0], found[1][1]))
         return [
-            Recalled(memory=_memory(body, good, bad), similarity=places[num]) for num, _, body, good, bad in nearest
+            Recalled(memory=_memory(body, good, bad), similarity=cosine) for cosine, (_, _, body, good, bad) in near
         ]
-
-    def _followed(
-        self, connection: sqlite3.Connection, identity: str
-    ) -> tuple[list[int], list[str], NDArray[np.float32] | None]:
-        """The vectors known, with those that were added since."""
-        with self._lock:
-            known = self._known.setdefault(identity, _Vectors())
-            new = connection.execute(_NEW, (identity, known.numbers[-1] if known.numbers else 0)).fetchall()
-            if new:
-                added = np.stack([np.frombuffer(blob, dtype="<f4") for _, _, blob in new])
-                known.rows = added if known.rows is None else np.concatenate([known.rows, added])
-                known.numbers += [num for num, _, _ in new]
-                known.owners += [owner for _, owner, _ in new]
-            return known.numbers, known.owners, known.rows
 
 
 def _body(memory: Memory) -> str:
@@ -172,4 +148,4 @@ def _body(memory: Memory) -> str:
 
 
 def _memory(body: str, good: int, bad: int) -> Memory:
-    return Memory.model_validate({**orjson.loads(body), "good": good, "bad": bad})
+    return read_memory({**orjson.loads(body), "good": good, "bad": bad})[0]

@@ -19,9 +19,9 @@ from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
 from wiring.container import Container, open_container
-from wiring.memories import OutOfReach
 from wiring.runs import run_and_learn, run_deps
 from wiring.settings import Settings
+from wiring.within_reach import OutOfReach
 
 
 def executor() -> ScriptedExecutor:

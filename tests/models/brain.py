@@ -11,6 +11,7 @@ from tests.models.openai_replies import ChatRequest, Reply
 
 PURPOSES = (
     "decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer", "program", "program_grammar", "phrase",
+    "choose_solution", "fill",
 )  # fmt: skip
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""

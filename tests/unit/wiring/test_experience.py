@@ -15,7 +15,7 @@ from retriever.experience import Precedent, Walked
 from tests.contract.graph_samples import A, B, C, batch
 from tests.contract.memory_store import memory
 from wiring.experience import StoreExperience
-from wiring.memories import OutOfReach, within_reach
+from wiring.within_reach import OutOfReach, within_reach
 
 NOWHERE = OutOfReach(UnavailableError("no memories are there"))
 
@@ -67,7 +67,9 @@ async def test_a_search_goes_on_without_memories(caplog: pytest.LogCaptureFixtur
     async def broken() -> MemoryStore:
         raise UnavailableError("the disk is gone")
 
-    experience = StoreExperience(await graph_of({(A, FINISH): 1}), await within_reach(broken), "e")
+    experience = StoreExperience(
+        await graph_of({(A, FINISH): 1}), await within_reach(broken, "memories", on_server=True), "e"
+    )
     with caplog.at_level(logging.WARNING):
         assert await experience.precedents(np.zeros(2, np.float32), 5) == ()
     assert "the disk is gone" in caplog.text
@@ -78,7 +80,7 @@ async def test_a_file_on_a_busy_machine_is_waited_for_and_a_server_is_not() -> N
         await asyncio.sleep(0.05)
         return NOWHERE
 
-    assert await within_reach(slow, None) is NOWHERE
-    refused = await within_reach(slow, 0.01)
+    assert await within_reach(slow, "memories", on_server=False, seconds=0.01) is NOWHERE
+    refused = await within_reach(slow, "memories", on_server=True, seconds=0.01)
     with pytest.raises(UnavailableError, match=r"within 0\.01 seconds"):
         await refused.count()

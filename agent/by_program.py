@@ -1,0 +1,136 @@
+"""A request served by programs: by a solution that is taken for it, else by one that is written over what is offered for it."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+
+from agent.conversation import EarlierRun
+from agent.offer.tool_facts import Evidence
+from agent.programs.earlier import Asked
+from agent.programs.offered import considered, offered_for_follow_up, offered_tools
+from agent.programs.running import Calling
+from agent.programs.serving import Serving
+from agent.programs.verdict import worse
+from agent.resume import Line
+from agent.run_context import RunDeps
+from agent.scheduler import closing
+from agent.solutions.choosing import Chosen, choose
+from agent.solutions.for_authors import shown_to_author
+from agent.solutions.taking import Took, as_text, take
+from agent.subtask_progress import Progress
+from agent.text import clean
+from domain.event import Event, PathEnded, ProgramEnded, ProgramStarted
+from domain.tool import ToolDoc
+
+_WHOLE = 1_000_000
+"""Tokens: all functions of a solution are known whole."""
+
+
+class ByProgram:
+    """Made for one subtask, used once and dropped. ``over``: nothing else may be tried; ``first``: the end of a solution that was taken and did not serve.
+
+    ``follow_up``: the earlier runs that the request may go on from. ``serving``: makes what runs programs.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        follow_up: Sequence[EarlierRun],
+        deps: RunDeps,
+        evidence: Evidence,
+        calling: Calling,
+        progress: Progress,
+        past: Line,
+        serving: Callable[[Asked, RunDeps], Serving],
+    ) -> None:
+        self._asked = asked
+        self._follow_up = follow_up
+        self._deps = deps
+        self._evidence = evidence
+        self._calling = calling
+        self._progress = progress
+        self._past = past
+        self._serving = serving
+        self.over = False
+        self.first: ProgramEnded | None = None
+
+    async def events(self) -> AsyncIterator[Event]:
+        """What is taken, what is offered and written, and what that comes to; the best end stands."""
+        took = Took()
+        if self._deps.planner == "program":
+            with self._progress.spends("plan"):
+                took = await take(
+                    self._asked, self._deps, self._past, self._progress.meter, follow_up=bool(self._follow_up)
+                )
+        if took.told is not None:
+            yield took.told
+            async with closing(self._taken(took)) as events:
+                async for event in events:
+                    yield event
+            if self.over:
+                return
+        async with closing(self._written(took)) as events:
+            async for event in events:
+                yield event
+        if self.over and self.first is not None and worse(self._progress.program, self.first):
+            yield self.first
+
+    async def _taken(self, took: Took) -> AsyncIterator[Event]:
+        """A solution's text, run once as it stands. Where it does not serve, all goes on as if there were none, unless it has changed or asked something."""
+        tools = await self._tools_of(took)
+        if not tools:
+            return
+        given = replace(
+            self._asked,
+            given=as_text(took.plan, tools) if took.plan is not None else "pass",
+            of_strangers=took.plan is not None and took.plan.program.tainted,
+            wider=False,
+        )
+        serving = self._serving(given, replace(self._deps, offer_tokens=_WHOLE))
+        async with closing(serving.events(tools)) as events:
+            async for event in events:
+                yield event
+        self.first = self._progress.program
+        asked = any(one.unanswered for one in self._calling.asking.answered)
+        if self.first is None:
+            self.over = serving.over
+        else:
+            final = self._deps.approves is not None or bool(self._progress.changes_made) or asked
+            self.over = self.first.verdict == "yes" or final
+
+    async def _tools_of(self, took: Took) -> list[ToolDoc]:
+        """The tools of a solution, those of its record where it is not there any more; none where one of them is gone."""
+        recorded = self._past.next
+        program = took.plan.program if took.plan is not None else None
+        if isinstance(recorded, ProgramStarted):
+            program = recorded.program
+        ids = tuple(dict.fromkeys(program.tools.values())) if program is not None else ()
+        await self._evidence.read(ids)
+        return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
+
+    async def _written(self, took: Took) -> AsyncIterator[Event]:
+        """A program over what is offered, or after the solution that is chosen."""
+        with self._progress.spends("plan"):
+            offered = await self._offered()
+            known = took.told.solution if took.told is not None else ""
+            shown, offered = await shown_to_author(took.near, known, offered, self._evidence)
+        yield considered(offered, self._evidence)
+        chosen = Chosen(None, replace(self._asked, known=shown), offered)
+        if self._deps.planner == "solution":
+            with self._progress.spends("plan"):
+                chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._past)
+        if chosen.told is not None:
+            yield chosen.told
+        serving = self._serving(chosen.asked, self._deps)
+        async with closing(serving.events(chosen.tools)) as events:
+            async for event in events:
+                yield event
+        self.over = serving.over
+        if chosen.binding and not serving.over:
+            self.over = True
+            yield PathEnded(path=(), how="gave_up", reason=f"no program came to an end: {clean(serving.failure, 300)}")
+
+    async def _offered(self) -> Sequence[ToolDoc]:
+        request, offers = self._asked.request, self._deps.offers
+        if self._follow_up:
+            return await offered_for_follow_up(request, self._follow_up, offers, self._evidence)
+        return await offered_tools(request, offers, self._evidence)

@@ -1,0 +1,72 @@
+"""What a model is asked when it chooses among solutions: those of the library that are near the request, by their calls and what they serve."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from agent.llm.prompts import Fence
+from agent.llm.rendering import request_text
+from agent.solutions.protocol import ChosenSolution, NearSolution, SolutionQuestion
+from agent.text import clean
+from domain.solution import Solution
+
+_PATTERN = 160
+_PATTERNS = 2
+"""Of one solution, the nearest first."""
+_FUNCTIONS = 24
+_REASON = 300
+_NAMED = 8
+"""Functions of a path."""
+
+
+class SolutionAnswer(BaseModel):
+    """``agent/prompts/choose_solution.md``."""
+
+    reason: str
+    number: int | None
+    path: list[str]
+
+
+def solutions_text(question: SolutionQuestion, fence: Fence) -> tuple[str, ...]:
+    """The solutions by number, what else could be called, and the request."""
+    lines = "\n".join(_line(number, one) for number, one in enumerate(question.solutions, start=1))
+    return (
+        fence.block("solutions", lines),
+        fence.block("functions", ", ".join(question.functions[:_FUNCTIONS])) if question.functions else "",
+        fence.block("earlier", question.earlier) if question.earlier else "",
+        request_text(question.request, fence),
+        "Your choice?",
+    )
+
+
+def solution_complaint(answer: SolutionAnswer, question: SolutionQuestion) -> str:
+    """What is wrong with a choice; empty where nothing is."""
+    count = len(question.solutions)
+    if answer.number is not None and not 1 <= answer.number <= count:
+        return f"the solutions are numbered from 1 to {count}; null means that none of them fits."
+    unknown = [clean(name, 60) for name in answer.path if name not in question.functions]
+    if answer.number is None and unknown:
+        return f"there is no function {', '.join(unknown[:3])}; name those that are listed under functions, or none."
+    return ""
+
+
+def chosen_of(answer: SolutionAnswer | None) -> ChosenSolution:
+    """The choice that an answer makes; none without one."""
+    if answer is None:
+        return ChosenSolution(None, reason="the model made no choice that can be used")
+    reason = clean(answer.reason, _REASON) or "no reason given"
+    if answer.number is not None:
+        return ChosenSolution(answer.number - 1, reason=reason)
+    return ChosenSolution(None, tuple(answer.path[:_NAMED]), reason)
+
+
+def functions_called(solution: Solution) -> Sequence[str]:
+    """Names of the functions that a solution calls, in the order of its path."""
+    names = {tool: name for name, tool in solution.plan.program.tools.items()}
+    return [names[tool] for tool in dict.fromkeys(solution.path) if tool in names]
+
+
+def _line(number: int, near: NearSolution) -> str:
+    others = [one for one in near.solution.patterns if one != near.pattern]
+    serves = " / ".join(clean(one, _PATTERN) for one in [near.pattern, *others][:_PATTERNS])
+    return f"{number}. {' -> '.join(functions_called(near.solution))}: {serves}"

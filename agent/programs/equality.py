@@ -1,0 +1,297 @@
+"""When two programs are the same program.
+
+Equal are texts that differ only in
+
+- layout, comments, quotes and parentheses, and how a constant is written (``1_000``, ``"a" "b"``);
+- the names that the text itself gives: variables, functions, their parameters, what a loop, a comprehension or ``except`` binds, and an
+  import's ``as``; each is what it stands for, so that two scopes may share a name in one text and not in the other;
+- the names of functions and arguments on offer, which are the tools and parameters that they stand for;
+- the names of the program's inputs, which are told apart by where they are first used;
+- the order of arguments given by name, and of the keys of a dict that is written out; what annotations say.
+
+All else counts: which calls, with what, in which order; constants with their types (``1``, ``1.0`` and ``"1"`` differ); defaults of inputs;
+whether a value has a name before it is used. With ``wording`` false, the words around the values of the f-strings that an answer is
+made of do not count either, while the values and their order do: ``f"{n} papers"`` is ``f"She wrote {n}."``.
+"""
+
+import ast
+import json
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field as of
+from typing import Any, cast
+
+from domain.model import JsonObject
+from domain.program import Program, ProgramPlan
+
+ANSWER = "answer"
+"""The key of what a program says."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A program without what does not count: the same ``text``, the same program. ``inputs``: the names of its inputs, in the order that tells them apart."""
+
+    text: str
+    inputs: tuple[str, ...]
+
+
+def same_program(one: ProgramPlan, other: ProgramPlan, *, wording: bool = True) -> bool:
+    """Whether two programs are equal; one that cannot be read equals only itself."""
+    return form_of(one, wording=wording).text == form_of(other, wording=wording).text
+
+
+def form_of(plan: ProgramPlan, *, wording: bool = True) -> Form:
+    """What counts of a program."""
+    try:
+        tree = ast.parse(plan.program.text)
+        reading = _Reading(plan.program, plan.inputs, wording=wording)
+        text = reading.of(tree)
+    except (SyntaxError, ValueError, RecursionError):
+        return Form(plan.program.text, tuple(plan.inputs))
+    inputs = (*reading.inputs, *(name for name in plan.inputs if name not in reading.inputs))
+    defaults = [[plan.inputs[name]["default"]] if "default" in plan.inputs[name] else [] for name in inputs]
+    return Form(f"{text}\n{json.dumps(defaults, sort_keys=True)}", inputs)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A part of the text with names of its own. ``known``: those seen so far, with what stands for them."""
+
+    bound: frozenset[str]
+    known: dict[str, str] = of(default_factory=dict[str, str])
+
+
+class _Reading(ast.NodeTransformer):
+    """Names replaced by numbers, in the order in which a tree has them once what has no order is sorted."""
+
+    def __init__(self, program: Program, inputs: Mapping[str, JsonObject], *, wording: bool) -> None:
+        self.inputs: list[str] = []
+        self._program = program
+        self._named = inputs
+        self._wording = wording
+        self._saying = False
+        self._scopes: list[_Scope] = []
+        self._parameters: dict[str, _Scope] = {}
+        self._names = 0
+
+    def of(self, tree: ast.Module) -> str:
+        with self._scope(_bound(tree.body)):
+            return ast.dump(self.visit(tree))
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self._meant(node.id), node.ctx)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        meant = self._meant(name) if name else ""
+        tool = meant.startswith(_TOOL)
+        arguments = self._program.arguments.get(name, {}) if tool else {}
+        if meant in self._parameters:
+            arguments = self._parameters[meant].known
+        with self._said(self._saying and not tool):
+            func, args = self.visit(node.func), self._all(node.args)
+            named = [(arguments.get(one.arg, one.arg) if one.arg else None, one.value) for one in node.keywords]
+            named.sort(key=lambda pair: (pair[0] is None, pair[0] or ""))
+            return ast.Call(func, args, [ast.keyword(name, self.visit(value)) for name, value in named])
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        pairs = list(zip(node.keys, node.values, strict=True))
+        if all(isinstance(key, ast.Constant) for key in node.keys):
+            pairs.sort(key=lambda pair: repr(cast("ast.Constant", pair[0]).value))
+        keys: list[ast.expr | None] = []
+        values: list[ast.expr] = []
+        for key, value in pairs:
+            keys.append(self.visit(key) if key else None)
+            with self._said(self._saying or (isinstance(key, ast.Constant) and key.value == ANSWER)):
+                values.append(self.visit(value))
+        return ast.Dict(keys, values)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        kept = [one for one in node.values if self._wording or not self._saying or not isinstance(one, ast.Constant)]
+        return ast.JoinedStr([self.visit(one) for one in kept])
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        value = self.visit(node.value)
+        with self._said(now=False):
+            form = self.visit(node.format_spec) if node.format_spec else None
+        return ast.FormattedValue(value, node.conversion, form)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign([self.visit(node.target)], self.visit(node.value))
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.Constant(node.value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        arguments = self._without_defaults(node.args)
+        with self._scope(_parameters(node.args)):
+            return ast.Lambda(self._arguments(node.args, arguments), self.visit(node.body))
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        name = self._meant(node.name) if node.name else None
+        return ast.ExceptHandler(self.visit(node.type) if node.type else None, name, self._all(node.body))
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        return ast.MatchAs(self.visit(node.pattern) if node.pattern else None, self._meant(node.name or "") or None)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> ast.AST:
+        return ast.MatchStar(self._meant(node.name or "") or None)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
+        keys, patterns = self._all(node.keys), self._all(node.patterns)
+        return ast.MatchMapping(keys, patterns, self._meant(node.rest or "") or None)
+
+    def visit_alias(self, node: ast.alias) -> ast.AST:
+        return ast.alias(node.name, self._meant(node.asname) if node.asname else None)
+
+    def visit_Global(self, node: ast.Global) -> ast.AST:
+        return ast.Global([self._meant(name) for name in node.names])
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
+        return ast.Nonlocal([self._meant(name) for name in node.names])
+
+    def _function(self, node: _Function) -> ast.AST:
+        name = self._meant(node.name)
+        decorators = self._all(node.decorator_list)
+        defaults = self._without_defaults(node.args)
+        with self._scope(_parameters(node.args) | _bound(node.body)) as own:
+            self._parameters[name] = own
+            arguments, body = self._arguments(node.args, defaults), self._all(node.body)
+        kind = cast("Any", type(node))
+        return kind(name=name, args=arguments, body=body, decorator_list=decorators, returns=None)
+
+    def _without_defaults(self, node: ast.arguments) -> tuple[list[ast.expr], list[ast.expr | None]]:
+        """Defaults belong to the scope around; what annotations say does not count."""
+        return self._all(node.defaults), [self.visit(one) if one else None for one in node.kw_defaults]
+
+    def _arguments(self, node: ast.arguments, given: tuple[list[ast.expr], list[ast.expr | None]]) -> ast.arguments:
+        defaults, by_name = given
+
+        def own(one: ast.arg) -> ast.arg:
+            return ast.arg(self._meant(one.arg))
+
+        return ast.arguments(
+            posonlyargs=[own(one) for one in node.posonlyargs],
+            args=[own(one) for one in node.args],
+            vararg=own(node.vararg) if node.vararg else None,
+            kwonlyargs=[own(one) for one in node.kwonlyargs],
+            kw_defaults=by_name,
+            kwarg=own(node.kwarg) if node.kwarg else None,
+            defaults=defaults,
+        )
+
+    def _comprehension(self, node: _Comprehension) -> ast.AST:
+        """Its own names are those of its loops; the first of these goes over what is around it."""
+        first = self.visit(node.generators[0].iter)
+        bound = frozenset(name for one in node.generators for name in _stored(one.target))
+        with self._scope(bound):
+            loops = [
+                ast.comprehension(
+                    target=self.visit(one.target),
+                    iter=self.visit(one.iter) if number else first,
+                    ifs=self._all(one.ifs),
+                    is_async=one.is_async,
+                )
+                for number, one in enumerate(node.generators)
+            ]
+            if isinstance(node, ast.DictComp):
+                return ast.DictComp(self.visit(node.key), self.visit(node.value), loops)
+            return type(node)(self.visit(node.elt), loops)
+
+    def _all(self, nodes: Sequence[Any]) -> list[Any]:
+        return [self.visit(one) for one in nodes]
+
+    def _meant(self, name: str) -> str:
+        """What a name stands for: the innermost part of the text that gives it, else an input, a tool, or itself."""
+        for scope in reversed(self._scopes):
+            if name in scope.bound and not (scope is self._scopes[0] and name in self._named):
+                if name not in scope.known:
+                    self._names += 1
+                    scope.known[name] = f"{_OWN}{self._names}"
+                return scope.known[name]
+        if name in self._named:
+            if name not in self.inputs:
+                self.inputs.append(name)
+            return f"{_INPUT}{self.inputs.index(name) + 1}"
+        return f"{_TOOL}{self._program.tools[name]}" if name in self._program.tools else name
+
+    @contextmanager
+    def _scope(self, bound: frozenset[str]) -> Generator[_Scope]:
+        self._scopes.append(_Scope(bound))
+        yield self._scopes[-1]
+        self._scopes.pop()
+
+    @contextmanager
+    def _said(self, now: bool) -> Generator[None]:
+        before, self._saying = self._saying, now
+        yield
+        self._saying = before
+
+
+_OWN, _INPUT, _TOOL = "own ", "input ", "tool "
+"""No name of a text begins like these."""
+
+
+def _parameters(arguments: ast.arguments) -> frozenset[str]:
+    several = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return frozenset(one.arg for one in several if one is not None)
+
+
+def _stored(target: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def _bound(body: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that the statements of one part of a text give, without those of the parts within it."""
+    found: set[str] = set()
+    others: set[str] = set()
+    left: list[ast.AST] = list(body)
+    while left:
+        node = left.pop()
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.add(node.name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                found.update(
+                    name for one in ast.walk(node) if isinstance(one, ast.NamedExpr) for name in _stored(one.target)
+                )
+                continue
+            case ast.Name(ctx=ast.Store() | ast.Del()):
+                found.add(node.id)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.MatchMapping(rest=str(name)) | ast.alias(asname=str(name)):
+                found.add(name)
+            case ast.Global() | ast.Nonlocal():
+                others.update(node.names)
+            case _:
+                pass
+        left += ast.iter_child_nodes(node)
+    return frozenset(found - others)

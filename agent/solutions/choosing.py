@@ -1,0 +1,113 @@
+"""SoAy's retrieval: the solutions near a request are shown to the policy at once; it chooses the one that a program is written after, or says that none fits."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent.offer.tool_facts import Evidence
+from agent.programs.earlier import Asked
+from agent.programs.known import Known, known_program
+from agent.programs.names import tool_names
+from agent.resume import Line
+from agent.run_context import RunDeps
+from agent.solutions.protocol import NearSolution, SolutionQuestion
+from agent.text import clean
+from domain.errors import FootpathError
+from domain.solution import Solution
+from domain.taken import NoSolution, SolutionTaken
+from domain.tool import ToolDoc
+
+MOST = 20
+"""Solutions that are shown."""
+SECONDS = 5.0
+"""A library that takes longer than this is done without."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """``told``: the choice as an event; None where none was made. ``asked``: what a program is written for now; ``tools``: over these, best first.
+
+    ``binding``: a program is the only way from here: where none comes out, nothing else is tried.
+    """
+
+    told: SolutionTaken | NoSolution | None
+    asked: Asked
+    tools: Sequence[ToolDoc]
+
+    @property
+    def binding(self) -> bool:
+        return isinstance(self.told, SolutionTaken) or (self.told is not None and self.told.shown > 0)
+
+
+async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line) -> Chosen:
+    """The choice for a request, that of the run's record where it holds one. ``offered``: the tools that are offered for it."""
+    told, solution = await _choice(asked, offered, deps, past)
+    if isinstance(told, SolutionTaken) and solution is not None:
+        ids = list(dict.fromkeys((*solution.path, *solution.plan.program.tools.values())))
+        await evidence.read(ids)
+        tools = [evidence.doc(tool) for tool in ids if evidence.has(tool)]
+        known = known_program(solution, told.pattern, {name: tool.id for name, tool in tool_names(tools)})
+        return Chosen(told, replace(asked, known=Known((known,), chosen=True), thrice=True), tools)
+    if isinstance(told, NoSolution) and told.shown:
+        return Chosen(told, replace(asked, known=Known(path=told.path), thrice=True), offered)
+    return Chosen(told, asked, offered)
+
+
+async def _choice(
+    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, past: Line
+) -> tuple[SolutionTaken | NoSolution | None, Solution | None]:
+    """The event of a choice, with the solution that it names."""
+    match past.next:
+        case SolutionTaken() as told:
+            return told, await _kept(told.solution, deps)
+        case NoSolution() as told:
+            return told, None
+        case None:
+            near = await _near(asked.request, deps)
+        case _:  # none was made before
+            return None, None
+    if isinstance(near, NoSolution):
+        return near, None
+    names = tuple(name for name, _ in tool_names(offered))
+    question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text)
+    choice = await deps.policy.choose_solution(question)
+    if choice.place is None:
+        return NoSolution(shown=len(near), path=choice.path, reason=choice.reason), None
+    one = near[choice.place]
+    taken = SolutionTaken(
+        solution=one.solution.id, pattern=one.pattern, likeness=one.likeness, how="chosen", reason=choice.reason
+    )
+    return taken, one.solution
+
+
+async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
+    """What the library has for a request; why nothing can be chosen where it is empty or cannot be asked."""
+    if deps.solutions is None:
+        return NoSolution(shown=0, reason="there is no library of solutions")
+    try:
+        async with asyncio.timeout(SECONDS):
+            near = await deps.solutions.near(request, MOST)
+    except TimeoutError:
+        return _without(f"it did not answer within {SECONDS:g} seconds")
+    except FootpathError as error:
+        return _without(f"{error.code}: {error}")
+    return near or NoSolution(shown=0, reason="the library has no solution that is near the request")
+
+
+async def _kept(solution: str, deps: RunDeps) -> Solution | None:
+    """One that was chosen before the run was broken off, as far as it is still there: its texts are in the record."""
+    if deps.solutions is None:
+        return None
+    try:
+        async with asyncio.timeout(SECONDS):
+            return (await deps.solutions.get([solution])).get(solution)
+    except (TimeoutError, FootpathError) as error:
+        _log.warning("a run goes on without the solution %s: %s", solution, error or "no answer in time")
+        return None
+
+
+def _without(reason: str) -> NoSolution:
+    _log.warning("a run goes on without the library of solutions: %s", reason)
+    return NoSolution(shown=0, reason=clean(f"the library of solutions is done without: {reason}", 400))

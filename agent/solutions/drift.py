@@ -1,0 +1,99 @@
+"""Whether a program's tools are still those that it was checked against."""
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from typing import cast
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import value_schema
+from agent.programs.reading import called
+from domain.model import JsonObject
+from domain.program import Program
+from domain.tool import Parameter, ToolDoc, ToolId
+from graph.lenient_json import read_value
+
+_PROSE = frozenset({"description", "title", "example", "examples", "default", "$comment", "deprecated"})
+_UNORDERED = frozenset({"required", "enum", "type"})
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+
+
+def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, str]:
+    """By tool of a program, what its signature comes to for this program; tools without a document are left out.
+
+    That is its method, its host, its parameters that a call must have or the program gives, each with its schema, and the types of those fields
+    of its documented answer that the text names. Descriptions, defaults, order, and what the program does not use do not count.
+    """
+    try:
+        tree = ast.parse(program.text)
+    except (SyntaxError, ValueError, RecursionError):
+        tree = ast.Module([], [])
+    words = frozenset(
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    given: dict[ToolId, set[str]] = {}
+    for node in ast.walk(tree):
+        function = called(node)
+        if isinstance(node, ast.Call) and function in program.tools:
+            names = program.arguments.get(function, {})
+            mine = given.setdefault(program.tools[function], set())
+            mine |= {names.get(one.arg, one.arg) for one in node.keywords if one.arg}
+    return {tool: _fingerprint(docs[tool], names, words) for tool, names in given.items() if tool in docs}
+
+
+def _fingerprint(doc: ToolDoc, given: set[str], words: frozenset[str]) -> str:
+    used = [one for one in doc.parameters if one.required or one.name in given]
+    told: JsonObject = {
+        "method": doc.method.upper(),
+        "host": doc.host,
+        "parameters": {one.name: _of_parameter(one) for one in used},
+        "answer": "\n".join(sorted(_named_types(read_value(doc.response_schema or ""), words))),
+    }
+    text = json.dumps(told, sort_keys=True, ensure_ascii=False)
+    return blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _of_parameter(parameter: Parameter) -> JsonValue:
+    return [parameter.required, parameter.location == "body" and parameter.whole_body, _bare(value_schema(parameter))]
+
+
+def _bare(schema: JsonValue) -> JsonValue:
+    """A schema without prose, in an order of its own."""
+    match schema:
+        case dict():
+            return {
+                name: _properties(part) if name in _NAMED else _sorted(part) if name in _UNORDERED else _bare(part)
+                for name, part in schema.items()
+                if name not in _PROSE
+            }
+        case list():
+            return [_bare(part) for part in schema]
+        case _:
+            return schema
+
+
+def _properties(part: JsonValue) -> JsonValue:
+    return {name: _bare(one) for name, one in part.items()} if isinstance(part, dict) else _bare(part)
+
+
+def _sorted(part: JsonValue) -> JsonValue:
+    return cast("JsonValue", sorted(part, key=repr)) if isinstance(part, list) else part
+
+
+def _named_types(schema: JsonValue, words: frozenset[str], place: str = "", depth: int = 12) -> Iterator[str]:
+    """Where the fields that a text names stand in the schema of an answer, and of which type they are."""
+    if not isinstance(schema, dict) or not depth:
+        return
+    for name, part in schema.items():
+        if name in _NAMED and isinstance(part, dict):
+            for field, own in part.items():
+                here = f"{place}.{field}"
+                if field in words and isinstance(own, dict):
+                    yield f"{here}: {json.dumps(_sorted(own.get('type')))}"
+                yield from _named_types(own, words, here, depth - 1)
+        elif name not in _PROSE:
+            inner = part if isinstance(part, list) else [part]
+            for one in inner:
+                yield from _named_types(one, words, f"{place}[]" if name == "items" else place, depth - 1)

@@ -1,0 +1,38 @@
+"""Near solutions in front of the author of a program: two at most, briefly, as what such requests were served with before."""
+
+from collections.abc import Sequence
+
+from agent.offer.tool_facts import Evidence
+from agent.programs.known import Known, known_program
+from agent.programs.names import tool_names
+from agent.solutions.protocol import NearSolution
+from domain.tool import ToolDoc
+
+MOST = 2
+NEAR_ENOUGH = 0.5
+"""Likeness from which a solution is worth showing."""
+_LONGEST = 1_500
+"""Characters of a text that is shown."""
+
+
+async def shown_to_author(
+    near: Sequence[NearSolution], taken: str, offered: Sequence[ToolDoc], evidence: Evidence
+) -> tuple[Known, Sequence[ToolDoc]]:
+    """The best that were not ``taken``, and the tools that are offered with them.
+
+    A text whose author had seen words of responses is not shown: it may hold some of them. Nor is one whose tools are not all there.
+    """
+    fit = [one for one in near if one.likeness >= NEAR_ENOUGH and one.solution.id != taken and _is_fit(one)]
+    await evidence.read([tool for one in fit[:MOST] for tool in one.solution.plan.program.tools.values()])
+    chosen = [one for one in fit[:MOST] if all(map(evidence.has, one.solution.plan.program.tools.values()))]
+    known = {tool.id for tool in offered}
+    called = dict.fromkeys(tool for one in chosen for tool in one.solution.plan.program.tools.values())
+    more = [evidence.doc(tool) for tool in called if tool not in known]
+    tools = [*more, *offered]
+    names = {name: tool.id for name, tool in tool_names(tools)}
+    return Known(tuple(known_program(one.solution, one.pattern, names) for one in chosen)), tools
+
+
+def _is_fit(one: NearSolution) -> bool:
+    program = one.solution.plan.program
+    return not program.tainted and len(program.text) <= _LONGEST

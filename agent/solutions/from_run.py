@@ -1,0 +1,196 @@
+"""What a run means to the library: what became of the solutions that it took, and the solution that it is itself."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from agent.plans.lifting import Liftable, liftable, lifted
+from agent.plans.request_template import Words, spoken
+from agent.plans.said_words import within_word, words_of
+from agent.plans.standing import standing
+from agent.programs.reading import called
+from agent.programs.text_names import used
+from agent.solutions.alignment import QUOTED, fixed_words, inputs_of, literals
+from agent.solutions.own_values import own_values
+from agent.solutions.plain_values import LOOKS, looks
+from agent.transcript import SubtaskTranscript, Transcript
+from domain.event import (
+    CallFinished,
+    CandidatesConsidered,
+    EventRecord,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
+    ProgramStarted,
+)
+from domain.model import JsonObject
+from domain.program import Program, ProgramPlan
+from domain.solution import Solution
+from domain.taken import SolutionTaken
+from domain.tool import ToolDoc, ToolId
+
+LONGEST = 4_000
+"""Characters of a program that is kept."""
+_CIRCUMSTANCE = frozenset({"absent", "refused", "unreached", "transient"})
+"""Outcomes of calls that say nothing of the program that made them."""
+_LEAST_WORDS = 2
+_LEAST_LETTERS = 4
+_LONGEST_WORDING = 300
+
+
+@dataclass(slots=True)
+class TakenSolution:
+    """A solution that a subtask took, with what became of its program. ``cut_short``: a call came to nothing by no fault of the program's."""
+
+    subtask: int
+    told: SolutionTaken
+    number: int = 0
+    refused: bool = False
+    failed: bool = False
+    ended: ProgramEnded | None = None
+    cut_short: bool = False
+    over: bool = field(default=False, repr=False)
+
+
+def taken(records: Sequence[EventRecord]) -> list[TakenSolution]:
+    """The solutions that a run took, in order."""
+    found: dict[int, TakenSolution] = {}
+    for record in records:
+        if isinstance(record.event, SolutionTaken):
+            found[record.subtask] = TakenSolution(record.subtask, record.event)
+        elif (one := found.get(record.subtask)) is not None and not one.over:
+            _follow(one, record)
+    return list(found.values())
+
+
+def _follow(one: TakenSolution, record: EventRecord) -> None:
+    match record.event:
+        case CandidatesConsidered():
+            one.over = True
+        case ProgramStarted(number=number):
+            one.number = one.number or number
+        case ProgramRefused():
+            one.refused = True
+        case ProgramFailed(number=number) if number == one.number:
+            one.failed = True
+        case ProgramEnded(number=number) as end if number == one.number:
+            one.ended = end
+        case CallFinished(result=result):
+            one.cut_short |= result.outcome in _CIRCUMSTANCE or result.status in ("skipped", "unknown")
+        case _:
+            return
+
+
+def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[tuple[str, bool]]:
+    """Whether each solution that was taken served; nothing of one that no program of its own was run of, or that something else kept from it."""
+    for one in taken(records):
+        subtask = transcript.subtasks[one.subtask]
+        served = transcript.served(subtask) and subtask.answered
+        if one.told.how == "chosen" or (one.ended is not None and one.ended.verdict == "yes"):
+            if served:
+                yield one.told.solution, True
+        elif (
+            one.refused
+            or (one.failed and not one.cut_short)
+            or (one.ended is not None and (served or (one.ended.veto and not one.cut_short)))
+        ):
+            yield one.told.solution, False
+
+
+def worded_anew(one: TakenSolution, kept: Solution, request: str) -> Solution | None:
+    """A solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them."""
+    inputs = one.told.values
+    said = {name: words_of(value, request) for name, value in inputs.items()}
+    own = spoken(request, [Words(words, name) for name, words in said.items()]) if all(said.values()) else ""
+    needed = [name for name, schema in kept.plan.inputs.items() if "default" not in schema]
+    patterns = [text for text in (own, *one.told.wordings) if is_pattern(text, needed)]
+    new = tuple(text for text in dict.fromkeys(patterns) if text not in kept.patterns)
+    return kept.model_copy(update={"patterns": new, "good": 0, "bad": 0, "wrong": (), "runs": ()}) if new else None
+
+
+def is_pattern(text: str, needed: Sequence[str]) -> bool:
+    """Whether a text can be a pattern: it names each of these inputs once, nothing else, and says enough beside them."""
+    said = literals(text).replace("{", "").replace("}", "")
+    enough = fixed_words(text) >= _LEAST_WORDS or (
+        len(re.sub(r"[\W\d_a-zA-Z]", "", said)) >= _LEAST_LETTERS and "|" not in text
+    )
+    return enough and len(text) <= _LONGEST_WORDING and sorted(inputs_of(text)) == sorted(needed)
+
+
+def learnt(
+    records: Sequence[EventRecord], transcript: Transcript, docs: Mapping[ToolId, ToolDoc], owner: str
+) -> Iterator[Solution]:
+    """The solutions that a run's programs are, with inputs in place of what their requests say; not those that took one that was there already.
+
+    Only what answered all of its request, and stands alone; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
+    """
+    there = {one.subtask for one in taken(records) if one.ended is not None and one.ended.verdict == "yes"}
+    seen = [record.event.shown for record in records if isinstance(record.event, ProgramLooked)]
+    for one in transcript.walked:
+        request = one.description or transcript.request
+        program = _program(one) if one.number not in there and transcript.served(one) and one.answered else None
+        if program is None or one.given:
+            continue
+        answers = [result.response for result in one.steps.values()] if program.tainted else []
+        plan, pattern = _with_inputs(program, request, docs)
+        if not own_values(plan.program, request, docs, [*seen, *answers]):
+            yield Solution(
+                id="",
+                owner=owner,
+                plan=ProgramPlan(program=plan.program.model_copy(update={"stubs": ""}), inputs=plan.inputs),
+                patterns=(pattern,),
+                path=path_of(plan.program),
+                origin="run",
+                runs=(records[0].run,),
+                at=datetime.now(UTC),
+            )
+
+
+def path_of(program: Program) -> tuple[ToolId, ...]:
+    """The tools of a text, by the first places that call them."""
+    calls = [node for node in ast.walk(ast.parse(program.text)) if isinstance(node, ast.Call)]
+    names = [called(node) for node in sorted(calls, key=lambda node: (node.lineno, node.col_offset))]
+    return tuple(dict.fromkeys(program.tools[name] for name in names if name in program.tools))
+
+
+def _program(subtask: SubtaskTranscript) -> Program | None:
+    """The program that served; None where steps did, where it is long, or takes what its conversation had found."""
+    last = subtask.programs.last
+    stands = standing(last) if last is not None and subtask.sites else None
+    if stands is None or len(stands.text) > LONGEST or not path_of(stands):
+        return None
+    of_its_run = any(name == "earlier" or name.startswith("earlier_") for name in used(stands.text))
+    return None if of_its_run else stands
+
+
+def _with_inputs(program: Program, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan, str]:
+    """A program with inputs for what its request says once, and the request as their pattern."""
+    whole = ProgramPlan(program=program)
+    chosen = [one for one in liftable(whole, request, docs) if _times(one.said, request) == 1]
+    pattern = _pattern(chosen, request)
+    told = inputs_of(pattern)
+    if lost := [one for one in chosen if told.count(one.name) != 1]:
+        chosen = [one for one in chosen if one not in lost]
+        pattern = _pattern(chosen, request)
+    plan = lifted(whole, chosen)
+    schemas = {one.name: _schema(one, request) for one in chosen}
+    return plan.model_copy(update={"inputs": schemas}), pattern
+
+
+def _pattern(chosen: Sequence[Liftable], request: str) -> str:
+    return spoken(request, [Words(one.said, one.name) for one in chosen])
+
+
+def _schema(one: Liftable, request: str) -> JsonObject:
+    """What a value may be, with what it looked like."""
+    quoted = any(hit[hit.lastindex or 0] == one.said for hit in QUOTED.finditer(request))
+    seen = looks(one.value, quoted=quoted)
+    return {**one.schema, LOOKS: seen} if seen else one.schema
+
+
+def _times(words: str, request: str) -> int:
+    found = re.finditer(re.escape(words), request, re.IGNORECASE)
+    return sum(not within_word(request, hit.start()) and not within_word(request, hit.end()) for hit in found)

@@ -1,0 +1,115 @@
+"""Values that are plain in a request: whoever reads the words has the value, in any language. Everything else is for a model to say."""
+
+import re
+from datetime import date
+
+from pydantic.types import JsonValue
+
+from agent.parameters.forms import form_of
+from agent.plans.parameters import parameter_of
+from agent.plans.request_template import allowed_values
+from agent.solutions.alignment import SaidValue
+from domain.model import JsonObject
+
+LOOKS = "x-looks"
+"""Of an input's schema: what its value looked like in the request that the solution is from (:func:`looks`). A value that looks otherwise may be meant otherwise."""
+
+_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
+_SHAPES = (
+    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("url", re.compile(r"https?://\S+")),
+    ("digits", re.compile(r"\d[\d.,:/+-]*")),
+    ("code", re.compile(r"(?=[\w-]*[^\W\d_])(?=[\w-]*\d)\w[\w-]*")),
+)
+_MOST_WORDS = 6
+_OF_ANOTHER = ("'s", "’s")
+
+
+def plain(said: SaidValue, schema: JsonObject) -> JsonValue:
+    """The value of an input that these words are; None where it takes more to say."""
+    allowed = allowed_values(schema)
+    if allowed:
+        return _member(said.text, allowed)
+    kinds = _kinds(schema)
+    if not kinds <= {"string", "integer", "number"}:
+        return None
+    if "string" not in kinds:
+        return _number(said, whole="number" not in kinds)
+    return said.text if _is_plain_text(said, schema) else None
+
+
+def looks(value: JsonValue, *, quoted: bool = False) -> str:
+    """What a value looks like: ``digits 0000-00-00``, ``capitals 3``, ``name``, ``code``, ``quoted``, ``email``; empty where its looks tell nothing."""
+    if not isinstance(value, str):
+        return ""
+    shape = next((name for name, shape in _SHAPES if shape.fullmatch(value)), "")
+    if shape == "digits":
+        return "digits " + re.sub(r"\d", "0", value)
+    if shape:
+        return shape
+    if re.fullmatch(r"[^\W\d_]+", value) and value.isupper():
+        return f"capitals {len(value)}"
+    return "quoted" if quoted else "name" if _is_name(value) else ""
+
+
+def _is_plain_text(said: SaidValue, schema: JsonObject) -> bool:
+    """Between quotation marks, or of a form that can be seen; and formed as before, where that is known."""
+    text, told = said.text, schema.get(LOOKS)
+    form = form_of(parameter_of("value", schema))
+    if form == "date":
+        return _is_day(text)
+    if form == "email":
+        return looks(text) == "email"
+    if form in ("date-time", "time"):
+        return False
+    seen = looks(text, quoted=said.quoted)
+    if told in (None, ""):
+        return seen in ("quoted", "name", "email", "url", "code") and not (said.opens and seen == "name")
+    if seen == "name" and said.opens and not said.quoted:
+        return False  # a word at the beginning of a sentence owes its capital to that
+    named = ("name", "quoted")
+    return seen == told or (seen in named and told in named) or (told in named and seen.startswith("capitals"))
+
+
+def _is_name(text: str) -> bool:
+    """Words with capitals, each: what else is said beside a name would be a part of it."""
+    words = text.split(" ")
+    return len(words) <= _MOST_WORDS and all(
+        re.fullmatch(r"[^\W\d_](?:[^\W\d_]|[-.'’&])*", word) and word[0].isupper() and not word.endswith(_OF_ANOTHER)
+        for word in words
+    )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(re.fullmatch(r"\d{4}-\d\d-\d\d", text)) and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _member(text: str, allowed: list[JsonValue]) -> JsonValue:
+    """The one of the values that are allowed; None where it is none of them, or they are lists."""
+    same = [
+        one
+        for one in allowed
+        if isinstance(one, str | int | float) and str(one).replace("_", " ").casefold() == text.casefold()
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def _number(said: SaidValue, *, whole: bool) -> JsonValue:
+    if whole:
+        return int(said.text) if _INTEGER.fullmatch(said.text) else None
+    return None if not _NUMBER.fullmatch(said.text) else float(said.text) if "." in said.text else int(said.text)
+
+
+def _kinds(schema: JsonObject) -> set[str]:
+    """The types that a schema allows, but for null; ``any`` where it does not say."""
+    own = schema.get("type")
+    kinds = {one for one in (own if isinstance(own, list) else [own]) if isinstance(one, str)}
+    for key in ("anyOf", "oneOf", "allOf"):
+        parts = schema.get(key)
+        for part in parts if isinstance(parts, list) else ():
+            kinds |= _kinds(part) if isinstance(part, dict) else set()
+    return (kinds - {"null"}) or {"any"}

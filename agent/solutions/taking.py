@@ -1,0 +1,168 @@
+"""A solution is taken for a request: without a word of a model where the request is one of its patterns with plain values, else after one small question.
+
+What the pattern does not account for counts: a request that says anything else than a pattern, or values that do not fit, is for a model to judge; and where
+that lets something pass that stands in figures or between quotation marks, the solution is not taken.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.budget import Meter
+from agent.plans.inputs import with_inputs
+from agent.plans.parameters import read_values
+from agent.programs.earlier import Asked
+from agent.programs.known import called_as
+from agent.programs.names import tool_names
+from agent.resume import Line
+from agent.run_context import RunDeps
+from agent.solutions.alignment import QUOTED, aligned, inputs_of, literals
+from agent.solutions.plain_values import plain
+from agent.solutions.protocol import FillQuestion, NearSolution, Solutions
+from agent.text import shown
+from domain.errors import FootpathError
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.solution import Solution
+from domain.taken import SolutionTaken
+from domain.tool import ToolDoc
+
+LOOKED_AT = 8
+"""Near solutions whose patterns a request is laid over."""
+NEAR_ENOUGH = 0.6
+"""Likeness from which a model is asked whether the nearest solution serves (docs/memory.md has the measurement)."""
+_SECONDS = 5.0
+"""A library that takes longer than this is done without."""
+_FIGURE = re.compile(r"\d+")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What the library has for a request. ``near``: the nearest, best first. ``told``: what is taken of them, as an event; ``plan``: that with its values,
+    None where it is not there any more.
+    """
+
+    near: Sequence[NearSolution] = ()
+    told: SolutionTaken | None = None
+    plan: ProgramPlan | None = None
+
+
+async def take(asked: Asked, deps: RunDeps, past: Line, meter: Meter, *, follow_up: bool) -> Took:
+    """What is taken for a request: the same as before where its record says so. ``follow_up``: it may go on from earlier requests, which no pattern knows."""
+    if deps.solutions is None:
+        return Took()
+    near = await _near(asked.request, deps.solutions)
+    match past.next:
+        case SolutionTaken() as told:
+            return Took(near, told, _filled(await _kept(told.solution, deps.solutions, near), told.values))
+        case None if near and not meter.exhausted:
+            taken = _plainly(asked.request, near, follow_up=follow_up)
+            if taken is None and not follow_up:
+                taken = await _after_asking(asked, near[0], deps, meter)
+            return Took(near, taken, taken and _filled(_of(near, taken.solution), taken.values))
+        case _:  # none was taken before, or none may be
+            return Took(near)
+
+
+def as_text(plan: ProgramPlan, tools: Sequence[ToolDoc]) -> str:
+    """A plan as the text that is run, over functions with the names that these tools have: what its inputs are stands at its beginning."""
+    names = {tool.id: name for name, tool in tool_names(tools)}
+    called = {name: names.get(tool, name) for name, tool in plan.program.tools.items()}
+    return called_as(with_inputs(plan, {}).program.text, called)
+
+
+def _plainly(request: str, near: Sequence[NearSolution], *, follow_up: bool) -> SolutionTaken | None:
+    """The first that has a pattern which the request is, with plain values. In a conversation it has to name something."""
+    for one in near:
+        for pattern in one.solution.patterns:
+            values = plain_values(request, pattern, one.solution.plan.inputs)
+            if values is not None and (inputs_of(pattern) or not follow_up):
+                return SolutionTaken(
+                    solution=one.solution.id, pattern=pattern, likeness=one.likeness, values=values, how="plain"
+                )
+    return None
+
+
+def plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> JsonObject | None:
+    """Values for all inputs that have no default, as plain words of the request; None where it says anything else than the pattern."""
+    said = aligned(request, pattern)
+    if said is None or not said.keys() <= inputs.keys():
+        return None
+    values: JsonObject = {}
+    for name, words in said.items():
+        value = plain(words, inputs[name])
+        if value is None:
+            return None
+        values[name] = value
+    return _fitting(inputs, values)
+
+
+async def _after_asking(asked: Asked, one: NearSolution, deps: RunDeps, meter: Meter) -> SolutionTaken | None:
+    """What the policy says of the nearest, where it is near enough."""
+    inputs = one.solution.plan.inputs
+    if one.likeness < NEAR_ENOUGH:
+        return None
+    filled = await deps.policy.fill(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
+    meter.decisions += 1
+    values = _fitting(inputs, {name: value for name, value in filled.values.items() if name in inputs})
+    if not filled.fits or values is None or unaccounted(asked.request, one.pattern, values):
+        return None
+    return SolutionTaken(
+        solution=one.solution.id,
+        pattern=one.pattern,
+        likeness=one.likeness,
+        values=values,
+        how="asked",
+        reason=filled.why,
+        wordings=filled.wordings,
+    )
+
+
+def unaccounted(request: str, pattern: str, values: JsonObject) -> list[str]:
+    """Figures and quotations of a request that are neither in the pattern nor among the values, whatever they were made into."""
+    known = f"{literals(pattern)} {' '.join(map(shown, values.values()))}"
+    figures = {one.lstrip("0") for one in _FIGURE.findall(known)}
+    quoted = [hit[hit.lastindex or 0] for hit in QUOTED.finditer(request)]
+    left = [one for one in _FIGURE.findall(request) if one.lstrip("0") not in figures]
+    return left + [one for one in quoted if one.casefold() not in known.casefold()]
+
+
+def _fitting(inputs: dict[str, JsonObject], values: JsonObject) -> JsonObject | None:
+    """The values, where they are what the schemas allow, and none is lacking that has no default."""
+    _, wrong = read_values(inputs, values)
+    lacking = [name for name, schema in inputs.items() if name not in values and "default" not in schema]
+    return None if wrong or lacking else values
+
+
+def _filled(solution: Solution | None, values: JsonObject) -> ProgramPlan | None:
+    if solution is None:
+        return None
+    plan = solution.plan
+    return plan.model_copy(update={"values": read_values(plan.inputs, values)[0]})
+
+
+def _of(near: Sequence[NearSolution], solution: str) -> Solution | None:
+    return next((one.solution for one in near if one.solution.id == solution), None)
+
+
+async def _near(request: str, library: Solutions) -> list[NearSolution]:
+    """The nearest; nothing where the library cannot be asked: a run goes on without it."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return await library.near(request, LOOKED_AT)
+    except (TimeoutError, FootpathError) as error:
+        _log.warning("a run goes on without the library of solutions: %s", error or "no answer in time")
+        return []
+
+
+async def _kept(solution: str, library: Solutions, near: Sequence[NearSolution]) -> Solution | None:
+    """One that was taken before the run was broken off, as far as it is still there."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return _of(near, solution) or (await library.get([solution])).get(solution)
+    except (TimeoutError, FootpathError) as error:
+        _log.warning("a run goes on without the solution %s: %s", solution, error or "no answer in time")
+        return None

@@ -1,0 +1,107 @@
+"""Solutions in one SQLite file of the store's folder: whole as JSON, with the tools that each calls beside it."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from domain.solution import Change, Solution, program_of
+from domain.tool import ToolId
+from graph.backends.sqlite_database import Database, Format, SqliteReading, json_list
+
+_FORMAT = Format(
+    what="solutions",
+    application=0x4650534F,  # "FPSO"
+    version=1,
+    tables=(
+        "CREATE TABLE solution (id TEXT PRIMARY KEY, program TEXT NOT NULL, body TEXT NOT NULL)",
+        "CREATE INDEX solution_program ON solution (program)",
+        """
+        CREATE TABLE call (
+            tool TEXT NOT NULL,
+            solution TEXT NOT NULL REFERENCES solution ON DELETE CASCADE,
+            PRIMARY KEY (tool, solution)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX call_solution ON call (solution)",
+    ),
+    # What was acknowledged outlives a crash of the process; a power cut may lose the last ones, which are learnt again.
+    synchronous="NORMAL",
+)
+_PUT = """
+    INSERT INTO solution (id, program, body) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body
+"""
+_GET = "SELECT id, body FROM solution WHERE id IN (SELECT value FROM json_each(?))"
+_OF_PROGRAM = "SELECT body FROM solution WHERE program = ? ORDER BY id"
+_ON_PATH = """
+    SELECT body FROM solution
+    WHERE id IN (SELECT solution FROM call WHERE tool IN (SELECT value FROM json_each(?))) ORDER BY id
+"""
+_PAGE = "SELECT id, body FROM solution WHERE id > ? ORDER BY id LIMIT ?"
+
+
+class SqliteSolutions(SqliteReading):
+    """A ``SolutionStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
+        super().__init__(Database(path, _FORMAT, busy_seconds=busy_seconds))
+
+    async def setup(self) -> None:
+        await self._database.setup()
+
+    async def put(self, solutions: Sequence[Solution]) -> None:
+        await self._database.write(lambda connection: _put(connection, solutions))
+
+    async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
+        wanted = list(ids)
+        found = await self._database.read(lambda connection: _get(connection, wanted))
+        return {one: found[one] for one in wanted if one in found}
+
+    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+        def work(connection: sqlite3.Connection) -> dict[str, Solution]:
+            there = _get(connection, ids)
+            made = {one: change(one, there.get(one)) for one in ids}
+            written = {one: solution for one, solution in made.items() if solution is not None}
+            _put(connection, list(written.values()))
+            return written
+
+        return await self._database.write(work)
+
+    async def of_program(self, program: str) -> list[Solution]:
+        return _solutions(await self._database.read(lambda c: c.execute(_OF_PROGRAM, (program,)).fetchall()))
+
+    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+        wanted = json_list(tools)
+        return _solutions(await self._database.read(lambda c: c.execute(_ON_PATH, (wanted,)).fetchall()))
+
+    async def all(self) -> AsyncIterator[Solution]:
+        async for _, body in self._stream(_PAGE, ("",)):
+            yield Solution.model_validate_json(body)
+
+    async def remove(self, solutions: Iterable[str]) -> None:
+        gone = json_list(solutions)
+        delete = "DELETE FROM solution WHERE id IN (SELECT value FROM json_each(?))"
+        await self._database.write(lambda connection: connection.execute(delete, (gone,)))
+
+    async def count(self) -> int:
+        (count,) = await self._database.read(lambda c: c.execute("SELECT count(*) FROM solution").fetchone())
+        return count
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+def _put(connection: sqlite3.Connection, solutions: Sequence[Solution]) -> None:
+    rows = [(one.id, program_of(one.id), one.model_dump_json(exclude_defaults=True)) for one in solutions]
+    connection.executemany(_PUT, rows)
+    connection.executemany("DELETE FROM call WHERE solution = ?", [(one.id,) for one in solutions])
+    calls = [(tool, one.id) for one in solutions for tool in dict.fromkeys(one.path)]
+    connection.executemany("INSERT INTO call (tool, solution) VALUES (?, ?)", calls)
+
+
+def _get(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Solution]:
+    return {one: Solution.model_validate_json(body) for one, body in connection.execute(_GET, (json_list(ids),))}
+
+
+def _solutions(rows: Iterable[tuple[Any, ...]]) -> list[Solution]:
+    return [Solution.model_validate_json(body) for (body,) in rows]

@@ -1,0 +1,38 @@
+"""Solutions and their patterns in dictionaries and in files keep the contract."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from domain.solution import PatternIndex, SolutionStore
+from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.sqlite_patterns import SqlitePatterns
+from graph.backends.sqlite_solutions import SqliteSolutions
+from tests.contract.solution_store import PatternIndexContract, SolutionStoreContract
+
+
+class TestInMemory(SolutionStoreContract, PatternIndexContract):
+    @pytest.fixture
+    def solutions(self) -> SolutionStore:
+        return MemorySolutions()
+
+    @pytest.fixture
+    def patterns(self) -> PatternIndex:
+        return MemoryPatterns()
+
+
+class TestSqlite(SolutionStoreContract, PatternIndexContract):
+    @pytest.fixture
+    async def solutions(self, tmp_path: Path) -> AsyncGenerator[SolutionStore]:
+        store = SqliteSolutions(tmp_path / "solutions.db")
+        await store.setup()
+        yield store
+        await store.close()
+
+    @pytest.fixture
+    async def patterns(self, tmp_path: Path) -> AsyncGenerator[PatternIndex]:
+        index = SqlitePatterns(tmp_path / "patterns.db")
+        await index.setup()
+        yield index
+        await index.close()
