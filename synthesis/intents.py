@@ -38,7 +38,7 @@ class Course:
 
     def said(self, tool: ToolId, role: str = "") -> tuple[Said, ...]:
         """What is given for a call of one of the tools. ``role``: of the head, where it is called twice."""
-        return tuple(one for one in self.combination.inputs if one.tool == tool and one.role == role)
+        return tuple(one for one in self.combination.inputs if one.goes_to(tool) and one.role == role)
 
     @property
     def output(self) -> str:
@@ -49,7 +49,7 @@ class Course:
         """Whether what the ``number``-th tool is asked with names one thing, so that the first item it finds is the one that is meant."""
         tool = self.walk.tools[number]
         given = [feed.parameter for feed in self.walk.into(tool.id)]
-        given += [one.parameter.name for one in self.combination.inputs if one.tool == tool.id]
+        given += [one.parameter.name for one in self.combination.inputs if one.goes_to(tool.id)]
         return names_one(tool, tuple(dict.fromkeys(given)))
 
     def within(self, number: int, path: str) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 
+import pytest
+
 from domain.tool import ToolDoc, tool_id
 from synthesis import mining
 from synthesis.mining import by_toolset, mined
@@ -60,13 +62,10 @@ async def test_one_tool_set_alone() -> None:
     assert [one.place async for one in mined(aiter(Stream(TOOLS)), toolset="B")] == ["Any/B"]
 
 
-async def test_what_is_beyond_a_cap_is_told() -> None:
-    mining_cap, mining.MOST_WALKS = mining.MOST_WALKS, 1
-    try:
-        found = [one async for one in mined(aiter(Stream(TOOLS)), toolset="A")]
-    finally:
-        mining.MOST_WALKS = mining_cap
+async def test_what_is_beyond_a_cap_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mining, "MOST", 1)
+    found = [one async for one in mined(aiter(Stream(TOOLS)), toolset="A")]
     counts = found[0].counts
     assert counts.walks == {1: 1}
-    assert counts.left_out["walks"] == 1
+    assert counts.left_out == {"walks": 1, "combinations": 0}
     assert (counts.tools, counts.heads, counts.combinations) == (2, 2, 1)
