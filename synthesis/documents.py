@@ -86,15 +86,15 @@ def _described_alike(doc: ToolDoc, parameter: Parameter, fields: Sequence[Output
     return best[1]
 
 
-def names_one(doc: ToolDoc, inputs: tuple[str, ...]) -> bool:
-    """Whether inputs say what one thing is called, so that the first of what is found is the thing that was meant."""
+def named_by(doc: ToolDoc, inputs: Sequence[str]) -> OutputField | None:
+    """The field that says what the one thing is called that inputs name; None where they name none, as a city does of the people in it."""
     parameters = {one.name: one for one in doc.parameters}
     for name in inputs:
         field = told_by(doc, parameters[name])
         label = called(doc, field.path) if field is not None else None
         if field is not None and label is not None and field.path == label.path:
-            return True
-    return False
+            return label
+    return None
 
 
 def field_descriptions(doc: ToolDoc) -> dict[str, str]:

@@ -83,7 +83,9 @@ async def followed(course: Course, taken: Sequence[Taken], values: Mapping[str, 
         now = [(thing, await asked(walk.tools[number], arguments)) for thing, arguments in objects]
     rows: list[Row] = []
     for fed, answer in now:
-        whole, path = in_first(answer, course.output) if course.single(last) else (answer, course.output)
+        whole, path = (
+            in_first(answer, course.output) if course.looks_up(last, course.output) else (answer, course.output)
+        )
         rows += [Row(value, item, fed) for item, value in places(whole, path)]
     return rows
 
@@ -93,7 +95,7 @@ def _fed(course: Course, number: int, taken: Taken, answer: JsonValue) -> list[t
     feeds = course.fed_by(number)
     columns: list[list[tuple[JsonValue, JsonValue]]] = []
     for feed in feeds:
-        whole, path = in_first(answer, feed.field) if course.single(number - 1) else (answer, feed.field)
+        whole, path = in_first(answer, feed.field) if course.looks_up(number - 1, feed.field) else (answer, feed.field)
         found = [*places(whole, path)]
         columns.append(found[:1] if taken == "first" else found)
     rows = zip(*columns, strict=True)

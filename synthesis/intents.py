@@ -15,7 +15,7 @@ from graph.links import Feed
 from graph.response_fields import OutputField, output_fields
 from graph.walks import Walk
 from synthesis.combinations import Combination, Said
-from synthesis.documents import beside, called, names_one
+from synthesis.documents import beside, called, named_by
 
 Taken = Literal["one", "first", "each"]
 """Of what a call answers, the next one takes: a value of it, of the first item of a list, or of each item."""
@@ -47,14 +47,22 @@ class Course:
 
     def single(self, number: int = 0) -> bool:
         """Whether what the ``number``-th tool is asked with names one thing, so that the first item it finds is the one that is meant."""
-        tool = self.walk.tools[number]
-        given = [feed.parameter for feed in self.walk.into(tool.id)]
-        given += [one.parameter.name for one in self.combination.inputs if one.goes_to(tool.id)]
-        return names_one(tool, tuple(dict.fromkeys(given)))
+        return self._named(number) is not None
+
+    def looks_up(self, number: int, path: str) -> bool:
+        """Whether a path in the ``number``-th answer goes through the list of the things that were looked for, of which the first is meant."""
+        named = self._named(number)
+        return named is not None and "[]" in named.path and path.startswith(named.path.partition("[]")[0] + "[]")
 
     def within(self, number: int, path: str) -> str:
         """A path in the answer of the ``number``-th tool, within the one thing that it found where it looks for one."""
-        return after_one(path) if self.single(number) else path
+        return after_one(path) if self.looks_up(number, path) else path
+
+    def _named(self, number: int) -> OutputField | None:
+        tool = self.walk.tools[number]
+        given = [feed.parameter for feed in self.walk.into(tool.id)]
+        given += [one.parameter.name for one in self.combination.inputs if one.goes_to(tool.id)]
+        return named_by(tool, [*dict.fromkeys(given)])
 
     def fed_by(self, number: int) -> tuple[Feed, ...]:
         """What the tool before the ``number``-th one gives for it, counted from 0: values of one object."""

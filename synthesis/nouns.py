@@ -111,7 +111,9 @@ def tool_noun(doc: ToolDoc, known: Collection[str] = ()) -> str:
 
 def held_noun(doc: ToolDoc, path: str, known: Collection[str] = ()) -> str:
     """What the thing is called that holds a field directly: the list or object around it, else what the function is about."""
-    holder = path.rpartition("[]")[0] if "[]" in path else path.rpartition(".")[0]
+    own = path.removesuffix("[]")
+    whole = own.rpartition(".")[0] if path.endswith("[]") else path  # a list of texts is held by what has the list
+    holder = whole.rpartition("[]")[0] if "[]" in whole else whole.rpartition(".")[0]
     for part in reversed(holder.replace("[]", "").split(".")):
         named = [word for word in words(part) if word not in _GENERIC]
         if named:

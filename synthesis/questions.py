@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.parameters.kinds import names_person
 from agent.parameters.needs import need_of
 from domain.tool import Parameter
 from graph.identifiers import words
@@ -62,17 +63,17 @@ def questions(intent: Intent, inputs: Sequence[Input]) -> tuple[str, ...]:
     plain, other = _words(intent, inputs, plainly=True), _words(intent, inputs, plainly=False)
     match intent.asked:
         case "count":
-            asked = _how_many(plain, other)
+            asked = _how_many(intent, plain, other)
         case "most" | "least":
             asked = _which_one(intent, plain, other)
         case "where":
             asked = _which_ones(intent, plain, other, inputs)
         case _:
-            asked = _what(intent, plain, other)
+            asked = _what(intent, plain, other, _words(intent, inputs, plainly=True, barely=True))
     return tuple(dict.fromkeys(one[:1].upper() + one[1:] for one in asked))
 
 
-def _what(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+def _what(intent: Intent, plain: _Words, other: _Words, barely: _Words) -> tuple[str, ...]:
     several = intent.asked == "all" and _several(intent)
     first = "first " if intent.asked == "first" else ""
 
@@ -80,24 +81,39 @@ def _what(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
         if first and intent.course.output.endswith("[]"):
             return _of(f"the first {plain.what}", f"the {told.thing}" if told.thing else "", told.rest)
         what = plural(told.what) if several else told.what
-        things = plural(told.thing) if several and told.thing else told.thing
+        things = plural(told.thing) if _several_things(intent) and told.thing else told.thing
         return _of(f"the {what}", f"the {first}{things}" if told.thing else "", told.rest)
 
     verb = "are" if several else "is"
     return (
         f"What {verb} {whole(plain)}?",
         f"Tell me {whole(other)}.",
-        f"I would like to know {whole(plain)}.",
+        _named_things(intent, plain) if several else f"I would like to know {whole(barely)}.",
         f"Please find {whole(other)} for me.",
     )
 
 
-def _how_many(plain: _Words, other: _Words) -> tuple[str, ...]:
+def _named_things(intent: Intent, plain: _Words) -> str:
+    """Who or what all items of the last list are, where their names are asked for; else all that is asked for."""
+    label = called(intent.last, intent.course.output)
+    if label is None or label.path != intent.course.output or not plain.thing:
+        return (
+            f"List {_of(f'the {plural(plain.what)}', f'the {plural(plain.thing)}' if plain.thing else '', plain.rest)}."
+        )
+    things = _of(f"the {plural(plain.thing)}", plain.rest)
+    return f"Who are {things}?" if names_person(frozenset(words(plain.thing))) else f"List {things}."
+
+
+def _how_many(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+    if plain.joint == " of " and plain.rest:
+        have = f"How many {plural(other.thing)} {'do' if intent.many else 'does'} {other.rest} have?"
+    else:
+        have = f"Tell me how many {other.things} there are."
     return (
         f"How many {plain.things} are there?",
         f"What is the number of {other.things}?",
         f"Count the {plain.things}.",
-        f"Tell me how many {other.things} there are.",
+        have,
     )
 
 
@@ -131,17 +147,24 @@ def _several(intent: Intent) -> bool:
     return intent.many or "[]" in course.within(len(course.walk.tools) - 1, course.output)
 
 
+def _several_things(intent: Intent) -> bool:
+    """Whether what is asked for lies in several things, rather than being a list that one thing has."""
+    course = intent.course
+    path = course.within(len(course.walk.tools) - 1, course.output)
+    return intent.asked == "all" and (intent.many or "[]" in path.removesuffix("[]"))
+
+
 def _of(first: str, *others: str) -> str:
     return " of ".join(one for one in (first, *others) if one)
 
 
-def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool) -> _Words:
-    """The parts of the question. ``plainly``: by names; else by what descriptions say, where they say it."""
+def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bool = False) -> _Words:
+    """The parts of the question. ``plainly``: by names; else by what descriptions say, where they say it. ``barely``: people by their names alone."""
     course, doc = intent.course, intent.last
     last = len(course.walk.tools) - 1
     field = _field(intent, course.output)
     known = _known(course, last)
-    subject = _subject(course, inputs, plainly=plainly)
+    subject = _subject(course, inputs, plainly=plainly, barely=barely)
     chain = _chain(intent, plainly=plainly)
     thing = held_noun(doc, course.output, known)
     if not plainly and thing and thing == tool_noun(doc, known):
@@ -158,7 +181,7 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool) -> _Words:
                 named if _one_is_named(course) or not rest else f"{named} {rest}",
                 "" if not _one_is_named(course) else rest,
             )
-        own = not last or (course.single(last) and "[]" in course.output) or what == thing
+        own = not last or course.looks_up(last, course.output) or what == thing
         return _Words(what, "" if own else thing, _of("", *map(str, chain), subject))
     if intent.asked == "count" and course.output.endswith("[]"):
         held = (
@@ -190,9 +213,10 @@ def _tells_of_fed(intent: Intent) -> bool:
 
 
 def _listed(course: Course) -> str:
-    """The list in the first answer that is gone on from; empty where that is no list."""
+    """The list of things in the first answer that is gone on from; empty where that is one thing, whatever lists it has."""
     path = course.fed_by(1)[0].field if len(course.walk.tools) > 1 else course.output
-    return path if "[]" in path else ""
+    part_of_one = not path.startswith("[]") and (path.endswith("[]") or called(course.walk.head, "x") is not None)
+    return path if "[]" in path and not part_of_one else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,14 +288,15 @@ def _label_input(course: Course) -> Parameter | None:
     return None
 
 
-def _subject(course: Course, inputs: Sequence[Input], *, plainly: bool) -> str:
+def _subject(course: Course, inputs: Sequence[Input], *, plainly: bool, barely: bool) -> str:
     """What the user names: the thing by its name, with what else is said of it; or all things of which that is said."""
     label = _label_input(course) if course.single() else None
     head = _headed(course, plainly=plainly)
     rest = _conditions_of(course, inputs, without=label)
     if label is not None:
         name = next(one.name for one in inputs if one.parameter.name == label.name and one.said)
-        return " ".join(part for part in ("the", head, f"{{{name}}}", rest) if part)
+        kind = () if barely and names_person(frozenset(words(head))) else ("the", head)
+        return " ".join(part for part in (*kind, f"{{{name}}}", rest) if part)
     if _listed(course):
         return " ".join(part for part in ("the", plural(head), rest) if part)
     return _asked_for(course, inputs)

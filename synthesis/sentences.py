@@ -196,7 +196,7 @@ class _Writing:
 
     def _entered(self, number: int, path: str, role: str = "") -> str:
         """A path in the answer of a tool, within the one thing that it was to find; the first time that thing gets a name."""
-        if not self._course.single(number) or "[]" not in path:
+        if not self._course.looks_up(number, path):
             return path
         outer, _, rest = path.partition("[]")
         if self.many:

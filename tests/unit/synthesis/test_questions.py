@@ -44,6 +44,15 @@ def test_a_question_reads_well(
     assert all(question.count(f"{{{name}}}") == 1 for question in found for name in names)
 
 
+def test_people_are_asked_for_as_people_and_called_by_their_names_alone() -> None:
+    friends = intent(one("searchPerson getFriends", "name", "[].name"), "all", ["one"])
+    assert questions(friends, written(friends).inputs)[2] == "List the friends of the person {name}."
+    books = intent(one("searchPerson getPersonBooks", "name", "[].title"), "count", ["one"])
+    assert questions(books, written(books).inputs)[3] == "How many books does the person {name} have?"
+    cited = intent(one("searchPerson", "name", "[].num_citation"), "all", [])
+    assert questions(cited, written(cited).inputs)[2] == "I would like to know the number of citations of {name}."
+
+
 @pytest.mark.parametrize(
     ("one_thing", "several"),
     [
