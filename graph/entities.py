@@ -122,6 +122,10 @@ class Service:
         said = self._words.spoken_of(parameter.description) or self._called(doc)
         return Slot(said, form, written, told=False) if said else None
 
+    def noun(self, named: Noun) -> str | None:
+        """The entity of the service that words end in."""
+        return self._words.noun(named)
+
     def _called(self, doc: ToolDoc) -> frozenset[str]:
         """What the name of a tool ends in."""
         noun = self._words.noun(words(doc.api))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent.compression.field_selection import FieldChoices
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
+from agent.llm.client.chat import ChatModel
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import OfferMaker
 from agent.offer.tool_facts import ReadOnce
@@ -239,6 +240,10 @@ class Container:
         if name == "llm":
             return self._shared_model(model).policy()
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
+
+    def chat_model(self) -> ChatModel:
+        """The language model of the settings, for what is no run."""
+        return self._shared_model("").model
 
     def _shared_model(self, name: str) -> "SharedModel":
         """A language model of the settings with its breaker; closed with the container."""

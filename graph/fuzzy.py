@@ -1,0 +1,192 @@
+"""Which inputs a user says in words: names, titles, topics, dates, countries, choices and numbers; no ids, tokens or coordinates.
+
+A tool is *fuzzy* where a call of it needs nothing else (SoAy: only fuzzy functions take what users say).
+"""
+
+import re
+from functools import lru_cache
+from itertools import combinations
+
+from pydantic.types import JsonValue
+
+from domain.tool import Parameter, ToolDoc
+from graph.coupling import subject
+from graph.entities import Service
+from graph.identifiers import words
+from graph.lenient_json import read_value
+from graph.vocabulary import IDENTITY
+
+_OPAQUE = IDENTITY | frozenset(
+    {
+        "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "continuation", "cookie", "credential", "csrf", "cursor",
+        "data", "etag", "file", "guid", "handle", "hash", "header", "host", "image", "img", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
+        "password", "payload", "secret", "session", "sha", "shortcode", "signature", "token", "useragent",
+        "webhook", "xml",
+    }
+)  # fmt: skip
+"""Words of values that mean something to machines alone, or that nobody says to a stranger."""
+
+_SETTINGS = frozenset(
+    {
+        "ascending", "callback", "count", "descending", "detail", "direction", "embed", "expand", "field", "fields", "format", "include",
+        "exclude", "indent", "lang", "language", "limit", "locale", "maximum", "minimum", "offset", "order", "output", "page", "per", "encoding", "accept", "agent", "cache", "charset", "debug", "device",
+        "pretty", "results", "result", "rows", "row", "size", "skip", "sort", "start", "take", "timezone", "top", "unit", "units",
+        "verbose", "version", "width", "height", "mode", "total", "number", "items", "item", "of", "by", "max", "min", "end", "response",
+    }
+)  # fmt: skip
+"""Words of inputs that say how to answer rather than what about, where nothing else is in their name."""
+
+_MACHINE_FORMATS = frozenset(
+    {"uuid", "uri", "url", "uri-reference", "iri", "byte", "binary", "password", "json-pointer", "regex", "jwt"}
+)
+_IDENTIFIER = re.compile(r"\b(?:ids?|uuid|guid|identifiers?|token|slug|hash)\b", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:names?|titles?|words?|text|query|keywords?|search|terms?|phrases?|codes?)\b", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")
+_JUMBLE = re.compile(r"(?=.*\d.*[A-Za-z]|.*[A-Za-z].*\d)[\w-]{10,}")
+_DIGITS = re.compile(r"\d{3,}")
+_COUNTED = frozenset(
+    {
+        "amount",
+        "age",
+        "date",
+        "day",
+        "month",
+        "number",
+        "phone",
+        "postcode",
+        "price",
+        "quantity",
+        "time",
+        "value",
+        "weight",
+        "year",
+        "zip",
+    }
+)
+"""Words of values that are digits without being an id."""
+
+MOST_GIVEN = 2
+"""Inputs that need not be given are given one or two at once: more conditions than that are rarely said of what is looked for."""
+
+
+def says(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+    """Whether a user may say the value of an input."""
+    if parameter.enum:
+        return True
+    if parameter.type == "object" or parameter.location in ("header", "cookie") or parameter.whole_body:
+        return False
+    if parameter.type == "array" and not _of_scalars(parameter.json_schema):
+        return False
+    return not identifies(parameter, tool, service)
+
+
+def identifies(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+    """Whether an input takes what only machines tell things by."""
+    named = words(parameter.wire_name)
+    if not named or _machine(named) or (parameter.format or "").lower() in _MACHINE_FORMATS:
+        return True
+    slot = service.taken(tool, parameter)
+    if slot is not None and slot.form in IDENTITY:
+        return True
+    if named == ("code",) or _identifier_by_description(parameter.description):
+        return True
+    return _opaque(parameter.example, parameter, named) or _opaque(parameter.default, parameter, named)
+
+
+def is_topic(parameter: Parameter) -> bool:
+    """Whether an input says what about rather than how to answer: a ``city``, but not a ``page`` or a flag."""
+    named = words(parameter.wire_name)
+    own_header = parameter.wire_name[:2].lower() == "x-"
+    return parameter.type != "boolean" and not set(named) <= _SETTINGS and not own_header
+
+
+def is_fuzzy(tool: ToolDoc, service: Service) -> bool:
+    """Whether all that a call of a tool needs is what a user says, or a setting with a default."""
+    return not any(must_be_found(one, tool, service) for one in tool.required) and not _is_by_id(tool, service)
+
+
+def _is_by_id(tool: ToolDoc, service: Service) -> bool:
+    """Whether a tool can be told nothing but the id of what it is named after, though its document does not require it."""
+    if any(is_topic(one) and says(one, tool, service) for one in tool.parameters):
+        return False
+    slots = (service.taken(tool, one) for one in tool.parameters)
+    named = subject(tool.api)
+    return any(
+        named & set(entity.split())
+        for slot in slots
+        if slot is not None and slot.form in IDENTITY
+        for entity in slot.entities
+    )
+
+
+def must_be_found(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+    """Whether an input that is required is neither said nor a setting: what identifies something has no default, only an example."""
+    if says(parameter, tool, service):
+        return False
+    return parameter.default is None or (is_topic(parameter) and identifies(parameter, tool, service))
+
+
+def asked(tool: ToolDoc, service: Service, filled: frozenset[str] = frozenset()) -> tuple[Parameter, ...]:
+    """What a user has to say for a call, but for what is ``filled`` from elsewhere: inputs that are required and have no default.
+
+    And those with a default that say what about.
+    """
+    return tuple(
+        one
+        for one in tool.required
+        if one.name not in filled and (one.default is None or (_is_about(one) and says(one, tool, service)))
+    )
+
+
+def _is_about(parameter: Parameter) -> bool:
+    number = parameter.type in ("integer", "number")
+    return is_topic(parameter) and (not number or bool(_COUNTED & set(words(parameter.wire_name))))
+
+
+def subsets(tool: ToolDoc, service: Service) -> list[tuple[Parameter, ...]]:
+    """The sensible choices of inputs of a fuzzy tool: what is required, and one or two that need not be given; all of them at once never.
+
+    A tool that requires nothing and may be told something is told something; one that can be told nothing is called as it is.
+    """
+    required = asked(tool, service)
+    free = [one for one in tool.parameters if not one.required and is_topic(one) and says(one, tool, service)]
+    most = MOST_GIVEN - min(len(required), MOST_GIVEN - 1)
+    found = [required] if required or not free else []
+    for size in range(1, most + 1):
+        found += [(*required, *some) for some in combinations(free, size)]
+    return found
+
+
+def _of_scalars(json_schema: str | None) -> bool:
+    schema = read_value(json_schema) if json_schema else None
+    items = schema.get("items") if isinstance(schema, dict) else None
+    return isinstance(items, dict) and items.get("type") in ("string", "number", "integer")
+
+
+@lru_cache(maxsize=65_536)
+def _machine(named: tuple[str, ...]) -> bool:
+    """Whether the word that says what a value is, or the one before a word of form, means something to machines alone."""
+    if named[-1] in _OPAQUE or named[0] == "id":
+        return True
+    return len(named) > 1 and named[-1] in ("value", "string", "list", "text") and named[-2] in _OPAQUE
+
+
+@lru_cache(maxsize=65_536)
+def _identifier_by_description(description: str) -> bool:
+    """Whether a description speaks of an id and of nothing that is said in words."""
+    first = description[:120]
+    return bool(_IDENTIFIER.search(first)) and not _NAMED.search(first)
+
+
+def _opaque(example: JsonValue, parameter: Parameter, named: tuple[str, ...]) -> bool:
+    """Whether an example is no word: a long jumble of letters and digits, or digits where text is expected."""
+    if not isinstance(example, str) or parameter.type != "string":
+        return False
+    value = example.strip()
+    if _HEXADECIMAL.fullmatch(value) or (value.startswith(("http://", "https://")) and " " not in value):
+        return True
+    if set(named) & _COUNTED:
+        return False
+    return bool(_DIGITS.fullmatch(value)) or bool(
+        _JUMBLE.fullmatch(value) and sum(map(str.isdigit, value)) > len(value) / 4
+    )

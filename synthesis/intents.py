@@ -1,0 +1,161 @@
+"""Intents: what is asked of a combination. SoAy's combination says what is known and what is wanted; of lists it leaves open which of their items.
+
+An intent settles that: whether the next function is called for the first item or for each, and whether of the last list all is wanted, the
+first, how many there are, which has the most or the least of a number, or those of which a field says what the user does.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.execution.things import tells_apart
+from domain.tool import ToolDoc, ToolId
+from graph.identifiers import words
+from graph.links import Feed
+from graph.response_fields import OutputField, output_fields
+from graph.walks import Walk
+from synthesis.combinations import Combination, Said
+from synthesis.documents import beside, called, named_by
+
+Taken = Literal["one", "first", "each"]
+"""Of what a call answers, the next one takes: a value of it, of the first item of a list, or of each item."""
+Asked = Literal["all", "first", "count", "most", "least", "where"]
+
+MOST_CONDITIONS = 3
+"""Fields of one list by which its items are chosen; each is an intent of its own."""
+_NUMBERS = ("integer", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A combination as it is followed: one that only reads."""
+
+    combination: Combination
+
+    @property
+    def walk(self) -> Walk:
+        return self.combination.walk
+
+    def said(self, tool: ToolId, role: str = "") -> tuple[Said, ...]:
+        """What is given for a call of one of the tools. ``role``: of the head, where it is called twice."""
+        return tuple(one for one in self.combination.inputs if one.goes_to(tool) and one.role == role)
+
+    @property
+    def output(self) -> str:
+        """The path of the field that is asked for, in the last tool's answer."""
+        return self.combination.output.path if self.combination.output is not None else ""
+
+    def single(self, number: int = 0) -> bool:
+        """Whether what the ``number``-th tool is asked with names one thing, so that the first item it finds is the one that is meant."""
+        return self._named(number) is not None
+
+    def looks_up(self, number: int, path: str) -> bool:
+        """Whether a path in the ``number``-th answer goes through the list of the things that were looked for, of which the first is meant."""
+        named = self._named(number)
+        return named is not None and "[]" in named.path and path.startswith(named.path.partition("[]")[0] + "[]")
+
+    def within(self, number: int, path: str) -> str:
+        """A path in the answer of the ``number``-th tool, within the one thing that it found where it looks for one."""
+        return after_one(path) if self.looks_up(number, path) else path
+
+    def _named(self, number: int) -> OutputField | None:
+        tool = self.walk.tools[number]
+        given = [feed.parameter for feed in self.walk.into(tool.id)]
+        given += [one.parameter.name for one in self.combination.inputs if one.goes_to(tool.id)]
+        return named_by(tool, [*dict.fromkeys(given)])
+
+    def fed_by(self, number: int) -> tuple[Feed, ...]:
+        """What the tool before the ``number``-th one gives for it, counted from 0: values of one object."""
+        before, tool = self.walk.path[number - 1 : number + 1]
+        return tuple(feed for feed in self.walk.into(tool) if feed.source == before)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """``taken``: by each tool after the first. ``by``: the field that is counted by or compared, a path in the last answer as ``output`` is."""
+
+    course: Course
+    taken: tuple[Taken, ...]
+    asked: Asked
+    by: str = ""
+
+    @property
+    def last(self) -> ToolDoc:
+        """The tool that has what is wanted."""
+        return self.course.walk.tail
+
+    @property
+    def many(self) -> bool:
+        """Whether the last tool is called for each item of a list."""
+        return "each" in self.taken
+
+
+def after_one(path: str) -> str:
+    """A path within the first item of its outermost list; itself where there is no list."""
+    before, brackets, rest = path.partition("[]")
+    return rest.removeprefix(".") if brackets else before
+
+
+def role_of(parameter: str, roles: Sequence[str]) -> str:
+    """Which of two roles an input goes with: ``from_lng`` with ``from_lat`` rather than with ``to_lat``."""
+    own = set(words(parameter))
+    return max(roles, key=lambda role: (role == parameter, len(own & set(words(role)))))
+
+
+def intents(course: Course) -> Iterator[Intent]:
+    """All that can be asked of a combination, the plainest first."""
+    for taken in _ways(course):
+        yield from _of_last(course, taken)
+
+
+def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
+    """What each call may take of the answer before it: of a list its first item or each, but nothing of each of many firsts."""
+
+    def further(number: int, before: tuple[Taken, ...]) -> Iterator[tuple[Taken, ...]]:
+        if number == len(course.walk.tools):
+            yield before
+            return
+        if number == 1 and course.walk.twice:
+            yield from further(2, ("one",))
+            return
+        if "[]" not in course.within(number - 1, course.fed_by(number)[0].field):
+            yield from further(number + 1, (*before, "one"))
+            return
+        yield from further(number + 1, (*before, "each"))
+        if "each" not in before and "first" not in before and (number > 1 or course.single()):
+            yield from further(number + 1, (*before, "first"))
+
+    yield from further(1, ())
+
+
+def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
+    doc, path = course.walk.tail, course.output
+    field = next((one for one in output_fields(doc) if one.path == path), None)
+    inner = course.within(len(course.walk.tools) - 1, path)
+    many = "each" in taken
+    yield Intent(course, taken, "all")
+    if ("[]" not in inner and not many) or "first" in taken:  # one thing is asked beyond the plain, not two
+        return
+    own_list = "[]" in inner
+    label = called(doc, path) if own_list else None
+    if own_list and not many:
+        yield Intent(course, taken, "first")
+    if field is None:
+        return
+    if path.endswith("[]") or (label is not None and label.path == path):
+        yield Intent(course, taken, "count")
+    if field.type in _NUMBERS and not tells_apart(field.name) and (label or (many and not own_list)):
+        yield Intent(course, taken, "most", path)
+        yield Intent(course, taken, "least", path)
+    if label is not None and label.path == path:
+        for other in _conditions(doc, path):
+            yield Intent(course, taken, "where", other.path)
+    elif many and (path.endswith("[]") or not own_list) and field.type == "string":
+        yield Intent(course, taken, "where", path)
+
+
+def _conditions(doc: ToolDoc, path: str) -> list[OutputField]:
+    """Fields by which the items of a list may be chosen: what is called by name or number, no ids and no addresses."""
+    label = called(doc, path)
+    own = [one for one in beside(doc, path) if one.path != path and one is not label and not tells_apart(one.name)]
+    return [one for one in own if one.type in ("string", "integer", "boolean")][:MOST_CONDITIONS]

@@ -1,0 +1,79 @@
+"""What mining has done so far, a line for each combination: an interrupted one goes on behind the last line, and does nothing twice."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from domain.model import Model
+from synthesis.triplets import Triplet
+
+
+class Done(Model):
+    """What became of one combination. ``way``: how it was executed (``live``, ``recorded``, ``nothing``), and worded; ``kept``: ids of solutions."""
+
+    key: str
+    way: str
+    kept: tuple[str, ...] = ()
+    intents: int = 0
+    questions: int = 0
+    tried: int = 0
+    dropped: dict[str, int] = Field(default_factory=dict[str, int])
+    triplets: tuple[Triplet, ...] = ()
+
+
+class Journal:
+    """A file of lines. A line that was cut off counts as not written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def lines(self) -> Iterator[Done]:
+        """All that was done, the last word on each combination last."""
+        if not self._path.exists():
+            return
+        with self._path.open(encoding="utf-8") as lines:
+            for line in lines:
+                if line.endswith("\n") and line.strip():
+                    try:
+                        yield Done.model_validate_json(line)
+                    except ValidationError:
+                        continue
+
+    def done(self, way: str) -> set[str]:
+        """The combinations that were worked on in this way."""
+        return {one.key for one in self.lines() if one.way == way}
+
+    def add(self, done: Done) -> None:
+        """Write down what became of a combination, once its solutions are kept."""
+        whole = not self._path.exists() or self._path.read_bytes()[-1:] in (b"\n", b"")
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(("" if whole else "\n") + done.model_dump_json() + "\n")
+            file.flush()
+
+    def triplets(self) -> Iterator[Triplet]:
+        """Those of all solutions, each query once."""
+        seen: set[str] = set()
+        for one in self.lines():
+            for each in one.triplets:
+                told = json.dumps([each.query, each.code])
+                if told not in seen:
+                    seen.add(told)
+                    yield each
+
+
+class Report:
+    """Counts per stage, over a whole run and what was done before it."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.dropped: Counter[str] = Counter()
+
+    def add(self, done: Done) -> None:
+        """Count one combination."""
+        self.counts.update(
+            combinations=1, intents=done.intents, questions=done.questions, executed=done.tried, kept=len(done.kept)
+        )
+        self.dropped.update(done.dropped)

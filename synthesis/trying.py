@@ -1,0 +1,115 @@
+"""A program is tried: run in the sandbox with values for its inputs, its calls made by an executor that only reads."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pydantic.types import JsonValue
+
+from agent.execution.call_cache import ReusingExecutor
+from agent.execution.execute import made
+from agent.execution.executor import Executor
+from agent.execution.validation import validate
+from agent.policy.protocol import Arguments
+from agent.programs.answers import answer_of
+from agent.programs.protocol import Broken, Failure, PendingCall, Returned, Sandbox, Waiting
+from domain.errors import FootpathError, InvalidArgumentsError
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.tool import ToolDoc
+
+MOST_CALLS = 60
+"""Calls of one program, and of following one combination."""
+
+MOST_KEPT = 500
+"""Answers that are kept, for programs that make the same calls."""
+
+
+class CallFailedError(FootpathError):
+    """A call that mining made gave no answer, or may not be made."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Calls of tools that only read. An equal call is made once; ``left`` counts down those that may still be made until it is set anew."""
+
+    executor: Executor
+    left: int = MOST_CALLS
+    made: int = 0
+    _calls: ReusingExecutor = field(init=False)
+    _kept: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the answers so far."""
+        self._calls = ReusingExecutor(self.executor)
+        self._kept = 0
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> JsonValue:
+        """What a tool answers, as a program sees it.
+
+        Raises:
+            CallFailedError: it fails, changes something, or too many were made.
+        """
+        if not tool.safe:
+            raise CallFailedError(f"{tool.api} changes something")
+        self.left -= 1
+        if self.left < 0:
+            raise CallFailedError("too many calls")
+        try:
+            result = await made(tool, Arguments(validate(tool, arguments), ()), self._calls)
+        except InvalidArgumentsError as error:
+            raise CallFailedError(f"{tool.api}: {error}") from error
+        self.made += bool(result.attempts)
+        self._kept += bool(result.attempts)
+        if self._kept >= MOST_KEPT:
+            self.forget()
+        answer = answer_of(tool, result)
+        if isinstance(answer, Failure):
+            raise CallFailedError(answer.message)
+        if result.instead:
+            raise CallFailedError(f"{tool.api}: there is no recorded call with these arguments")
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a program came to. ``error``: why it came to nothing; empty: ``answer`` is what it says."""
+
+    answer: JsonValue = None
+    error: str = ""
+
+
+async def tried(
+    plan: ProgramPlan, values: Mapping[str, JsonValue], docs: Mapping[str, ToolDoc], sandbox: Sandbox, reading: Reading
+) -> Trial:
+    """Run a plan once. ``docs``: its tools by their functions."""
+    names = plan.program.arguments
+
+    async def answered(call: PendingCall) -> JsonValue | Failure:
+        arguments = {names[call.function].get(name, name): value for name, value in call.arguments.items()}
+        try:
+            return await reading.call(docs[call.function], arguments)
+        except CallFailedError as error:
+            return Failure(str(error))
+
+    async with sandbox.session() as session:
+        stop = await session.start(plan.program.text, {**values, "today": datetime.now(UTC).date().isoformat()})
+        while isinstance(stop, Waiting):
+            answers = await asyncio.gather(*(answered(call) for call in stop.calls if call.function in docs))
+            waiting = [call.id for call in stop.calls if call.function in docs]
+            if not waiting:
+                return Trial(error="it waits for what is no call")
+            stop = await session.resume(dict(zip(waiting, answers, strict=True)))
+    match stop:
+        case Returned({"answered": "yes", "answer": answer}):
+            return Trial(answer)
+        case Returned({"missing": missing}):
+            return Trial(error=f"it says no: {missing}")
+        case Broken(message=message):
+            return Trial(error=f"it breaks off: {message}")
+        case _:
+            return Trial(error="it says nothing")

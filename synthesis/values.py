@@ -1,0 +1,180 @@
+"""Values for the inputs of combinations: what records say that a service gave, what documents give as examples, what is allowed."""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pydantic.types import JsonValue
+
+from agent.execution.recorded_calls import recorded_arguments
+from agent.execution.things import tells_apart
+from agent.parameters.forms import allowed
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc, ToolId
+from graph.identifiers import words
+from graph.recordings import Recordings
+from graph.response_fields import output_fields
+from synthesis.combinations import Said
+from synthesis.documents import told_by
+from synthesis.following import places
+from synthesis.intents import Course
+from synthesis.trying import CallFailedError, Reading
+
+MOST_SEEDS = 8
+"""Calls of one tool that are made to find values."""
+MOST_RECORDS = 40
+"""Things that are kept of what one tool found."""
+_LONGEST = 120
+"""Characters of a value: nobody says more in a question."""
+_RECORDED = 60
+_DAY = re.compile(r"(\d{4})-\d\d-\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A thing that a tool found when it was asked with these arguments: one item of its answer, or the whole."""
+
+    arguments: JsonObject
+    thing: JsonValue
+
+
+@dataclass(slots=True)
+class Values:
+    """Finds values for one set of tools, and keeps what it has found. ``recordings``: recorded calls, where there are any."""
+
+    tools: Sequence[ToolDoc]
+    reading: Reading
+    recordings: Recordings | None = None
+    _records: dict[ToolId, list[_Record]] = field(default_factory=dict[ToolId, list[_Record]])
+
+    async def of(self, course: Course, most: int) -> list[JsonObject]:
+        """Values of all that a user says, by the combination's names; different ones, at most so many."""
+        found: dict[str, JsonObject] = {}
+        async for values in self._ways(course):
+            found.setdefault(repr(values), values)
+            if len(found) == most:
+                break
+        return list(found.values())
+
+    async def _ways(self, course: Course) -> AsyncIterator[JsonObject]:
+        head = course.walk.head
+        records = await self._of_tool(head)
+        roles = course.walk.twice or ("",)
+        others: JsonObject = {}
+        for one in course.combination.inputs:
+            if one.tool != head.id:
+                seed = next(iter(self._seeds(one.parameter)), None)
+                if seed is None:
+                    return
+                others[one.name] = seed
+        shown = max(1, len(records) // 3) if len(roles) > 1 else 1
+        for number in range(len(records)):
+            values = dict(others)
+            for turn, role in enumerate(roles):
+                values |= self._from_record(
+                    head, course.said(head.id, role), records[(number + turn * shown) % len(records)]
+                )
+            if len(values) == len(course.combination.inputs):
+                yield values
+        seeds = {one.name: next(iter(self._seeds(one.parameter)), None) for one in course.combination.inputs}
+        if None not in seeds.values():
+            yield seeds
+
+    def _from_record(self, head: ToolDoc, said: Sequence[Said], record: _Record) -> JsonObject:
+        """What a thing says of itself where its tool tells that, else what its tool was asked with."""
+        values: JsonObject = {}
+        for one in said:
+            told = told_by(head, one.parameter)
+            value = _within(record.thing, told.path) if told is not None else None
+            value = record.arguments.get(one.parameter.name) if value is None else value
+            value = _year(record.thing) if value is None and words(one.parameter.name)[-1:] == ("year",) else value
+            if _sayable(value) or isinstance(value, bool):
+                values[one.name] = value
+        return values
+
+    async def _of_tool(self, tool: ToolDoc) -> list[_Record]:
+        """What a tool found, in recorded calls or when it was asked now; the things that are told of most first."""
+        if tool.id not in self._records:
+            self._records[tool.id] = []  # a tool that is asked for its own inputs finds none
+            found = [one async for one in self._found(tool)]
+            self._records[tool.id] = found[:MOST_RECORDS]
+        return self._records[tool.id]
+
+    async def _found(self, tool: ToolDoc) -> AsyncIterator[_Record]:
+        asked: set[str] = set()
+        for arguments in islice(self._arguments(tool, [one async for one in self._recorded(tool)]), MOST_SEEDS):
+            if repr(arguments) in asked:
+                continue
+            asked.add(repr(arguments))
+            try:
+                self.reading.left = 1
+                answer = await self.reading.call(tool, arguments)
+            except CallFailedError:
+                continue
+            for thing in _things(tool, answer):
+                yield _Record(arguments, thing)
+
+    async def _recorded(self, tool: ToolDoc) -> AsyncIterator[JsonObject]:
+        if self.recordings is not None:
+            for call in (await self.recordings.of_tool(tool.id))[:_RECORDED]:
+                if not call.outcome.failed:
+                    yield recorded_arguments(call.arguments)
+
+    def _arguments(self, tool: ToolDoc, recorded: Iterable[JsonObject]) -> Iterator[JsonObject]:
+        """Arguments to ask a tool with: recorded ones, those of its document; of what may be left out one at a time."""
+        yield from recorded
+        required: dict[str, list[JsonValue]] = {one.name: [*self._seeds(one)] for one in tool.required}
+        if not all(required.values()):
+            return
+        first: JsonObject = {name: seeds[0] for name, seeds in required.items()}
+        free = [one for one in tool.parameters if not one.required]
+        if required:
+            yield first
+            for name, seeds in required.items():
+                yield from ({**first, name: seed} for seed in seeds[1:3])
+        else:
+            told = [(one.name, seed) for one in free for seed in islice(self._seeds(one), 1)]
+            yield from ({name: seed} for name, seed in told)
+            yield {}
+
+    def _seeds(self, parameter: Parameter) -> Iterator[JsonValue]:
+        """Values that documents name for a parameter, and those of fields of the same name."""
+        own = [parameter.example, *allowed(parameter), parameter.default]
+        wanted = words(parameter.name)
+        for doc in self.tools if not tells_apart(parameter.name) else ():
+            same = (one for one in output_fields(doc) if words(one.name) == wanted and one.type == parameter.type)
+            own += [one.example for one in same]
+            alike = (one for one in doc.parameters if words(one.name) == wanted and one.type == parameter.type)
+            own += [one.example for one in alike]
+        yield from {repr(one): one for one in own if _sayable(one) or isinstance(one, bool)}.values()
+
+
+def _sayable(value: JsonValue) -> bool:
+    """Whether a user could say a value in a question."""
+    if isinstance(value, str):
+        return 0 < len(value.strip()) <= _LONGEST
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _year(thing: JsonValue) -> JsonValue:
+    """The year of the first day that a thing tells."""
+    told = thing.values() if isinstance(thing, dict) else ()
+    days = (_DAY.match(one) for one in told if isinstance(one, str))
+    return next((int(hit[1]) for hit in days if hit), None)
+
+
+def _within(thing: JsonValue, path: str) -> JsonValue:
+    """What a thing says at a field, of a list the first: the path of documents, without the list that the thing is an item of."""
+    inner = path.partition("[]")[2].removeprefix(".") if "[]" in path else path
+    return next((value for _, value in places(thing, inner) if value is not None), None)
+
+
+def _things(tool: ToolDoc, answer: JsonValue) -> list[JsonValue]:
+    """The items of the list in an answer that tells of its inputs, else of its first list; the whole where it has none."""
+    told = [field.path for one in tool.parameters if (field := told_by(tool, one)) is not None]
+    listed = next((path for path in (*told, *(one.path for one in output_fields(tool))) if "[]" in path), None)
+    if listed is None:
+        return [answer]
+    outer = listed.partition("[]")[0]
+    return [item for _, items in places(answer, outer) if isinstance(items, list) for item in items]

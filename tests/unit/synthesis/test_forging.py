@@ -1,0 +1,179 @@
+"""Combinations to solutions: what is kept gives what was found without it, by hand as well."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from pydantic.types import JsonValue
+
+from agent.plans.checked_plan import checked
+from domain.model import JsonObject
+from domain.solution import Solution
+from graph.walks import Ground
+from synthesis import forging
+from synthesis.combinations import Combination, combinations
+from synthesis.following import followed, gold
+from synthesis.forging import Forge, Forged
+from synthesis.intents import Course, Intent, intents
+from synthesis.sentences import Written, written
+from synthesis.trying import Reading, tried
+from synthesis.values import Values
+from tests.flows.shared_sandbox import sandbox
+from tests.unit.synthesis.library_service import TOOLS, ReadersService
+
+
+def every() -> list[Combination]:
+    return [*combinations(Ground(TOOLS))]
+
+
+def one(path: str, inputs: str, output: str) -> Combination:
+    """The combination of these functions and inputs."""
+    found = [
+        each
+        for each in every()
+        if " ".join(tool.api for tool in each.walk.tools) == path
+        and " ".join(said.name for said in each.inputs) == inputs
+        and each.output is not None
+        and each.output.path == output
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+def intent(combination: Combination, asked: str, taken: Sequence[str], by: str = "") -> Intent:
+    found = [
+        each
+        for each in intents(Course(combination))
+        if (each.asked, each.taken) == (asked, tuple(taken)) and (not by or each.by == by)
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+async def forged(combination: Combination, service: ReadersService) -> Forged:
+    reading = Reading(service)
+    return await Forge(sandbox(), reading, Values(TOOLS, reading)).forged(combination)
+
+
+BY_HAND: list[tuple[str, str, str, str, list[str], str, JsonObject, JsonValue]] = [
+    ("searchPerson", "name", "[].num_citation", "all", [], "", {}, 40),
+    ("searchPerson getFriends", "name", "[].name", "all", ["one"], "", {}, ["Bea Kwon"]),
+    ("searchPerson getPersonBooks", "name", "[].title", "count", ["one"], "", {}, 2),
+    ("searchPerson getPersonBooks", "name", "[].year", "first", ["one"], "", {}, 1843),
+    ("searchPerson getPersonBooks", "name", "[].pages", "most", ["one"], "", {}, "Letters"),
+    ("searchPerson getPersonBooks", "name", "[].pages", "least", ["one"], "", {}, "Notes"),
+    ("searchPerson getPersonBooks", "name", "[].title", "where", ["one"], "[].year", {"year": 1850}, ["Letters"]),
+    ("searchPerson getFriends getPersonBooks", "name", "[].title", "all", ["one", "each"], "", {}, ["Looms"]),
+    ("searchPerson getFriends getPersonInterest", "name", "[]", "all", ["one", "first"], "", {}, ["looms"]),
+    ("searchPerson getFriends getPersonInterest", "name", "[]", "where", ["one", "each"], "", {"value": "looms"}, ["Bea Kwon"]),
+    ("searchPerson", "city", "[].num_citation", "most", [], "", {"city": "Oslo"}, "Bea Kwon"),
+    ("searchPerson getPersonBooks", "city", "[].title", "count", ["each"], "", {"city": "Oslo"}, 3),
+    ("searchPerson getPersonBooks", "city", "[].title", "all", ["each"], "", {"city": "Oslo"}, ["Notes", "Letters", "Looms"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "inputs", "output", "asked", "taken", "by", "given", "expected"), BY_HAND)
+async def test_program_and_gold_are_what_is_worked_out_by_hand(
+    path: str, inputs: str, output: str, asked: str, taken: list[str], by: str, given: JsonObject, expected: JsonValue
+) -> None:
+    wanted = intent(one(path, inputs, output), asked, taken, by)
+    values: JsonObject = {"name": "Ada Byron"} if inputs == "name" else {}
+    values |= given
+    code, reading = written(wanted), Reading(ReadersService())
+    assert not code.complaints
+    rows = await followed(wanted.course, wanted.taken, values, reading.call)
+    assert gold(wanted, rows, given.get(code.inputs[-1].name)) == expected
+    docs = {tool.id: tool for tool in TOOLS}
+    functions = {each.name: each.tool for each in code.offer.signatures}
+    plan = await checked(code.text, code.schemas, functions, docs, sandbox())
+    assert not plan.complaints
+    trial = await tried(plan.plan, values, {name: docs[tool] for name, tool in functions.items()}, sandbox(), reading)
+    assert (trial.answer, trial.error) == (expected, "")
+
+
+async def test_every_combination_makes_solutions_whose_patterns_name_their_inputs() -> None:
+    service = ReadersService()
+    reading = Reading(service)
+    forge = Forge(sandbox(), reading, Values(TOOLS, reading))
+    found: list[Solution] = []
+    for combination in every():
+        made = await forge.forged(combination)
+        assert "its program gives something else" not in made.dropped
+        found += made.solutions
+    assert len(found) > 40
+    patterns = [pattern for solution in found for pattern in solution.patterns]
+    assert len(patterns) == len(set(patterns))
+    for solution in found:
+        assert (solution.origin, solution.suspended, solution.plan.values) == ("mined", "", {})
+        assert all(f"{{{name}}}" in pattern for name in solution.plan.inputs for pattern in solution.patterns)
+
+
+async def test_a_program_that_gives_something_else_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    combination = one("searchPerson getPersonBooks", "name", "[].pages")
+    right = await forged(combination, ReadersService())
+
+    def swapped(wanted: Intent) -> Written:
+        return written(replace(wanted, asked="least" if wanted.asked == "most" else "most") if wanted.by else wanted)
+
+    monkeypatch.setattr(forging, "written", swapped)
+    made = await forged(combination, ReadersService())
+    assert made.dropped["its program gives something else"] == 2
+    assert len(made.solutions) == len(right.solutions) - 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [({"getPersonBooks": []}, "nothing was found"), ({"getPersonBooks": None}, "a call failed")],
+)
+async def test_what_finds_nothing_is_not_kept(wrong: dict[str, JsonValue], why: str) -> None:
+    service = ReadersService(wrong)
+    if None in wrong.values():
+        service.wrong["searchPerson"] = [{"person_id": "nobody", "name": "Ada Byron"}]
+        del service.wrong["getPersonBooks"]
+    made = await forged(one("searchPerson getPersonBooks", "name", "[].title"), service)
+    assert not made.solutions
+    assert made.dropped[why] == made.intents
+
+
+async def test_nothing_is_called_that_changes_something() -> None:
+    combination = one("searchPerson getPersonBooks", "name", "[].title")
+    changing = TOOLS[2].model_copy(update={"method": "POST"})
+    walk = combination.walk
+    altered = Combination(
+        type(walk)((walk.tools[0], changing), walk.feeds, walk.asked, walk.twice),
+        combination.inputs,
+        combination.output,
+    )
+    service = ReadersService()
+    made = await forged(altered, service)
+    assert (made.solutions, dict(made.dropped), service.calls) == ((), {"it changes something": 1}, [])
+
+
+async def test_what_cannot_be_tried_is_kept_suspended_where_that_is_asked_for() -> None:
+    combination = one("searchPerson getPersonBooks", "name", "[].title")
+    untried = await Forge(sandbox()).forged(combination)
+    assert (untried.solutions, dict(untried.dropped)) == ((), {"nothing may be called": untried.intents})
+    kept = await Forge(sandbox(), unproven=True).forged(combination)
+    assert len(kept.solutions) == kept.intents
+    assert all(solution.suspended for solution in kept.solutions)
+    assert not kept.triplets
+
+
+async def test_a_question_that_a_kept_solution_answers_is_left_to_it() -> None:
+    combination = one("searchPerson getPersonBooks", "name", "[].title")
+    first = await forged(combination, ReadersService())
+    reading = Reading(ReadersService())
+    forge = Forge(sandbox(), reading, Values(TOOLS, reading))
+    for solution in first.solutions:
+        forge.takes(solution.model_copy(update={"id": "another"}))
+    made = await forge.forged(combination)
+    assert made.dropped["a shorter way answers the same question"] == made.intents
+
+
+async def test_triplets_hold_code_that_runs_as_it_stands() -> None:
+    made = await forged(one("searchPerson getPersonBooks", "name", "[].title"), ReadersService())
+    told = next(each for each in made.triplets if each.query.startswith("How many"))
+    assert told.solution == ("searchPerson", "getPersonBooks")
+    assert told.query == "How many books of the person Ada Byron are there?"
+    assert told.code.startswith("name = 'Ada Byron'\n")
+    compile(told.code.replace("await ", ""), "triplet", "exec")

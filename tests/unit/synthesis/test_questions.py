@@ -1,0 +1,80 @@
+"""Questions read aloud: plain English of the documents' own words, every input named once."""
+
+import pytest
+
+from synthesis.nouns import phrase, plural
+from synthesis.questions import questions
+from synthesis.sentences import written
+from tests.unit.synthesis.test_forging import intent, one
+
+READ_ALOUD: list[tuple[str, str, str, str, list[str], str, str]] = [
+    ("searchPerson", "name", "[].num_citation", "all", [], "", "What is the number of citations of the person {name}?"),
+    ("searchPerson", "city", "[].name", "count", [], "", "How many people in {city} are there?"),
+    ("searchPerson", "city", "[].num_citation", "most", [], "", "Which person in {city} has the highest number of citations?"),
+    ("searchPerson", "name,city", "[].interest[]", "all", [], "", "What are the interests of the person {name} in {city}?"),
+    ("searchPerson getFriends", "name", "[].name", "all", ["one"], "", "What are the names of the friends of the person {name}?"),
+    ("searchPerson getPersonBooks", "name", "[].title", "count", ["one"], "", "How many books of the person {name} are there?"),
+    ("searchPerson getPersonBooks", "name", "[].year", "first", ["one"], "", "What is the year of the first book of the person {name}?"),
+    ("searchPerson getPersonBooks", "name", "[].year", "most", ["one"], "", "Which book of the person {name} has the latest year?"),
+    ("searchPerson getPersonBooks", "name", "[].title", "where", ["one"], "[].year", "Which books of the person {name} have the year {year}?"),
+    (
+        "searchPerson getFriends getPersonBooks", "name", "[].title", "all", ["one", "each"], "",
+        "What are the titles of the books of the friends of the person {name}?",
+    ),
+    (
+        "searchPerson getFriends getPersonInterest", "name", "[]", "where", ["one", "each"], "",
+        "Which friends of the person {name} have the interest {value}?",
+    ),
+    (
+        "searchPerson getFriends getPersonInterest", "name", "[]", "all", ["one", "first"], "",
+        "What are the interests of the first friend of the person {name}?",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "inputs", "output", "asked", "taken", "by", "said"), READ_ALOUD)
+def test_a_question_reads_well(
+    path: str, inputs: str, output: str, asked: str, taken: list[str], by: str, said: str
+) -> None:
+    wanted = intent(one(path, inputs.replace(",", " "), output), asked, taken, by)
+    found = questions(wanted, written(wanted).inputs)
+    assert found[0] == said
+    assert len(found) == 4
+    names = [name for name in ("name", "city", "year", "value") if f"{{{name}}}" in said]
+    assert all(question.count(f"{{{name}}}") == 1 for question in found for name in names)
+
+
+def test_people_are_asked_for_as_people_and_called_by_their_names_alone() -> None:
+    friends = intent(one("searchPerson getFriends", "name", "[].name"), "all", ["one"])
+    assert questions(friends, written(friends).inputs)[2] == "List the friends of the person {name}."
+    books = intent(one("searchPerson getPersonBooks", "name", "[].title"), "count", ["one"])
+    assert questions(books, written(books).inputs)[3] == "How many books does the person {name} have?"
+    cited = intent(one("searchPerson", "name", "[].num_citation"), "all", [])
+    assert questions(cited, written(cited).inputs)[2] == "I would like to know the number of citations of {name}."
+
+
+@pytest.mark.parametrize(
+    ("one_thing", "several"),
+    [
+        ("person", "people"),
+        ("city", "cities"),
+        ("number of citations", "numbers of citations"),
+        ("key", "keys"),
+        ("box", "boxes"),
+    ],
+)
+def test_plurals(one_thing: str, several: str) -> None:
+    assert plural(one_thing) == several
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        (("number", "citation"), "number of citations"),
+        (("page", "count"), "number of pages"),
+        (("author", "name", "list"), "author name"),
+        (("symbol", "symbol"), "symbol"),
+    ],
+)
+def test_phrases(named: tuple[str, ...], said: str) -> None:
+    assert phrase(named) == said
